@@ -1,0 +1,49 @@
+# Two commands do all set-up: `make play` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+# uv does not read pip's settings: hand it the folders where pip looks for wheels.
+export UV_FIND_LINKS := $(or $(PIP_FIND_LINKS),$(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null))
+
+.PHONY: play test check proofs bench clean
+.DELETE_ON_ERROR:
+
+play: .venv/core
+	@$(BIN)/zermelo play tictactoe --indices
+
+test: check
+	$(BIN)/python -m pytest -n 2 -m "not proof"
+
+check: .venv/dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+proofs: .venv/dev
+	$(BIN)/python -m pytest -m proof
+
+bench: .venv/dev
+	$(BIN)/zermelo bench playouts
+	$(BIN)/zermelo bench signature
+
+clean:
+	rm -rf .venv
+
+# uv is several times faster than pip, which does the same where uv cannot.
+extras := dev,learn,peers
+define install
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --constraint constraints.txt uv || true
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable "$(1)" \
+		|| $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable "$(1)"
+	touch $@
+endef
+
+.venv/core: pyproject.toml constraints.txt
+	@echo "Setting up .venv (once)…"
+	$(call install,.)
+
+.venv/dev: pyproject.toml constraints.txt
+	@echo "Setting up .venv for development (once)…"
+	$(call install,.[$(extras)])
+	touch .venv/core

@@ -1,0 +1,63 @@
+"""Zermelo: two-player games of perfect information, played, solved, learned and shown.
+
+>>> import zermelo as z
+>>> pos = z.game("connect4").start().play("4").play("4")
+>>> pos.player, pos.legal
+(0, ['1', '2', '3', '4', '5', '6', '7'])
+>>> z.player("random:seed=1").choose(pos).move
+'2'
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zermelo.contract import Game, Outcome, Position, WordGame
+    from zermelo.errors import BadBoard, BadMove, BadSpec, IllegalMove, TooLarge, ZermeloError
+    from zermelo.games.registry import game
+    from zermelo.matches import Match
+    from zermelo.matches import Match as match  # noqa: N813 - z.match(game) reads as a sentence
+    from zermelo.players import Analysis, Candidate, Limit, Player, Reason
+    from zermelo.roster import player
+    from zermelo.search.count import count
+    from zermelo.words import Word
+
+__version__ = "0.1.0"
+
+# Where each public name lives: imported when first used, so that `import zermelo` is light.
+_HOMES = {
+    "zermelo.errors": (
+        "BadBoard",
+        "BadMove",
+        "BadSpec",
+        "IllegalMove",
+        "TooLarge",
+        "ZermeloError",
+    ),
+    "zermelo.contract": ("Game", "Outcome", "Position", "WordGame"),
+    "zermelo.games.registry": ("game",),
+    "zermelo.matches": ("Match",),
+    "zermelo.players": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
+    "zermelo.roster": ("player",),
+    "zermelo.search.count": ("count",),
+    "zermelo.words": ("Word",),
+}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = [  # noqa: RUF022 - words first, then errors
+    "Analysis", "Candidate", "Game", "Limit", "Match", "Outcome", "Player", "Position", "Reason",
+    "Word", "WordGame", "count", "game", "match", "player",
+    "BadBoard", "BadMove", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "match":
+        name = "Match"
+    if name not in _MODULES:
+        msg = f"module 'zermelo' has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(importlib.import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Benchmarks: ours beside the peers that are installed, in one run on one core."""

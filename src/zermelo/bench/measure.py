@@ -1,0 +1,62 @@
+"""How to measure: one core, CPU time, a warm-up, several runs, the median."""
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+Steps = Callable[[int], int]  #: play so many games (or batches); returns the steps taken
+
+
+def use_one_core() -> None:
+    """Stay on one core, so that no system gains from threads; where the platform allows it."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def rate(run: Steps, seconds: float, repeat: int) -> float:
+    """Steps a CPU second: the median of `repeat` runs of about `seconds` each."""
+    run(1)  # compiles, fills caches
+    size = 1
+    while True:
+        begin = time.process_time()
+        run(size)
+        spent = time.process_time() - begin
+        if spent > seconds / 10:
+            break
+        size *= 2 if spent else 10
+    size = max(1, int(size * seconds / spent))
+    rates = []
+    for _ in range(repeat):
+        begin = time.process_time()
+        steps = run(size)
+        rates.append(steps / (time.process_time() - begin))
+    return statistics.median(rates)
+
+
+def machine() -> dict[str, Any]:
+    """Where it was measured."""
+    return {
+        "cpu": _cpu_name(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "system": platform.system(),
+    }
+
+
+def _cpu_name() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123 - a fixed file
+            names = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor()
+
+
+def version(package: str) -> str:
+    """The installed version of a package."""
+    import importlib.metadata
+
+    return importlib.metadata.version(package)

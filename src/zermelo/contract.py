@@ -1,0 +1,410 @@
+"""The contract of a game, and the position that users hold.
+
+A **game** is rules without a position; a **state** is a small immutable value; a **position**
+is both. A **player** is 0 (first) or 1 (second), an **action** an int, a **move** its text.
+`value` is seen by the side to move, `outcome` is absolute. Legality is checked once, in
+`Position.play`, `Position.parse` and `Game.position`; everything below trusts its caller.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from zermelo import drawing, notation
+from zermelo.errors import BadBoard, BadMove, IllegalMove
+from zermelo.symmetry import Symmetry, turn_word
+from zermelo.words import WORD_BITS, Word, bits
+
+if TYPE_CHECKING:
+    from zermelo.notation import Grid
+
+State = Hashable
+_SHOWN_MOVES = 12
+
+
+class Outcome(Enum):
+    """How a finished game ended, whoever asks. A running game has none."""
+
+    FIRST = "first"
+    SECOND = "second"
+    DRAW = "draw"
+
+    @property
+    def winner(self) -> int | None:
+        """The player who won, None for a draw."""
+        return {Outcome.FIRST: 0, Outcome.SECOND: 1, Outcome.DRAW: None}[self]
+
+    @classmethod
+    def of(cls, value: int, player: int) -> "Outcome":
+        """From a value for `player`: the one place where a sign becomes a name."""
+        if value == 0:
+            return cls.DRAW
+        return (cls.FIRST, cls.SECOND)[player if value > 0 else 1 - player]
+
+
+class Game(ABC):
+    """Rules. Five pure functions make a game; the rest has defaults that most games keep.
+
+    This form takes any immutable state and runs as plain Python. `WordGame` is the form
+    that also compiles.
+    """
+
+    spec: str  #: the text that names this game and its parameters
+    num_actions: int  #: actions are ints below this
+    grid: "Grid | None" = None  #: the board, for games that have one
+    symbols: str = "XO"  #: one letter a player, for text
+    discs: bool = False  #: drawn as discs, where stones fall or flip, and not as marks
+    #: how perft counts a finished game: not again, or once at every later depth
+    counts_finished: ClassVar[bool] = False
+
+    # The rules.
+
+    @abstractmethod
+    def initial(self) -> Any:
+        """The state before the first move."""
+
+    @abstractmethod
+    def player(self, state: Any) -> int:
+        """Who moves: 0 or 1. In a finished game: who would move."""
+
+    @abstractmethod
+    def actions(self, state: Any) -> list[int]:
+        """The legal actions, rising; empty exactly when the game is over."""
+
+    @abstractmethod
+    def play(self, state: Any, action: int) -> Any:
+        """The state after a legal action; the caller vouches for its legality."""
+
+    @abstractmethod
+    def result(self, state: Any) -> tuple[Any, Any]:
+        """(is it over, value for the side to move: 1, 0 or -1; 0 while it runs)."""
+
+    # What a game may add.
+
+    def to_text(self, action: int) -> str:
+        """The move of an action."""
+        return str(action)
+
+    def parse_action(self, text: str) -> int:
+        """The action that a text names, legal or not; BadMove when it names none."""
+        number = notation.parse_number(text)
+        if number is None or number >= self.num_actions:
+            msg = f"{notation.shown(text)} is not a move: numbers from 0 to {self.num_actions - 1}"
+            raise BadMove(msg)
+        return number
+
+    def split(self, text: str) -> list[str]:
+        """A line of moves as single moves."""
+        return notation.split_moves(text)
+
+    def why_illegal(self, state: Any, action: int) -> str:
+        """Why an action of this game cannot be played here."""
+        del state, action
+        return "it is not legal here"
+
+    def board(self, state: Any) -> tuple[int, ...] | None:
+        """The cells, flat from the top left: +1 first player, -1 second, 0 empty."""
+        del state
+        return None
+
+    def from_board(self, cells: tuple[int, ...], to_move: int | None, *, checked: bool) -> Any:
+        """The state with these cells. `checked`: BadBoard for one that play cannot reach."""
+        del cells, to_move, checked
+        msg = f"{self.spec} has no board to start from: give moves"
+        raise BadBoard(msg)
+
+    def winning_line(self, state: Any) -> tuple[int, ...] | None:
+        """The cells of the line that decided the game."""
+        del state
+        return None
+
+    def last_cell(self, state: Any, action: int) -> int | None:
+        """The cell that `action`, the last one played, filled in `state`."""
+        del state
+        return action if self.grid and action < self.grid.size else None
+
+    def cell_hint(self, state: Any, cell: int) -> str:
+        """What to type for an empty cell in a board drawn with hints."""
+        del state
+        return str(cell)
+
+    @property
+    def column_labels(self) -> tuple[str, ...]:
+        """What stands above the columns."""
+        return self.grid.letters if self.grid else ()
+
+    @property
+    def move_forms(self) -> str:
+        """The forms of move a prompt offers."""
+        return f"a number from 0 to {self.num_actions - 1}"
+
+    def draw(self, state: Any) -> str:
+        """A state of a game without a board, as text."""
+        return str(state)
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The symmetries that keep the rules, the identity first; () where none are known."""
+        return ()
+
+    # What every game has.
+
+    def start(self) -> "Position":
+        """The position before the first move."""
+        return Position(self, self.initial())
+
+    def position(
+        self,
+        board: str | Sequence[int] | None = None,
+        to_move: int | None = None,
+        *,
+        moves: str | Iterable[str] | None = None,
+        unchecked: bool = False,
+    ) -> "Position":
+        """A position from a board or from moves, checked; the start without either."""
+        if board is not None and moves is not None:
+            msg = "a position comes from a board or from moves, not from both"
+            raise BadBoard(msg)
+        if board is None:
+            position = self.start()
+            for move in self.split(moves) if isinstance(moves, str) else moves or ():
+                position = position.play(move)
+            return position
+        if isinstance(board, str):
+            if self.grid is None:
+                self.from_board((), to_move, checked=True)
+            assert self.grid is not None
+            cells, side = notation.parse_board(board, self.grid)
+            if side is not None and to_move is not None and side != to_move:
+                msg = f"the board says {self.symbols[side]} moves, to_move says otherwise"
+                raise BadBoard(msg)
+            to_move = side if side is not None else to_move
+        else:
+            cells = tuple(board)
+            self._check_cells(cells)
+        if to_move not in (None, 0, 1):
+            msg = f"to_move is {to_move}: it must be 0 or 1"
+            raise BadBoard(msg)
+        return Position(self, self.from_board(cells, to_move, checked=not unchecked), None)
+
+    def _check_cells(self, cells: tuple[Any, ...]) -> None:
+        if self.grid is None or len(cells) != self.grid.size:
+            size = self.grid.size if self.grid else 0
+            msg = f"{len(cells)} cells do not make the board of {self.spec}: it has {size}"
+            raise BadBoard(msg)
+        wrong = next((c for c in cells if isinstance(c, bool) or c not in (-1, 0, 1)), None)
+        if wrong is not None:
+            msg = f"{notation.shown(str(wrong))} in a board: a cell is 1, -1 or 0"
+            raise BadBoard(msg)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal specs are equal rules."""
+        return isinstance(other, Game) and (type(self), self.spec) == (type(other), other.spec)
+
+    def __hash__(self) -> int:
+        """As equality has it."""
+        return hash((type(self), self.spec))
+
+    def __str__(self) -> str:
+        """The spec."""
+        return self.spec
+
+    def __repr__(self) -> str:
+        """As Python would make it."""
+        return f"<game {self.spec}>"
+
+
+class WordGame(Game):
+    """A game whose state is a tuple of words, so that its rules compile to native code.
+
+    Write `legal`, `play` and `result` with words only (see `zermelo.words`) and annotate every
+    constant they read: `Word` for boards, `int` for counts, `bool` for switches. At most 64
+    actions, and optionally a forced pass: while the game runs, an empty mask of legal actions
+    means that the only one is the last, `num_actions - 1`.
+    """
+
+    num_words: ClassVar[int] = 3  #: words in a state
+    #: the first so many words of a state are boards, which symmetries move; the rest stay
+    num_boards: ClassVar[int] = 2
+    #: a state can be reached at one ply only, as where every move adds a stone
+    layered: bool = False
+    #: constants are compiled in; False shares one compilation among all sizes of a class
+    specialised: bool = True
+
+    @abstractmethod
+    def legal(self, state: Any) -> Any:
+        """The legal actions as a mask, while the game runs; what it says afterwards is unused."""
+
+    def player(self, state: Any) -> int:
+        """The last word of a state is the player to move."""
+        return int(state[-1])
+
+    def actions(self, state: Any) -> list[int]:
+        """The legal actions, rising."""
+        if self.result(state)[0]:
+            return []
+        return bits(self.legal(state)) or [self.num_actions - 1]
+
+    def load(self, states: Any, row: int) -> tuple[Word, ...]:
+        """The state in one row of an array; the compiler writes its own."""
+        return tuple(int(x) for x in states[row])
+
+    def store(self, states: Any, row: int, state: tuple[Word, ...]) -> None:
+        """A state into one row of an array; the compiler writes its own."""
+        states[row] = state
+
+    def turned(self, state: tuple[Word, ...], table: Any) -> tuple[Word, ...]:
+        """A state moved by a symmetry, whose byte table this is; the compiler writes its own."""
+        boards = (turn_word(board, table) for board in state[: self.num_boards])
+        return (*boards, *state[self.num_boards :])
+
+    def signed(self) -> "WordGame":
+        """The same rules with constants for int64 tensors, where bit 63 is the sign."""
+        import copy
+
+        twin = copy.copy(self)
+        for name, value in vars(self).items():
+            object.__setattr__(twin, name, _signed(value))
+        return twin
+
+
+def _signed(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_signed(item) for item in value)
+    if isinstance(value, int) and value >> (WORD_BITS - 1) == 1:
+        return value - (1 << WORD_BITS)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A game and a state: what users hold. Immutable: `play` answers with a new one.
+
+    >>> import zermelo as z
+    >>> pos = z.game("tictactoe").start().play("b2").play("a1")
+    >>> pos.player, pos.legal[:3], pos.outcome
+    (0, ['b1', 'c1', 'a2'], None)
+    >>> pos.play("b2")
+    Traceback (most recent call last):
+    zermelo.errors.IllegalMove: illegal move 'b2' in tictactoe after b2 a1: the cell is taken; \
+legal: b1 c1 a2 c2 a3 b3 c3
+    """
+
+    game: Game
+    state: Any
+    #: the actions that led here from the start; None for a position made from a board
+    history: tuple[int, ...] | None = field(default=(), compare=False)
+    last: int | None = field(default=None, compare=False)
+
+    @property
+    def player(self) -> int:
+        """Who moves: 0 or 1."""
+        return self.game.player(self.state)
+
+    @property
+    def actions(self) -> list[int]:
+        """The legal actions, rising; empty when the game is over."""
+        return self.game.actions(self.state)
+
+    @property
+    def legal(self) -> list[str]:
+        """The legal moves, in the order of the actions."""
+        return [self.game.to_text(action) for action in self.actions]
+
+    @property
+    def moves(self) -> list[str] | None:
+        """The moves that led here; None for a position made from a board."""
+        if self.history is None:
+            return None
+        return [self.game.to_text(action) for action in self.history]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return bool(self.game.result(self.state)[0])
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the game ended, None while it runs."""
+        over, value = self.game.result(self.state)
+        return Outcome.of(value, self.player) if over else None
+
+    @property
+    def board(self) -> tuple[int, ...] | None:
+        """The cells, flat from the top left: +1 first player, -1 second, 0 empty."""
+        return self.game.board(self.state)
+
+    @property
+    def winning_line(self) -> tuple[int, ...] | None:
+        """The cells of the line that decided the game (in Squava a losing three does, too)."""
+        return self.game.winning_line(self.state)
+
+    @property
+    def last_cell(self) -> int | None:
+        """The cell that the last move filled."""
+        return None if self.last is None else self.game.last_cell(self.state, self.last)
+
+    @property
+    def key(self) -> tuple[str, Any]:
+        """An exact key: equal keys, same rules, same state, same side to move."""
+        return (self.game.spec, self.state)
+
+    def parse(self, move: str) -> int:
+        """The legal action that a text names; IllegalMove says why there is none."""
+        actions = self.actions
+        try:
+            action = self.game.parse_action(move)
+        except BadMove as error:
+            raise IllegalMove(self._refusal(move, str(error), actions)) from None
+        if action not in actions:
+            reason = self.game.why_illegal(self.state, action) if actions else ""
+            raise IllegalMove(self._refusal(move, reason, actions))
+        return action
+
+    def play(self, move: str) -> "Position":
+        """The position after a legal move."""
+        return self.play_action(self.parse(move))
+
+    def play_action(self, action: int) -> "Position":
+        """The position after an action that the caller knows to be legal."""
+        history = None if self.history is None else (*self.history, action)
+        return Position(self.game, self.game.play(self.state, action), history, action)
+
+    def _refusal(self, move: str, reason: str, actions: list[int]) -> str:
+        after = ""
+        if self.history:
+            moves = [self.game.to_text(a) for a in self.history[-_SHOWN_MOVES:]]
+            cut = "… " if len(self.history) > _SHOWN_MOVES else ""
+            after = f" after {cut}{' '.join(moves)}"
+        head = f"illegal move {notation.shown(move)} in {self.game.spec}{after}"
+        if self.outcome:
+            return f"{head}: the game is over: {self.verdict}"
+        legal = [self.game.to_text(a) for a in actions[:_SHOWN_MOVES]]
+        more = f" and {len(actions) - len(legal)} more" if len(actions) > len(legal) else ""
+        return f"{head}: {reason}; legal: {' '.join(legal)}{more}"
+
+    @property
+    def verdict(self) -> str:
+        """The state of the game in words: who won, a draw, or who moves."""
+        outcome = self.outcome
+        if outcome is None:
+            return f"{self.game.symbols[self.player]} to move"
+        if outcome.winner is None:
+            return "a draw"
+        return f"{self.game.symbols[outcome.winner]} wins"
+
+    def to_text(self, **options: Any) -> str:
+        """The board as text; see `zermelo.drawing.to_text` for symbols, hints and colour."""
+        return drawing.to_text(self, **options)
+
+    def svg(self, **options: Any) -> str:
+        """The board as a picture; see `zermelo.drawing.to_svg`."""
+        return drawing.to_svg(self, **options)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __str__(self) -> str:
+        """The board with its axes."""
+        return self.to_text()

@@ -1,0 +1,184 @@
+"""The registry: every game by name, and specs such as `mnk:5x5x4` turned into games."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from zermelo import specs
+from zermelo.contract import Game
+from zermelo.errors import BadSpec
+from zermelo.games.lines import LineGame
+from zermelo.notation import MAX_SIDE, shown
+from zermelo.specs import Parameter
+
+#: Compiled for themselves; every other size of a family shares one compilation.
+PRESETS = ("tictactoe", "connect4", "gomoku6", "squava")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One name of the registry."""
+
+    name: str
+    summary: str
+    make: Callable[..., Game]  #: called with the spec and every parameter
+    parameters: tuple[Parameter, ...] = ()
+    shape: tuple[str, ...] = ()  #: parameters that a plain value such as `5x5x4` gives
+    example: str = ""
+
+
+def game(spec: str) -> Game:
+    """The game that a spec names; BadSpec says what is wrong and what would be right.
+
+    >>> game("mnk:4x4x3").num_actions
+    16
+    """
+    return _game(spec.strip())
+
+
+@functools.lru_cache(maxsize=256)
+def _game(spec: str) -> Game:
+    name, plain, keyed = specs.split(spec)
+    if name not in _ENTRIES:
+        specs.refuse("game", name, _ENTRIES)
+    entry = _ENTRIES[name]
+    shaped = _shape(spec, entry, plain)
+    return entry.make(spec, **specs.values(spec, shaped, keyed, entry.parameters))
+
+
+def entries() -> list[Entry]:
+    """All games, in the order people should meet them."""
+    return list(_ENTRIES.values())
+
+
+def _shape(spec: str, entry: Entry, plain: list[str]) -> dict[str, str]:
+    """`5x5x4` by the entry's shape."""
+    if not plain:
+        return {}
+    sizes = plain[0].lower().split("x")
+    if len(plain) > 1 or len(sizes) != len(entry.shape):
+        form = "x".join(part.upper() for part in entry.shape)
+        right = f"{entry.name}:{form}" if form else f"{entry.name}:key=value"
+        msg = f"{shown(spec)}: {shown(','.join(plain))} says nothing here; write {right}"
+        raise BadSpec(msg)
+    return dict(zip(entry.shape, sizes, strict=True))
+
+
+_PRESET_RULES = {
+    (3, 3, 3, 0, False, "any", False),
+    (6, 7, 4, 0, True, "any", False),
+    (6, 6, 4, 0, False, "any", False),
+    (5, 5, 4, 3, False, "any", False),
+}
+
+
+def _line(spec: str, **rules: Any) -> Game:
+    """A line game, with the spec in front of what is wrong with it."""
+    full = {"lose": 0, "gravity": False, "overline": "any", "pie": False, **rules}
+    key = tuple(full[k] for k in ("rows", "cols", "win", "lose", "gravity", "overline", "pie"))
+    try:
+        return LineGame(**full, spec=spec, specialised=key in _PRESET_RULES)
+    except BadSpec as error:
+        msg = f"{shown(spec)}: {error}"
+        raise BadSpec(msg) from None
+
+
+def _tictactoe(spec: str, size: int, win: int) -> Game:
+    return _line(spec, rows=size, cols=size, win=win or size)
+
+
+def _mnk(spec: str, rows: int, cols: int, win: int) -> Game:
+    least = 3
+    if not (rows and cols and win):
+        msg = f"{shown(spec)}: an m,n,k game needs its sizes: mnk:ROWSxCOLSxK, such as mnk:5x5x4"
+        raise BadSpec(msg)
+    if win < least:
+        msg = f"{shown(spec)}: K is {win}: it must be at least 3 and at most the longer side"
+        raise BadSpec(msg)
+    return _line(spec, rows=rows, cols=cols, win=win)
+
+
+def _gomoku(spec: str, size: int, overline: str) -> Game:
+    least, five = 5, 5
+    if not least <= size <= MAX_SIDE:
+        msg = f"{shown(spec)}: size is {size}: a Gomoku board has 5 to {MAX_SIDE}"
+        raise BadSpec(msg)
+    return _line(spec, rows=size, cols=size, win=five, overline=overline)
+
+
+def _number(name: str, default: int, note: str = "") -> Parameter:
+    return Parameter(name, int, default, note)
+
+
+_OVERLINE = Parameter(
+    "overline", str, "any", "exact: only a line of exactly `win` counts", ("any", "exact")
+)
+_PIE = Parameter("pie", bool, default=False, note="the second player may take over the first stone")
+
+_ENTRIES: dict[str, Entry] = {
+    entry.name: entry
+    for entry in (
+        Entry(
+            "tictactoe",
+            "three in a row on 3x3, or any size",
+            _tictactoe,
+            (
+                _number("size", 3, "rows and columns"),
+                _number("win", 0, "line that wins; 0: as long as the side"),
+            ),
+            example="tictactoe:size=4,win=3",
+        ),
+        Entry(
+            "connect4",
+            "four in a row, stones fall to the bottom",
+            lambda spec, **rules: _line(spec, gravity=True, **rules),
+            (_number("rows", 6), _number("cols", 7), _number("win", 4)),
+            ("rows", "cols"),
+            example="connect4:rows=6,cols=7,win=5",
+        ),
+        Entry(
+            "gomoku6",
+            "four in a row on 6x6",
+            lambda spec: _line(spec, rows=6, cols=6, win=4),
+            example="gomoku6",
+        ),
+        Entry(
+            "squava",
+            "on 5x5: four in a row wins, three in a row loses",
+            lambda spec, pie: _line(spec, rows=5, cols=5, win=4, lose=3, pie=pie),
+            (_PIE,),
+            example="squava:pie=true",
+        ),
+        Entry(
+            "mnk",
+            "K in a row on any board",
+            _mnk,
+            (_number("rows", 0), _number("cols", 0), _number("win", 0)),
+            ("rows", "cols", "win"),
+            example="mnk:5x5x4",
+        ),
+        Entry(
+            "gomoku",
+            "five in a row",
+            _gomoku,
+            (_number("size", 15, "rows and columns, 5 to 20"), _OVERLINE),
+            example="gomoku:size=8,overline=exact",
+        ),
+        Entry(
+            "line",
+            "the whole family by its parameters",
+            _line,
+            (
+                _number("rows", 5),
+                _number("cols", 5),
+                _number("win", 4),
+                _number("lose", 0, "line that loses; 0: none"),
+                Parameter("gravity", bool, default=False, note="stones fall to the bottom"),
+                _OVERLINE,
+                _PIE,
+            ),
+            example="line:rows=5,cols=5,win=4,lose=3,gravity=false,overline=any",
+        ),
+    )
+}

@@ -1,0 +1,320 @@
+"""The compiler: a kernel and a game's rules become one generated module that numba compiles.
+
+How it works, and why (measurements in docs/design.md):
+
+1. A kernel is a plain function `def playouts(game, …)`; uncompiled it runs with the game
+   object itself. The rules are plain methods of the game's class.
+2. For compilation the sources of the kernel, of the rules it reaches and of the functions
+   those call are written into one module. `game.play(…)` becomes a call of the rule,
+   `game.full` a field of a named tuple of typed constants.
+3. For a specialised game that tuple is a global, which numba freezes into the code. Other
+   sizes of a class pass it at run time and share one compilation.
+4. The module's name is the digest of its text, so the on-disk cache can never be stale: an
+   edit anywhere in what is compiled makes another module.
+"""
+
+import ast
+import builtins
+import functools
+import hashlib
+import inspect
+import textwrap
+import threading
+import types
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from zermelo import words
+from zermelo.contract import Game
+from zermelo.kernels import cache
+from zermelo.symmetry import turn_word
+
+Kernel = Callable[..., Any]
+
+_SIGNATURES: dict[str, str] = {}
+_KERNELS: list[Kernel] = []
+_LOCK = threading.RLock()
+_INTRINSICS = ("word", "popcount", "lowest", "select", "scale", "mix", "pick")
+_STATE = tuple[words.Word, ...]
+_GAME_NAMES = ("game", "self")
+
+
+class KernelError(TypeError):
+    """Rules or a kernel that cannot be compiled, with the name of what stands in the way."""
+
+
+def kernel(signature: str) -> Callable[[Kernel], Kernel]:
+    """Mark a function as a kernel; `signature` gives numba types of all but the game."""
+
+    def mark(function: Kernel) -> Kernel:
+        _SIGNATURES[_name(function)] = signature
+        _KERNELS.append(function)
+        return function
+
+    return mark
+
+
+def registered() -> list[Kernel]:
+    """Every kernel of the modules imported so far."""
+    return list(_KERNELS)
+
+
+def compiled(function: Kernel, game: Game) -> Kernel:
+    """The native form of a kernel for a game: call it without the game.
+
+    Uncompiled, with the environment variable ZERMELO_JIT=0, it is the Python function itself.
+    """
+    if not cache.is_enabled():
+        return functools.partial(function, game)
+    with _LOCK:
+        return _compiled(function, game)
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(function: Kernel, game: Game) -> Kernel:
+    text, constants = _Writer(function, game).module()
+    module = cache.load(text)
+    return typing.cast("Kernel", module.bind(constants))
+
+
+def _name(function: Kernel) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def source(function: Kernel, game: Game) -> str:
+    """The generated module of a kernel for a game, to read."""
+    return _Writer(function, game).module()[0]
+
+
+class _Writer:
+    """Writes one module: gathers what the kernel reaches, then puts it into text."""
+
+    def __init__(self, function: Kernel, game: Game) -> None:
+        self.function, self.game = function, game
+        self.frozen = bool(getattr(game, "specialised", False))
+        self.functions: dict[str, str] = {}  # name in the module → its source
+        self.constants: dict[str, Any] = {}  # game constants, by name → type hint
+        self.globals: dict[str, Any] = {}  # plain constants of the sources' modules
+        self.owner: dict[str, Any] = {}  # name in the module → what it came from
+
+    def module(self) -> tuple[str, tuple[Any, ...]]:
+        """The text, and the values of the game's constants."""
+        self._add("kernel", self.function)
+        fields = sorted(self.constants)
+        values = tuple(self._value(name) for name in fields)
+        lines = [
+            f'"""Generated from {_name(self.function)} and {type(self.game).__name__}."""',
+            "import numpy as np",
+            f"from zermelo.kernels.intrinsics import {', '.join(_INTRINSICS)}",
+            "from zermelo.kernels.flags import entry, helper",
+            f"INTRINSICS = {_intrinsics_digest()!r}",
+            "from typing import Any, NamedTuple",
+            "class Constants(NamedTuple):",
+            *([f"    {name}: Any" for name in fields] or ["    pass"]),
+            *[f"{name} = {value!r}" for name, value in sorted(self.globals.items())],
+        ]
+        if self.frozen:
+            lines.append(f"game = Constants(*{_literal(values)})")
+        for text in self.functions.values():
+            lines += ["@helper", text]
+        signature = _SIGNATURES[_name(self.function)]
+        lines.append(f"bind = entry(kernel, Constants, {signature!r}, frozen={self.frozen})")
+        return "\n".join(lines) + "\n", values
+
+    def _add(self, name: str, function: Any) -> None:
+        """A function and, first, everything it calls."""
+        if name in self.owner:
+            if self.owner[name] is not function:
+                msg = f"two functions called {name} in one kernel: rename one"
+                raise KernelError(msg)
+            return
+        self.owner[name] = function
+        tree = _parse(function)
+        tree.name = name
+        tree = _Rewriter(self, function).visit(tree)
+        self.functions[name] = ast.unparse(ast.fix_missing_locations(tree))
+
+    def method(self, name: str) -> str:
+        """A rule of the game, under the name it has in the module."""
+        if name in ("load", "store", "turned"):
+            return self._shape(name)
+        function = getattr(type(self.game), name)
+        if not isinstance(function, types.FunctionType):
+            msg = f"{self.game.spec}: {name} is not a plain method, so it cannot be compiled"
+            raise KernelError(msg)
+        self._add(f"rule_{name}", function)
+        return f"rule_{name}"
+
+    def _shape(self, name: str) -> str:
+        """`load`, `store` and `turned` for as many words as this game's states have."""
+        num_words, num_boards = (
+            getattr(self.game, "num_words", 0),
+            getattr(self.game, "num_boards", 0),
+        )
+        if name == "load":
+            parameters = "states, row"
+            parts = [f"states[row, {i}]" for i in range(num_words)]
+            body = f"return ({', '.join(parts)},)"
+        elif name == "store":
+            parameters = "states, row, state"
+            body = "; ".join(f"states[row, {i}] = state[{i}]" for i in range(num_words))
+        else:
+            self._add("call_turn_word", turn_word)
+            parameters = "state, table"
+            parts = [
+                f"call_turn_word(state[{i}], table)" if i < num_boards else f"state[{i}]"
+                for i in range(num_words)
+            ]
+            body = f"return ({', '.join(parts)},)"
+        head = "" if self.frozen else "game, "
+        self.functions[f"rule_{name}"] = f"def rule_{name}({head}{parameters}):\n    {body}"
+        self.owner[f"rule_{name}"] = name
+        return f"rule_{name}"
+
+    def constant(self, name: str) -> None:
+        """A constant of the game: its annotation says how it is typed."""
+        if name not in self.constants:
+            is_state = name == "initial"
+            self.constants[name] = _STATE if is_state else _hint(type(self.game), name)
+
+    def _value(self, name: str) -> Any:
+        value = self.game.initial() if name == "initial" else getattr(self.game, name)
+        return _typed(value, self.constants[name], f"{self.game.spec}.{name}")
+
+    def free_name(self, name: str, function: Any) -> str | None:
+        """A global of a source: another function to bring along, a constant, or numba's own."""
+        if name not in function.__globals__:
+            return None  # a builtin or a local
+        value = function.__globals__[name]
+        if name in _INTRINSICS and value is getattr(words, name):
+            return None
+        if isinstance(value, types.FunctionType):
+            self._add(f"call_{name}", value)
+            return f"call_{name}"
+        if isinstance(value, bool | int | float):
+            self.globals[name] = value
+        elif name != "np":
+            msg = f"{_name(function)} uses {name}, which cannot be compiled"
+            raise KernelError(msg)
+        return None
+
+
+class _Rewriter(ast.NodeTransformer):
+    """One function's tree: calls on the game become calls of rules, hints and notes go."""
+
+    def __init__(self, writer: _Writer, function: Any) -> None:
+        self.writer, self.function = writer, function
+        code = function.__code__
+        self.locals = set(code.co_varnames) | set(code.co_cellvars)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.decorator_list, node.returns = [], None
+        if ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+        for argument in node.args.args:
+            argument.annotation = None
+        if node.args.args and node.args.args[0].arg in _GAME_NAMES:
+            node.args.args[0].arg = "game"
+            if self.writer.frozen:
+                node.args.args = node.args.args[1:]
+        self.generic_visit(node)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        if node.value is None:
+            return None
+        value = self.visit(node.value)
+        return ast.copy_location(ast.Assign([self.visit(node.target)], value), node)
+
+    def visit_Assert(self, _node: ast.Assert) -> None:
+        return None
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        target = node.func
+        on_game = isinstance(target, ast.Attribute) and _is_game(target.value)
+        if isinstance(target, ast.Attribute) and on_game:
+            if target.attr == "initial":  # a value like any other constant
+                return typing.cast("ast.AST", self.visit(target))
+            node.func = ast.Name(self.writer.method(target.attr), ast.Load())
+            if not self.writer.frozen:
+                node.args.insert(0, ast.Name("game", ast.Load()))
+        elif self.writer.frozen and node.args and _is_game(node.args[0]):
+            node.args = node.args[1:]
+        self.generic_visit(node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if _is_game(node.value):
+            self.writer.constant(node.attr)
+        self.generic_visit(node)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in _GAME_NAMES:
+            return ast.copy_location(ast.Name("game", node.ctx), node)
+        if node.id not in self.locals and not hasattr(builtins, node.id):
+            renamed = self.writer.free_name(node.id, self.function)
+            if renamed:
+                return ast.copy_location(ast.Name(renamed, node.ctx), node)
+        return node
+
+
+def _is_game(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id in _GAME_NAMES
+
+
+def _parse(function: Any) -> ast.FunctionDef:
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+    except OSError:
+        msg = f"the source of {_name(function)} cannot be read, so it cannot be compiled"
+        raise KernelError(msg) from None
+    tree = ast.parse(text).body[0]
+    if not isinstance(tree, ast.FunctionDef):
+        msg = f"{_name(function)} is not a plain function, so it cannot be compiled"
+        raise KernelError(msg)
+    return tree
+
+
+def _hint(owner: type, name: str) -> Any:
+    """The annotation of a constant, from the class or one above it."""
+    for cls in owner.__mro__:
+        hints = inspect.get_annotations(cls)
+        if name in hints:
+            hint = hints[name]
+            if isinstance(hint, str):  # from __future__ import annotations
+                hint = eval(hint, vars(inspect.getmodule(cls)))  # noqa: S307 - our own source
+            return hint
+    msg = f"{owner.__name__}.{name} is read by a rule: annotate it as Word, int or bool"
+    raise KernelError(msg)
+
+
+def _typed(value: Any, hint: Any, where: str) -> Any:
+    """A constant as numba should see it."""
+    import numpy as np
+
+    if typing.get_origin(hint) is tuple:
+        hints = typing.get_args(hint)
+        inner = [hints[0]] * len(value) if hints[-1] is Ellipsis else list(hints)
+        return tuple(_typed(v, h, where) for v, h in zip(value, inner, strict=True))
+    kinds = {words.Word: np.uint64, int: np.int64, bool: np.bool_}
+    if hint not in kinds:
+        msg = f"{where} is annotated {hint}: the compiler knows Word, int, bool and tuples"
+        raise KernelError(msg)
+    return kinds[hint](value)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({''.join(_literal(v) + ', ' for v in value)})"
+    return f"np.{type(value).__name__.replace('bool', 'bool_').rstrip('_')}({value})"
+
+
+@functools.cache
+def _intrinsics_digest() -> str:
+    """Generated modules import the intrinsics and the flags: an edit there changes them too."""
+    from zermelo.kernels import flags, intrinsics
+
+    texts = inspect.getsource(intrinsics) + inspect.getsource(flags)
+    return hashlib.sha256(texts.encode()).hexdigest()[:16]

@@ -1,0 +1,43 @@
+"""The flags all kernels are compiled with, and how a generated module becomes callable."""
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba import njit
+
+#: ZERMELO_BOUNDS=1 turns an index outside an array into an error: for tests.
+BOUNDS = os.environ.get("ZERMELO_BOUNDS", "0") == "1"
+_COMMON = {"nogil": True, "error_model": "numpy", "boundscheck": BOUNDS}
+
+
+def helper(function: Callable[..., Any]) -> Any:
+    """A function that only kernels call."""
+    return njit(forceinline=True, **_COMMON)(function)
+
+
+def entry(kernel: Any, constants: Any, signature: str, *, frozen: bool) -> Callable[..., Any]:
+    """What the module offers: constants → the kernel, called without the game.
+
+    `kernel` is compiled for one signature and then closed, so that a call with other types is
+    an error and not another compilation.
+    """
+    dispatcher = njit(cache=True, **_COMMON)(kernel.py_func)
+    types = numba.core.sigutils.normalize_signature(f"({signature},)")[0]
+
+    def bind(values: tuple[Any, ...]) -> Any:
+        if frozen:
+            return _closed(dispatcher, types)
+        game = constants(*values)
+        return functools.partial(_closed(dispatcher, (numba.typeof(game), *types)), game)
+
+    return bind
+
+
+def _closed(dispatcher: Any, types: tuple[Any, ...]) -> Any:
+    dispatcher.disable_compile(False)  # noqa: FBT003 - numba's own spelling
+    dispatcher.compile(types)
+    dispatcher.disable_compile()
+    return dispatcher

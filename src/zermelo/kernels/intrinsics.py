@@ -1,0 +1,117 @@
+"""The compiled twins of `zermelo.words`: same names, same answers, on uint64.
+
+Generated kernels import from here what rules and kernels import from `zermelo.words`.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+_WORD = ir.IntType(64)
+# pdep picks the n-th bit in one instruction; the first two Zens have it in slow microcode.
+_HAS_PDEP = bool(binding.get_host_cpu_features().get("bmi2")) and (
+    binding.get_host_cpu_name() not in ("znver1", "znver2")
+)
+
+
+@njit
+def word(x: Any) -> Any:
+    """Any integer as uint64."""
+    return np.uint64(x)
+
+
+@intrinsic
+def _popcount(_context: Any, _x: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def _lowest(_context: Any, _x: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def _scale(_context: Any, _x: Any, _n: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        wide = ir.IntType(128)
+        x, n = (builder.zext(a, wide) for a in arguments)
+        return builder.trunc(builder.lshr(builder.mul(x, n), ir.Constant(wide, 64)), _WORD)
+
+    return types.int64(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def _deposit(_context: Any, _bits: Any, _mask: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(_WORD, [_WORD, _WORD])
+        pdep = builder.module.declare_intrinsic("llvm.x86.bmi.pdep.64", (), kind)
+        return builder.call(pdep, arguments)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@njit
+def popcount(x: Any) -> Any:
+    """How many bits are set."""
+    return _popcount(np.uint64(x))
+
+
+@njit
+def lowest(x: Any) -> Any:
+    """The index of the lowest set bit."""
+    return _lowest(np.uint64(x))
+
+
+@njit
+def _select_by_pdep(x: Any, n: Any) -> Any:
+    return _lowest(_deposit(np.uint64(1) << np.uint64(n), np.uint64(x)))
+
+
+_HALVES = tuple((np.uint64(w), np.uint64((1 << w) - 1)) for w in (32, 16, 8, 4, 2, 1))
+
+
+@njit
+def _select_by_halves(x: Any, n: Any) -> Any:
+    left, at = np.uint64(n), np.uint64(0)
+    for width, low in _HALVES:
+        below = np.uint64(_popcount((x >> at) & low))
+        if left >= below:
+            left -= below
+            at += width
+    return np.int64(at)
+
+
+select = _select_by_pdep if _HAS_PDEP else _select_by_halves
+
+
+@njit
+def scale(x: Any, n: Any) -> Any:
+    """A uniform word scaled to 0..n-1."""
+    return _scale(np.uint64(x), np.uint64(n))
+
+
+_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+@njit
+def mix(x: Any) -> Any:
+    """One word scrambled into another: the finaliser of splitmix64."""
+    x = (x ^ (x >> _SHIFT_1)) * _MIX_1
+    x = (x ^ (x >> _SHIFT_2)) * _MIX_2
+    return x ^ (x >> _SHIFT_3)
+
+
+@njit
+def pick(condition: Any, a: Any, b: Any) -> Any:
+    """`a if condition else b`."""
+    return a if condition else b

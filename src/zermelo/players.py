@@ -1,0 +1,111 @@
+"""Players: the one contract for whoever chooses moves, and the record all of them answer with.
+
+`think` yields improving `Analysis` records; the last one is the choice. Closing the generator
+stops the thinking: one mechanism for time limits, Ctrl-C, streaming and hints.
+"""
+
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from zermelo.contract import Position
+from zermelo.errors import IllegalMove
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How long a player may think; None is no limit of that kind."""
+
+    seconds: float | None = None
+    nodes: int | None = None
+    depth: int | None = None
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A fact about a move that was verified, with the moves that show it."""
+
+    kind: str
+    text: str
+    line: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a player thinks of one legal move; value and plies are the root mover's."""
+
+    move: str
+    value: str | None = None  #: "win", "draw" or "loss" when exact
+    estimate: float | None = None  #: in [-1, 1] when not, None where the player has no opinion
+    plies: int | None = None
+    exact: bool = False
+    best: bool = False
+    reasons: tuple[Reason, ...] = ()
+    pv: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a player thinks of a position, for the side to move."""
+
+    move: str
+    value: str | None = None
+    estimate: float | None = None
+    plies: int | None = None
+    exact: bool = False
+    candidates: tuple[Candidate, ...] = ()
+    pv: tuple[str, ...] = ()
+    nodes: int = 0
+    seconds: float = 0.0
+    source: str = "search"
+
+    def choice(self) -> dict[str, Any]:
+        """The fields that scripts get."""
+        return {
+            "move": self.move,
+            "value": self.value,
+            "estimate": self.estimate,
+            "exact": self.exact,
+            "seconds": round(self.seconds, 6),
+        }
+
+
+class Player(ABC):
+    """Whoever chooses moves. A player may keep what it found between calls."""
+
+    name: str
+
+    @abstractmethod
+    def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
+        """Improving answers for a position that is not over; at least one."""
+
+    def choose(self, position: Position, limit: Limit | None = None) -> Analysis:
+        """The last answer within the limit."""
+        if position.is_over:
+            msg = f"{position.game.spec}: there is no move to choose: {position.verdict}"
+            raise IllegalMove(msg)
+        last = None
+        for answer in self.think(position, limit or Limit()):
+            last = answer
+        assert last is not None, f"{self.name} gave no answer"
+        return last
+
+
+class RandomPlayer(Player):
+    """Every legal move with the same chance; no opinion about any."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.name = "random" if seed is None else f"random:seed={seed}"
+        # Play, not secrets: a seed must give the same game again.
+        self._dice = random.Random(seed)
+
+    def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
+        """One answer, at once."""
+        del limit
+        begin = time.perf_counter()
+        action = self._dice.choice(position.actions)
+        move = position.game.to_text(action)
+        yield Analysis(move, seconds=time.perf_counter() - begin)

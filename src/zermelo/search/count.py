@@ -1,0 +1,310 @@
+"""Counting: positions, move sequences and whole games, ply by ply.
+
+One walk answers all three. A layer holds the distinct states of one ply, each with the number
+of ways that lead there, so perft is a layer's sum and games are the ways into finished states.
+Word games run in a kernel over a hash table with exact keys; any other game in plain Python.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from zermelo.contract import Game, Outcome, WordGame
+from zermelo.errors import TooLarge
+from zermelo.kernels import compiled, kernel
+from zermelo.symmetry import Symmetry, byte_tables
+from zermelo.words import lowest, mix, popcount, scale, word
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_STATES = 100_000_000
+MAX_STATES_PYTHON = 3_000_000
+_SLICE = 1 << 16  # states expanded between two looks at the table, the progress bar and Ctrl-C
+_NUM_BYTES = 8
+_FEWEST = 1 << 12  # slots of the smallest table
+_OVERFLOW = -1
+
+Progress = Callable[[int, int], None]  #: (ply, states so far)
+
+
+@dataclass
+class Layer:
+    """What one ply holds: states seen for the first time, ways to get here, games that ended."""
+
+    states: int = 0
+    ways: int = 0
+    finished: dict[Outcome, int] = field(default_factory=lambda: dict.fromkeys(Outcome, 0))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The layers from the start on."""
+
+    game: Game
+    layers: tuple[Layer, ...]
+
+    @property
+    def by_ply(self) -> list[int]:
+        """New states a ply; the start is entry 0."""
+        return [layer.states for layer in self.layers if layer.states]
+
+    @property
+    def states(self) -> int:
+        """All distinct states."""
+        return sum(self.by_ply)
+
+    @property
+    def games(self) -> dict[str, int]:
+        """Whole games, by how they end."""
+        ends = {o.value: sum(layer.finished[o] for layer in self.layers) for o in Outcome}
+        return {"total": sum(ends.values()), **ends}
+
+    def perft(self, depth: int) -> list[int]:
+        """Move sequences of length 1, 2, …, depth."""
+        found, ended = [], 0
+        for ply in range(depth + 1):
+            layer = self.layers[ply] if ply < len(self.layers) else Layer()
+            found.append(layer.ways + (ended if self.game.counts_finished else 0))
+            ended += sum(layer.finished.values())
+        return found[1:]
+
+
+def count(
+    game: Game,
+    *,
+    max_ply: int | None = None,
+    symmetric: bool = False,
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> Counts:
+    """Walk the game from the start, to `max_ply` or to the end.
+
+    `symmetric` merges states that a symmetry of the board maps onto each other; sequences and
+    games are counted as before. TooLarge says how far it came.
+    """
+    if isinstance(game, WordGame):
+        layers = _word_layers(game, symmetric=symmetric)
+        limit = max_states or MAX_STATES
+    else:
+        layers = _python_layers(game, symmetric=symmetric)
+        limit = max_states or MAX_STATES_PYTHON
+    found: list[Layer] = []
+    total = 0
+    for layer, size in layers:
+        if layer is None:  # a slice of the layer to come
+            if total + size > limit:
+                raise TooLarge(_too_large(game, limit, len(found)))
+            if progress:
+                progress(len(found), total + size)
+            continue
+        found.append(layer)
+        total += layer.states
+        if max_ply is not None and len(found) > max_ply:
+            break
+    return Counts(game, tuple(found))
+
+
+def _too_large(game: Game, limit: int, ply: int) -> str:
+    most = f" and at most 3^{game.grid.size}" if game.grid else ""
+    return (
+        f"{game.spec} has more than {limit:,} states{most}: counting stopped at ply {ply}; "
+        "ask for fewer plies with --perft"
+    )
+
+
+# Any game, in plain Python. `None` stands for a slice on the way to the next layer.
+
+
+def _python_layers(game: Game, *, symmetric: bool) -> Iterator[tuple[Layer | None, int]]:
+    if symmetric:
+        msg = f"{game.spec} is not a word game: symmetric states are counted for those only"
+        raise TooLarge(msg)
+    seen: set[Any] = set()
+    ways: dict[Any, int] = {game.initial(): 1}
+    while ways:
+        layer = Layer(len(ways.keys() - seen), sum(ways.values()))
+        seen |= ways.keys()
+        following: dict[Any, int] = {}
+        for done, (state, number) in enumerate(ways.items()):
+            over, value = game.result(state)
+            if over:
+                layer.finished[Outcome.of(value, game.player(state))] += number
+                continue
+            for action in game.actions(state):
+                child = game.play(state, action)
+                following[child] = following.get(child, 0) + number
+            if done % 1000 == 0:
+                yield None, len(following)
+        yield layer, len(ways)
+        ways = following
+
+
+# Word games, in kernels.
+
+
+@kernel(
+    "uint64[:,::1], uint64[::1], int64, int64, "
+    "uint64[:,::1], uint64[::1], int64, uint64[:,:,::1], uint64[::1]"
+)
+def expand(
+    game: WordGame,
+    states: Any,
+    ways: Any,
+    begin: Any,
+    end: Any,
+    keys: Any,
+    key_ways: Any,
+    used: Any,
+    turns: Any,
+    ended: Any,
+) -> Any:
+    """Put the children of states[begin:end] into the table `keys`, `key_ways` (0: free slot).
+
+    Finished states add their ways to `ended`: first player won, second, draw. Returns how many
+    slots are used now, or -1 when a number of ways outgrew 64 bits.
+    """
+    for row in range(begin, end):
+        state = game.load(states, row)
+        over, value = game.result(state)
+        if over:
+            winner = 2
+            if value != 0:
+                winner = popcount(state[-1]) if value > 0 else 1 - popcount(state[-1])
+            ended[winner] = word(ended[winner]) + word(ways[row])
+            if word(ended[winner]) < word(ways[row]):
+                return _OVERFLOW
+            continue
+        mask = game.legal(state)
+        action = game.num_actions - 1
+        passing = mask == 0
+        while passing or mask != 0:
+            if not passing:
+                action = lowest(mask)
+                mask = mask & (mask - word(1))
+            passing = False
+            child = least_image(game, game.play(state, action), turns)
+            slot = find(game, keys, key_ways, child)
+            if key_ways[slot] == 0:
+                game.store(keys, slot, child)
+                used += 1
+            key_ways[slot] = word(key_ways[slot]) + word(ways[row])
+            if word(key_ways[slot]) < word(ways[row]):
+                return _OVERFLOW
+    return used
+
+
+def find(game: WordGame, keys: Any, key_ways: Any, state: Any) -> Any:
+    """The slot of a state in a table that is not full: its own or the free one it would take."""
+    digest = word(0)
+    for part in state:
+        digest = mix(digest ^ part)
+    slot = scale(digest, len(keys))
+    while key_ways[slot] != 0 and game.load(keys, slot) != state:
+        slot = slot + 1 if slot + 1 < len(keys) else 0
+    return slot
+
+
+def least_image(game: WordGame, state: Any, turns: Any) -> Any:
+    """The least of a state's images; `turns` are the byte tables, empty for no symmetry."""
+    least = state
+    for turn in range(1, len(turns)):
+        image = game.turned(state, turns[turn])
+        least = min(least, image)
+    return least
+
+
+def _word_layers(game: WordGame, *, symmetric: bool) -> Iterator[tuple[Layer | None, int]]:
+    import numpy as np
+
+    run = compiled(expand, game)
+    symmetries: tuple[Symmetry, ...] = game.symmetries() if symmetric else ()
+    turns = np.array(byte_tables(symmetries), np.uint64).reshape(-1, _NUM_BYTES, 256)
+    states = np.array([game.initial()], np.uint64)
+    ways = np.ones(1, np.uint64)
+    table = _Table(game)
+    seen = None if game.layered else _Table(game)
+    while len(states):
+        layer = Layer(len(states), _exact_sum(ways))
+        if seen is not None:
+            layer.states = seen.add(states)
+        ended = np.zeros(3, np.uint64)
+        for begin in range(0, len(states), _SLICE):
+            end = min(begin + _SLICE, len(states))
+            table.make_room((end - begin) * game.num_actions)
+            table.used = run(
+                states, ways, begin, end, table.keys, table.ways, table.used, turns, ended
+            )
+            if table.used == _OVERFLOW:
+                msg = f"{game.spec} has more than 2^64 move sequences"
+                raise TooLarge(msg)
+            yield None, table.used
+        layer.finished = dict(zip(Outcome, map(int, ended), strict=True))
+        yield layer, len(states)
+        states, ways = table.take()
+
+
+def _exact_sum(ways: "NDArray[Any]") -> int:
+    """A sum that may pass 64 bits: high and low halves apart."""
+    high, low = ways >> 32, ways & 0xFFFFFFFF
+    return (int(high.sum()) << 32) + int(low.sum())
+
+
+class _Table:
+    """A hash table of exact states with a number of ways each; it doubles when half full."""
+
+    def __init__(self, game: WordGame) -> None:
+        self.game = game
+        self._clear(_FEWEST)
+
+    keys: "NDArray[Any]"
+    ways: "NDArray[Any]"
+    used: int
+
+    def _clear(self, size: int) -> None:
+        import numpy as np
+
+        self.keys = np.empty((size, self.game.num_words), np.uint64)
+        self.ways = np.zeros(size, np.uint64)
+        self.used = 0
+
+    def make_room(self, more: int) -> None:
+        """Room for so many new states at half load, as far as they are all new."""
+        size = len(self.ways)
+        while 2 * (self.used + more) > size:
+            size *= 2
+        if size > len(self.ways):
+            states, ways = self.take(size)
+            self._insert(states, ways)
+
+    def take(self, size: int | None = None) -> tuple["NDArray[Any]", "NDArray[Any]"]:
+        """What it holds; the table is empty afterwards."""
+        at = self.ways.nonzero()[0]
+        states, ways = self.keys[at], self.ways[at]
+        self._clear(size or 1 << (4 * len(at) + _FEWEST).bit_length())
+        return states, ways
+
+    def add(self, states: "NDArray[Any]") -> int:
+        """Remember states; returns how many were new."""
+        import numpy as np
+
+        before = self.used
+        self.make_room(len(states))
+        self._insert(states, np.ones(len(states), np.uint64))
+        return self.used - before
+
+    def _insert(self, states: "NDArray[Any]", ways: "NDArray[Any]") -> None:
+        self.used = compiled(insert, self.game)(states, ways, self.keys, self.ways, self.used)
+
+
+@kernel("uint64[:,::1], uint64[::1], uint64[:,::1], uint64[::1], int64")
+def insert(game: WordGame, states: Any, ways: Any, keys: Any, key_ways: Any, used: Any) -> Any:
+    """Put states with their ways into a table with room for them; returns the slots used."""
+    for row in range(len(states)):
+        state = game.load(states, row)
+        slot = find(game, keys, key_ways, state)
+        if key_ways[slot] == 0:
+            game.store(keys, slot, state)
+            key_ways[slot] = ways[row]
+            used += 1
+    return used

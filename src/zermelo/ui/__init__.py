@@ -1,0 +1,1 @@
+"""Screens at the keyboard: input → Match → view. Nothing below imports this."""

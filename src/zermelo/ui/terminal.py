@@ -1,0 +1,135 @@
+"""The terminal: play a match line by line, with 0, 1 or 2 humans."""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from zermelo import roster, saves
+from zermelo.errors import IllegalMove
+from zermelo.matches import Match
+from zermelo.players import Limit, Player
+
+_HELP = """moves     {forms}
+undo      take back your last move
+history   the moves so far
+board     the board again
+resign    give up
+quit      leave; the game is saved
+help      this list"""
+_MAX_LINE = 1000
+
+
+@dataclass
+class Options:
+    """How the match is shown and how long players think."""
+
+    hints: bool = False
+    colour: bool = False
+    limit: Limit = field(default_factory=Limit)
+
+
+class Leave(Exception):
+    """The human leaves in the middle."""
+
+
+def play(match: Match, players: tuple[str, str], options: Options) -> None:
+    """Play to the end, or until the human leaves: then the game is saved."""
+    engines = tuple(None if spec == roster.HUMAN else roster.player(spec) for spec in players)
+    print(_title(match, players))
+    print(_board(match, options))
+    try:
+        while match.outcome is None:
+            engine = engines[match.position.player]
+            if engine is None:
+                _ask(match, engines, options)
+            else:
+                _reply(match, engine, options)
+    except (Leave, EOFError, KeyboardInterrupt):
+        _save(match, players)
+        return
+    saves.forget()
+    print(f"{match.verdict[0].upper()}{match.verdict[1:]}.")
+
+
+def wants_colour() -> bool:
+    """Colour on a terminal, unless NO_COLOR or a dumb terminal says otherwise."""
+    dumb = os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and not dumb
+
+
+def _title(match: Match, players: tuple[str, str]) -> str:
+    sides = " against ".join(
+        f"{name} ({symbol})" for name, symbol in zip(players, match.game.symbols, strict=True)
+    )
+    humans = roster.HUMAN in players
+    forms = f"\nMoves: {match.game.move_forms}. Type help for more." if humans else ""
+    return f"{match.game.spec}: {sides}.{forms}\n"
+
+
+def _board(match: Match, options: Options) -> str:
+    return match.position.to_text(hints=options.hints, colour=options.colour) + "\n"
+
+
+def _ask(match: Match, engines: tuple[Player | None, ...], options: Options) -> None:
+    """One line from the human: a move or a command; a bad one is answered with the reason."""
+    symbol = match.game.symbols[match.position.player]
+    line = input(f"{symbol} to move: ").strip()
+    commands: dict[str, Callable[[], None]] = {
+        "undo": lambda: _undo(match, engines, options),
+        "history": lambda: print(_history(match)),
+        "board": lambda: print(_board(match, options)),
+        "resign": match.resign,
+        "quit": _leave,
+        "help": lambda: print(_HELP.format(forms=match.game.move_forms)),
+    }
+    if line.lower() in commands:
+        commands[line.lower()]()
+        return
+    if len(line) > _MAX_LINE:
+        print(f"A line of {len(line)} characters is no move. Type help for what is.")
+        return
+    try:
+        match.play(line)
+    except IllegalMove as error:
+        print(f"{str(error)[0].upper()}{str(error)[1:]}. Type help for commands.")
+        return
+    move = match.moves[-1]
+    cell = match.position.last_cell
+    index = "" if cell is None or match.game.discs else f" ({cell})"
+    print(f"You played: {move}{index}\n{_board(match, options)}")
+
+
+def _reply(match: Match, engine: Player, options: Options) -> None:
+    symbol = match.game.symbols[match.position.player]
+    answer = match.reply(engine, options.limit)
+    print(f"{engine.name} ({symbol}) plays {answer.move}\n{_board(match, options)}")
+
+
+def _undo(match: Match, engines: tuple[Player | None, ...], options: Options) -> None:
+    """Back to where a human last had the choice."""
+    if not match.moves:
+        print("There is nothing to take back.")
+        return
+    taken = 0
+    while match.moves and (taken == 0 or engines[match.position.player] is not None):
+        match.undo()
+        taken += 1
+    print(f"Took back {taken} move{'s' if taken > 1 else ''}.\n{_board(match, options)}")
+
+
+def _history(match: Match) -> str:
+    moves = match.moves
+    if not moves:
+        return "No moves yet."
+    pairs = (moves[i : i + 2] for i in range(0, len(moves), 2))
+    return "\n".join(f"{number:>3}. {'  '.join(pair)}" for number, pair in enumerate(pairs, 1))
+
+
+def _leave() -> None:
+    raise Leave
+
+
+def _save(match: Match, players: tuple[str, str]) -> None:
+    saves.write(saves.Save(match.game.spec, *players, tuple(match.moves)))
+    print("\nThe game is saved. Go on with: zermelo play --resume")
