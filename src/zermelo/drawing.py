@@ -23,10 +23,10 @@ def to_text(
 
     >>> import zermelo as z
     >>> print(z.game("tictactoe").position(moves="b2 a1").to_text(hints=True))
-        a   b   c
-    1  (O)  1   2
-    2   3   X   5
-    3   6   7   8
+       a   b   c
+    1 (O)  1   2
+    2  3   X   5
+    3  6   7   8
     """
     game, board = position.game, position.board
     if game.grid is None or board is None:

@@ -10,8 +10,8 @@ _DEPTHS = {
     "connect4": 8,
     "connect4:5x5": 8,
     "gomoku6": 5,
-    "squava": 7,
-    "squava:pie=true": 6,
+    "squava": 6,
+    "squava:pie=true": 5,
     "mnk:4x5x3": 6,
     "gomoku:size=5,overline=exact": 6,
 }

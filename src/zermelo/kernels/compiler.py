@@ -37,7 +37,7 @@ _KERNELS: list[Kernel] = []
 _LOCK = threading.RLock()
 _INTRINSICS = ("word", "popcount", "lowest", "select", "scale", "mix", "pick")
 _STATE = tuple[words.Word, ...]
-_GAME_NAMES = ("game", "self")
+_GAME_NAMES = ("game", "_game", "self")
 
 
 class KernelError(TypeError):

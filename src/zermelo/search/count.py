@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_STATES = 100_000_000
 MAX_STATES_PYTHON = 3_000_000
-_SLICE = 1 << 16  # states expanded between two looks at the table, the progress bar and Ctrl-C
+_SLICE = 1 << 13  # states expanded between two looks at the table, the progress bar and Ctrl-C
 _NUM_BYTES = 8
 _FEWEST = 1 << 12  # slots of the smallest table
 _OVERFLOW = -1
@@ -84,10 +84,10 @@ def count(
     games are counted as before. TooLarge says how far it came.
     """
     if isinstance(game, WordGame):
-        layers = _word_layers(game, symmetric=symmetric)
+        layers = _word_layers(game, max_ply, symmetric=symmetric)
         limit = max_states or MAX_STATES
     else:
-        layers = _python_layers(game, symmetric=symmetric)
+        layers = _python_layers(game, max_ply, symmetric=symmetric)
         limit = max_states or MAX_STATES_PYTHON
     found: list[Layer] = []
     total = 0
@@ -100,8 +100,6 @@ def count(
             continue
         found.append(layer)
         total += layer.states
-        if max_ply is not None and len(found) > max_ply:
-            break
     return Counts(game, tuple(found))
 
 
@@ -116,12 +114,15 @@ def _too_large(game: Game, limit: int, ply: int) -> str:
 # Any game, in plain Python. `None` stands for a slice on the way to the next layer.
 
 
-def _python_layers(game: Game, *, symmetric: bool) -> Iterator[tuple[Layer | None, int]]:
+def _python_layers(
+    game: Game, max_ply: int | None, *, symmetric: bool
+) -> Iterator[tuple[Layer | None, int]]:
     if symmetric:
         msg = f"{game.spec} is not a word game: symmetric states are counted for those only"
         raise TooLarge(msg)
     seen: set[Any] = set()
     ways: dict[Any, int] = {game.initial(): 1}
+    ply = 0
     while ways:
         layer = Layer(len(ways.keys() - seen), sum(ways.values()))
         seen |= ways.keys()
@@ -130,6 +131,7 @@ def _python_layers(game: Game, *, symmetric: bool) -> Iterator[tuple[Layer | Non
             over, value = game.result(state)
             if over:
                 layer.finished[Outcome.of(value, game.player(state))] += number
+            if over or ply == max_ply:
                 continue
             for action in game.actions(state):
                 child = game.play(state, action)
@@ -138,13 +140,14 @@ def _python_layers(game: Game, *, symmetric: bool) -> Iterator[tuple[Layer | Non
                 yield None, len(following)
         yield layer, len(ways)
         ways = following
+        ply += 1
 
 
 # Word games, in kernels.
 
 
 @kernel(
-    "uint64[:,::1], uint64[::1], int64, int64, "
+    "uint64[:,::1], uint64[::1], int64, int64, bool, "
     "uint64[:,::1], uint64[::1], int64, uint64[:,:,::1], uint64[::1]"
 )
 def expand(
@@ -153,6 +156,7 @@ def expand(
     ways: Any,
     begin: Any,
     end: Any,
+    last: Any,
     keys: Any,
     key_ways: Any,
     used: Any,
@@ -161,6 +165,7 @@ def expand(
 ) -> Any:
     """Put the children of states[begin:end] into the table `keys`, `key_ways` (0: free slot).
 
+    On the `last` layer there are no children, only ends.
     Finished states add their ways to `ended`: first player won, second, draw. Returns how many
     slots are used now, or -1 when a number of ways outgrew 64 bits.
     """
@@ -174,6 +179,7 @@ def expand(
             ended[winner] = word(ended[winner]) + word(ways[row])
             if word(ended[winner]) < word(ways[row]):
                 return _OVERFLOW
+        if over or last:
             continue
         mask = game.legal(state)
         action = game.num_actions - 1
@@ -210,11 +216,14 @@ def least_image(game: WordGame, state: Any, turns: Any) -> Any:
     least = state
     for turn in range(1, len(turns)):
         image = game.turned(state, turns[turn])
-        least = min(least, image)
+        if image < least:
+            least = image
     return least
 
 
-def _word_layers(game: WordGame, *, symmetric: bool) -> Iterator[tuple[Layer | None, int]]:
+def _word_layers(
+    game: WordGame, max_ply: int | None, *, symmetric: bool
+) -> Iterator[tuple[Layer | None, int]]:
     import numpy as np
 
     run = compiled(expand, game)
@@ -224,17 +233,18 @@ def _word_layers(game: WordGame, *, symmetric: bool) -> Iterator[tuple[Layer | N
     ways = np.ones(1, np.uint64)
     table = _Table(game)
     seen = None if game.layered else _Table(game)
+    ply = 0
     while len(states):
+        last = ply == max_ply
         layer = Layer(len(states), _exact_sum(ways))
         if seen is not None:
             layer.states = seen.add(states)
         ended = np.zeros(3, np.uint64)
         for begin in range(0, len(states), _SLICE):
             end = min(begin + _SLICE, len(states))
-            table.make_room((end - begin) * game.num_actions)
-            table.used = run(
-                states, ways, begin, end, table.keys, table.ways, table.used, turns, ended
-            )
+            table.make_room(0 if last else (end - begin) * game.num_actions)
+            at = (states, ways, begin, end, last)
+            table.used = run(*at, table.keys, table.ways, table.used, turns, ended)
             if table.used == _OVERFLOW:
                 msg = f"{game.spec} has more than 2^64 move sequences"
                 raise TooLarge(msg)
@@ -242,6 +252,7 @@ def _word_layers(game: WordGame, *, symmetric: bool) -> Iterator[tuple[Layer | N
         layer.finished = dict(zip(Outcome, map(int, ended), strict=True))
         yield layer, len(states)
         states, ways = table.take()
+        ply += 1
 
 
 def _exact_sum(ways: "NDArray[Any]") -> int:

@@ -49,7 +49,7 @@ def play_random(game: WordGame, count: int, seed: int = 0) -> Tally:
 
     >>> import zermelo as z
     >>> play_random(z.game("tictactoe"), 1000).draw
-    123
+    130
     """
     import numpy as np
 

@@ -1,0 +1,91 @@
+"""Slow, obvious rules to test the fast ones against. Nothing in the package imports this."""
+
+from dataclasses import dataclass, field
+
+DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
+
+
+@dataclass
+class NaiveLines:
+    """A line game on a list of lists; cells are None, 0 or 1."""
+
+    rows: int
+    cols: int
+    win: int
+    lose: int = 0
+    gravity: bool = False
+    overline: str = "any"
+    pie: bool = False
+    cells: list[list[int | None]] = field(default_factory=list)
+    player: int = 0
+    plies: int = 0
+    last_mover: int | None = None
+
+    def __post_init__(self) -> None:
+        self.cells = [[None] * self.cols for _ in range(self.rows)]
+
+    def runs(self, player: int) -> list[int]:
+        """The lengths of all maximal runs of a player's stones, in all directions."""
+        found = []
+        for row in range(self.rows):
+            for col in range(self.cols):
+                for down, right in DIRECTIONS:
+                    if self.at(row - down, col - right) == player:
+                        continue  # not the beginning of a run
+                    length = 0
+                    while self.at(row + down * length, col + right * length) == player:
+                        length += 1
+                    found.append(length)
+        return found
+
+    def at(self, row: int, col: int) -> int | None:
+        inside = 0 <= row < self.rows and 0 <= col < self.cols
+        return self.cells[row][col] if inside else None
+
+    def result(self) -> str | None:
+        """'first', 'second', 'draw' or None."""
+        names = ("first", "second")
+        if self.last_mover is not None:
+            runs = self.runs(self.last_mover)
+            won = self.win in runs if self.overline == "exact" else max(runs) >= self.win
+            if won:
+                return names[self.last_mover]
+            if self.lose and max(runs) >= self.lose:
+                return names[1 - self.last_mover]
+        full = all(cell is not None for row in self.cells for cell in row)
+        return "draw" if full else None
+
+    def actions(self) -> list[int]:
+        if self.result() is not None:
+            return []
+        if self.gravity:
+            return [col for col in range(self.cols) if self.cells[0][col] is None]
+        cells = [
+            row * self.cols + col
+            for row in range(self.rows)
+            for col in range(self.cols)
+            if self.cells[row][col] is None
+        ]
+        return cells + ([self.rows * self.cols] if self.pie and self.plies == 1 else [])
+
+    def play(self, action: int) -> None:
+        if self.pie and action == self.rows * self.cols:
+            for row in self.cells:
+                for col, cell in enumerate(row):
+                    if cell is not None:
+                        row[col] = 1 - cell
+            self.last_mover = None
+        else:
+            row, col = self.landing(action) if self.gravity else divmod(action, self.cols)
+            assert self.cells[row][col] is None
+            self.cells[row][col] = self.player
+            self.last_mover = self.player
+        self.player = 1 - self.player
+        self.plies += 1
+
+    def landing(self, col: int) -> tuple[int, int]:
+        return max(row for row in range(self.rows) if self.cells[row][col] is None), col
+
+    def board(self) -> tuple[int, ...]:
+        value = {None: 0, 0: 1, 1: -1}
+        return tuple(value[cell] for row in self.cells for cell in row)
