@@ -89,3 +89,56 @@ class NaiveLines:
     def board(self) -> tuple[int, ...]:
         value = {None: 0, 0: 1, 1: -1}
         return tuple(value[cell] for row in self.cells for cell in row)
+
+
+def renju_fault(
+    black: set[tuple[int, int]], white: set[tuple[int, int]], at: tuple[int, int], size: int
+) -> str:
+    """Which rule black's move on `at` breaks, straight from the definitions, by recursion."""
+    black = black | {at}
+
+    def free(cell: tuple[int, int]) -> bool:
+        inside = 0 <= cell[0] < size and 0 <= cell[1] < size
+        return inside and cell not in black and cell not in white
+
+    def line_through(
+        stones: set[tuple[int, int]], cell: tuple[int, int], d: tuple[int, int]
+    ) -> set:
+        found = {cell}
+        for sign in (1, -1):
+            step = 1
+            while (nxt := (cell[0] + sign * step * d[0], cell[1] + sign * step * d[1])) in stones:
+                found.add(nxt)
+                step += 1
+        return found
+
+    runs = [len(line_through(black, at, d)) for d in DIRECTIONS]
+    if 5 in runs:
+        return ""
+    if max(runs) > 5:
+        return "an overline"
+    fours, threes = 0, 0
+    for d in DIRECTIONS:
+        reach = [(at[0] + i * d[0], at[1] + i * d[1]) for i in range(-5, 6) if i]
+        fives = set()  # the four stones that a free cell would make five, each once
+        for cell in filter(free, reach):
+            five = line_through(black | {cell}, cell, d)
+            if len(five) == 5 and at in five:
+                fives.add(frozenset(five - {cell}))
+        fours += len(fives)
+        if fives:
+            continue
+        for cell in filter(free, reach):
+            four = line_through(black | {cell}, cell, d)
+            if len(four) != 4 or at not in four:
+                continue
+            first, last = min(four), max(four)
+            ends = ((first[0] - d[0], first[1] - d[1]), (last[0] + d[0], last[1] + d[1]))
+            if all(free(e) and len(line_through(black | {cell, e}, e, d)) == 5 for e in ends) and (
+                not renju_fault(black, white, cell, size)
+            ):
+                threes += 1
+                break
+    if fours > 1:
+        return "two fours"
+    return "two threes" if threes > 1 else ""

@@ -1,6 +1,7 @@
 """Which games the tests of the contract run over: every name of the registry, in several shapes."""
 
-SPECS = (
+#: Word games, which compile to kernels on words.
+WORDS = (
     "tictactoe",
     "tictactoe:size=4,win=3",
     "tictactoe:size=2",
@@ -20,4 +21,17 @@ SPECS = (
     "line:rows=7,cols=9,win=3,lose=2,overline=exact",
     "line:rows=3,cols=20,win=12",
     "line:rows=6,cols=10,win=4,gravity=true,overline=exact",
+    "reversi",
+    "reversi:6",
+    "reversi:4",
 )
+#: Games on padded boards.
+BOARDS = (
+    "gomoku",
+    "gomoku:size=11,overline=exact",
+    "gomoku:size=9,renju=true",
+    "connect4:12x9",
+    "mnk:9x10x4",
+    "line:rows=9,cols=8,win=4,lose=3",
+)
+SPECS = WORDS + BOARDS

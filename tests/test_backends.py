@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import zermelo as z
-from samples import SPECS
+from samples import WORDS
 from zermelo import words
 from zermelo.kernels import compiled, kernel
 from zermelo.kernels.compiler import source
@@ -47,7 +47,7 @@ def walk(run: Any) -> tuple[Any, Any]:
     return states, notes
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", WORDS)
 def test_compiled_rules_equal_plain_python(spec: str) -> None:
     game = z.game(spec)
     fast, slow = walk(compiled(wander, game)), walk(lambda *a: wander(game, *a))
@@ -56,7 +56,7 @@ def test_compiled_rules_equal_plain_python(spec: str) -> None:
     assert fast[1][:, 2].any()
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", WORDS)
 def test_tensor_rules_equal_plain_python(spec: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed: no tensors to test")
     game = z.game(spec)
@@ -160,7 +160,7 @@ def _constants(module: Any) -> Any:
 
     games = ("squava:pie=true", "gomoku:size=8,overline=exact")
     game = next(g for g in map(z.game, games) if source(wander, g) == _text(module))
-    return module.Constants(*_Writer(wander, game).module()[1])
+    return getattr(module, _Writer(wander, game).tuple_name)(*_Writer(wander, game).module()[1])
 
 
 _JOB = """

@@ -120,6 +120,11 @@ class Game(ABC):
         del state
         return None
 
+    def forbidden(self, state: Any) -> list[int]:
+        """The legal actions that lose at once by rule, as in renju."""
+        del state
+        return []
+
     def last_cell(self, state: Any, action: int) -> int | None:
         """The cell that `action`, the last one played, filled in `state`."""
         del state
@@ -215,36 +220,49 @@ class Game(ABC):
         return f"<game {self.spec}>"
 
 
-class WordGame(Game):
-    """A game whose state is a tuple of words, so that its rules compile to native code.
+class MaskGame(Game):
+    """A game whose legal actions are a mask and whose states end with the player to move.
 
-    Write `legal`, `play` and `result` with words only (see `zermelo.words`) and annotate every
-    constant they read: `Word` for boards, `int` for counts, `bool` for switches. At most 64
-    actions, and optionally a forced pass: while the game runs, an empty mask of legal actions
-    means that the only one is the last, `num_actions - 1`.
+    A forced pass needs no bit: while the game runs, an empty mask means that the only action
+    is the last, `num_actions - 1`.
     """
 
-    num_words: ClassVar[int] = 3  #: words in a state
-    #: the first so many words of a state are boards, which symmetries move; the rest stay
+    #: the first so many entries of a state are boards, which symmetries move; the rest stay
     num_boards: ClassVar[int] = 2
-    #: a state can be reached at one ply only, as where every move adds a stone
-    layered: bool = False
-    #: constants are compiled in; False shares one compilation among all sizes of a class
-    specialised: bool = True
 
     @abstractmethod
     def legal(self, state: Any) -> Any:
         """The legal actions as a mask, while the game runs; what it says afterwards is unused."""
 
     def player(self, state: Any) -> int:
-        """The last word of a state is the player to move."""
+        """The last entry of a state."""
         return int(state[-1])
+
+    def moved(self, state: Any, symmetry: Symmetry) -> Any:
+        """A state as a symmetry moves it."""
+        boards = (symmetry.word(board) for board in state[: self.num_boards])
+        return (*boards, *state[self.num_boards :])
 
     def actions(self, state: Any) -> list[int]:
         """The legal actions, rising."""
         if self.result(state)[0]:
             return []
         return bits(self.legal(state)) or [self.num_actions - 1]
+
+
+class WordGame(MaskGame):
+    """A game whose state is a tuple of words, so that its rules compile to native code.
+
+    Write `legal`, `play` and `result` with words only (see `zermelo.words`) and annotate every
+    constant they read: `Word` for boards, `int` for counts, `bool` for switches. At most 64
+    actions, not counting a forced pass.
+    """
+
+    num_words: ClassVar[int] = 3  #: words in a state
+    #: a state can be reached at one ply only, as where every move adds a stone
+    layered: bool = False
+    #: constants are compiled in; False shares one compilation among all sizes of a class
+    specialised: bool = True
 
     def load(self, states: Any, row: int) -> tuple[Word, ...]:
         """The state in one row of an array; the compiler writes its own."""
@@ -267,6 +285,35 @@ class WordGame(Game):
         for name, value in vars(self).items():
             object.__setattr__(twin, name, _signed(value))
         return twin
+
+
+class BoardGame(MaskGame):
+    """A game on a board above 64 cells: its kernels work on one padded array of cells.
+
+    They make and unmake moves there, with `landing` and `judge`; ordinary code, no masks. The
+    same methods run on a bytearray. A stone is 1 (first player) or 2, a free cell 0, and the
+    border of one cell all around is 3.
+    """
+
+    cells: int  #: how many there are, without the border
+    stride: int  #: from a cell to the one below it
+    specialised: bool = False  #: as in WordGame
+
+    @abstractmethod
+    def to_cells(self, state: Any) -> bytearray:
+        """The padded board of a state."""
+
+    @abstractmethod
+    def landing(self, cells: Any, action: Any) -> Any:
+        """Where in the padded board an action puts its stone."""
+
+    @abstractmethod
+    def is_spent(self, cells: Any, action: Any) -> Any:
+        """Whether an action just played cannot be played again."""
+
+    @abstractmethod
+    def judge(self, cells: Any, at: Any, left: Any) -> Any:
+        """`result` after the stone on `at`, with `left` free cells; value for the next mover."""
 
 
 def _signed(value: Any) -> Any:
@@ -339,6 +386,11 @@ legal: b1 c1 a2 c2 a3 b3 c3
     def winning_line(self) -> tuple[int, ...] | None:
         """The cells of the line that decided the game (in Squava a losing three does, too)."""
         return self.game.winning_line(self.state)
+
+    @property
+    def forbidden(self) -> list[str]:
+        """The legal moves that lose at once by rule: black's forbidden points in renju."""
+        return [self.game.to_text(action) for action in self.game.forbidden(self.state)]
 
     @property
     def last_cell(self) -> int | None:

@@ -3,12 +3,12 @@
 import importlib
 from collections.abc import Callable
 
-from zermelo.contract import WordGame
 from zermelo.games import registry
 from zermelo.kernels import compiled, registered
 
 _MODULES = ("zermelo.search.count", "zermelo.search.playouts")
-_OTHER_SIZES = ("mnk:4x4x4",)
+#: one game each for what others of its kind share
+_OTHER_SIZES = ("mnk:4x4x4", "reversi:6", "gomoku", "gomoku:renju=true")
 
 
 def warm(progress: Callable[[str], None]) -> int:
@@ -18,8 +18,7 @@ def warm(progress: Callable[[str], None]) -> int:
     ready = 0
     for spec in registry.PRESETS + _OTHER_SIZES:
         game = registry.game(spec)
-        assert isinstance(game, WordGame)
-        for kernel in registered():
+        for kernel in registered(game):
             progress(f"{kernel.__name__} for {spec}")
             compiled(kernel, game)
             ready += 1

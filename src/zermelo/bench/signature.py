@@ -14,6 +14,9 @@ _DEPTHS = {
     "squava:pie=true": 5,
     "mnk:4x5x3": 6,
     "gomoku:size=5,overline=exact": 6,
+    "reversi": 8,
+    "reversi:6": 9,
+    "gomoku:size=9,renju=true": 2,
 }
 
 

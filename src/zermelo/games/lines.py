@@ -1,4 +1,4 @@
-"""The line family up to 64 cells: tic-tac-toe, m,n,k games, Gomoku, Squava, Connect Four.
+"""The line family: tic-tac-toe, m,n,k games, Gomoku, Squava, Connect Four.
 
 Place a stone (with gravity: in the lowest free cell of a column); a line of `win` wins, a line
 of `lose` without one loses at once, a full board is a draw. The board is row by row from the
@@ -8,13 +8,14 @@ top left, bit i is cell i; on 3x3:
     a2=3 b2=4 c2=5
     a3=6 b3=7 c3=8
 
-A state is (the mover's stones, the other's stones, the player to move).
+A state is (the mover's stones, the other's stones, the player to move). Python's ints have no
+width, so the rules here serve boards of every size; up to 64 cells the same source compiles.
 """
 
 from typing import Any, Literal
 
 from zermelo import notation, symmetry
-from zermelo.contract import WordGame
+from zermelo.contract import MaskGame, WordGame
 from zermelo.errors import BadSpec
 from zermelo.games import line_boards
 from zermelo.notation import Grid
@@ -30,7 +31,7 @@ _DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # (rows down, columns right)
 _FEW, _MANY = 3, 6
 
 
-class LineGame(WordGame):
+class LineGame(MaskGame):
     """One game of the family; the parameters are checked here, once."""
 
     full: Word  # every cell
@@ -60,7 +61,6 @@ class LineGame(WordGame):
         overline: Overline = "any",
         pie: bool = False,
         spec: str | None = None,
-        specialised: bool = False,
     ) -> None:
         check(rows, cols, win, lose, overline, pie=pie, gravity=gravity)
         self.grid: Grid = Grid(rows, cols)
@@ -71,13 +71,8 @@ class LineGame(WordGame):
             f"line:rows={rows},cols={cols},win={win},lose={lose},gravity={str(gravity).lower()},"
             f"overline={overline},pie={str(pie).lower()}"
         )
-        self.specialised = specialised
         self.discs = gravity
-        self.layered = not pie  # a swap adds no stone
         cells = self.grid.size
-        if cells > WORD_BITS:
-            msg = f"{rows}x{cols} has {cells} cells: a word holds 64"
-            raise BadSpec(msg)
         self.num_actions = cols if gravity else cells + pie
         self.one, self.none = 1, 0
         self.full = (1 << cells) - 1
@@ -141,6 +136,10 @@ class LineGame(WordGame):
         """The first cells of all winning lines of these stones, as a mask."""
         if not self.exact:
             return self.lines(stones, self.win_steps)
+        return self.exactly(stones)
+
+    def exactly(self, stones: Any) -> Any:
+        """The first cells of all lines of `win` stones that are no part of a longer one."""
         found = stones ^ stones
         for direction in range(4):
             line = self.line(stones, self.win_steps[direction])
@@ -192,7 +191,7 @@ class LineGame(WordGame):
 
     def board(self, state: Any) -> tuple[int, ...]:
         """The cells, flat."""
-        first, second = (state[0], state[1]) if state[2] == 0 else (state[1], state[0])
+        first, second = (state[0], state[1]) if self.player(state) == 0 else (state[1], state[0])
         return tuple((first >> i & 1) - (second >> i & 1) for i in range(self.grid.size))
 
     def from_board(self, cells: tuple[int, ...], to_move: int | None, *, checked: bool) -> Any:
@@ -247,6 +246,18 @@ class LineGame(WordGame):
         return symmetry.of_grid(self.grid, extra_actions=int(self.pie))
 
 
+class WordLineGame(LineGame, WordGame):
+    """A game of the family up to 64 cells."""
+
+    def __init__(self, *sizes: int, specialised: bool = False, **rules: Any) -> None:
+        super().__init__(*sizes, **rules)
+        if self.grid.size > WORD_BITS:
+            msg = f"{self.grid} has {self.grid.size} cells: a word holds {WORD_BITS}"
+            raise BadSpec(msg)
+        self.specialised = specialised
+        self.layered = not self.pie  # a swap adds no stone
+
+
 def check(
     rows: int, cols: int, win: int, lose: int, overline: str, *, pie: bool, gravity: bool
 ) -> None:
@@ -271,7 +282,7 @@ def check(
         raise BadSpec(msg)
 
 
-def _step(grid: Grid, down: int, right: int) -> Step:
+def shift_down(grid: Grid, down: int, right: int) -> Step:
     """A shift towards lower bits, and the cells from which it lands on the board."""
     cells = (
         row * grid.cols + col
@@ -292,7 +303,7 @@ def _steps(grid: Grid, length: int, depth: int) -> tuple[tuple[Step, ...], ...]:
         known += jumps[-1]
     jumps += [0] * (depth - len(jumps))  # a jump of 0 changes nothing
     return tuple(
-        tuple(_step(grid, down * jump, right * jump) for jump in jumps)
+        tuple(shift_down(grid, down * jump, right * jump) for jump in jumps)
         for down, right in _DIRECTIONS
     )
 
@@ -301,6 +312,6 @@ def _end_steps(grid: Grid, win: int) -> tuple[tuple[Step, Step], ...]:
     """For each direction: to the cell before a line's first, and to the one behind its last."""
     ends = []
     for down, right in _DIRECTIONS:
-        back, has_back = _step(grid, -down, -right)
-        ends.append(((-back, has_back), _step(grid, down * win, right * win)))
+        back, has_back = shift_down(grid, -down, -right)
+        ends.append(((-back, has_back), shift_down(grid, down * win, right * win)))
     return tuple(ends)

@@ -8,12 +8,15 @@ from typing import Any
 from zermelo import specs
 from zermelo.contract import Game
 from zermelo.errors import BadSpec
-from zermelo.games.lines import LineGame
+from zermelo.games.large import BoardLineGame
+from zermelo.games.lines import WordLineGame
+from zermelo.games.reversi import Reversi
 from zermelo.notation import MAX_SIDE, shown
 from zermelo.specs import Parameter
+from zermelo.words import WORD_BITS
 
 #: Compiled for themselves; every other size of a family shares one compilation.
-PRESETS = ("tictactoe", "connect4", "gomoku6", "squava")
+PRESETS = ("tictactoe", "connect4", "gomoku6", "squava", "reversi")
 
 
 @dataclass(frozen=True)
@@ -77,8 +80,11 @@ def _line(spec: str, **rules: Any) -> Game:
     """A line game, with the spec in front of what is wrong with it."""
     full = {"lose": 0, "gravity": False, "overline": "any", "pie": False, **rules}
     key = tuple(full[k] for k in ("rows", "cols", "win", "lose", "gravity", "overline", "pie"))
+    sizes = full.pop("rows"), full.pop("cols"), full.pop("win")
     try:
-        return LineGame(**full, spec=spec, specialised=key in _PRESET_RULES)
+        if sizes[0] * sizes[1] + full["pie"] > WORD_BITS:
+            return BoardLineGame(*sizes, **full, spec=spec)
+        return WordLineGame(*sizes, **full, spec=spec, specialised=key in _PRESET_RULES)
     except BadSpec as error:
         msg = f"{shown(spec)}: {error}"
         raise BadSpec(msg) from None
@@ -99,11 +105,26 @@ def _mnk(spec: str, rows: int, cols: int, win: int) -> Game:
     return _line(spec, rows=rows, cols=cols, win=win)
 
 
-def _gomoku(spec: str, size: int, overline: str) -> Game:
+def _reversi(spec: str, size: int) -> Game:
+    try:
+        return Reversi(size, spec)
+    except BadSpec as error:
+        msg = f"{shown(spec)}: {error}"
+        raise BadSpec(msg) from None
+
+
+def _gomoku(spec: str, size: int, overline: str, *, renju: bool) -> Game:
     least, five = 5, 5
     if not least <= size <= MAX_SIDE:
         msg = f"{shown(spec)}: size is {size}: a Gomoku board has 5 to {MAX_SIDE}"
         raise BadSpec(msg)
+    if renju and overline != "any":
+        msg = f"{shown(spec)}: renju has its own rule for overlines: leave overline out"
+        raise BadSpec(msg)
+    if renju:
+        from zermelo.games.renju import RenjuGame  # it needs numpy, the other rules do not
+
+        return RenjuGame(size, spec)
     return _line(spec, rows=size, cols=size, win=five, overline=overline)
 
 
@@ -162,8 +183,20 @@ _ENTRIES: dict[str, Entry] = {
             "gomoku",
             "five in a row",
             _gomoku,
-            (_number("size", 15, "rows and columns, 5 to 20"), _OVERLINE),
-            example="gomoku:size=8,overline=exact",
+            (
+                _number("size", 15, "rows and columns, 5 to 20"),
+                _OVERLINE,
+                Parameter("renju", bool, default=False, note="black has forbidden points"),
+            ),
+            example="gomoku:size=19,overline=exact",
+        ),
+        Entry(
+            "reversi",
+            "turn the other's discs over; more discs win",
+            _reversi,
+            (_number("size", 8, "rows and columns: 4, 6 or 8"),),
+            ("size",),
+            example="reversi:6",
         ),
         Entry(
             "line",

@@ -55,9 +55,11 @@ def kernel(signature: str) -> Callable[[Kernel], Kernel]:
     return mark
 
 
-def registered() -> list[Kernel]:
-    """Every kernel of the modules imported so far."""
-    return list(_KERNELS)
+def registered(game: Game) -> list[Kernel]:
+    """The kernels for a game's kind, of the modules imported so far."""
+    return [
+        k for k in _KERNELS if isinstance(game, next(iter(inspect.get_annotations(k).values())))
+    ]
 
 
 def compiled(function: Kernel, game: Game) -> Kernel:
@@ -93,6 +95,8 @@ class _Writer:
     def __init__(self, function: Kernel, game: Game) -> None:
         self.function, self.game = function, game
         self.frozen = bool(getattr(game, "specialised", False))
+        # numba tells named tuples apart by their class's name: each module needs its own.
+        self.tuple_name = f"{type(game).__name__}_{function.__name__}"
         self.functions: dict[str, str] = {}  # name in the module → its source
         self.constants: dict[str, Any] = {}  # game constants, by name → type hint
         self.globals: dict[str, Any] = {}  # plain constants of the sources' modules
@@ -100,6 +104,8 @@ class _Writer:
 
     def module(self) -> tuple[str, tuple[Any, ...]]:
         """The text, and the values of the game's constants."""
+        if not self.frozen:
+            self.constant("num_actions")  # a tuple without fields is none to numba
         self._add("kernel", self.function)
         fields = sorted(self.constants)
         values = tuple(self._value(name) for name in fields)
@@ -110,16 +116,18 @@ class _Writer:
             "from zermelo.kernels.flags import entry, helper",
             f"INTRINSICS = {_intrinsics_digest()!r}",
             "from typing import Any, NamedTuple",
-            "class Constants(NamedTuple):",
+            f"class {self.tuple_name}(NamedTuple):",
             *([f"    {name}: Any" for name in fields] or ["    pass"]),
             *[f"{name} = {value!r}" for name, value in sorted(self.globals.items())],
         ]
         if self.frozen:
-            lines.append(f"game = Constants(*{_literal(values)})")
+            lines.append(f"game = {self.tuple_name}(*{_literal(values)})")
         for text in self.functions.values():
             lines += ["@helper", text]
         signature = _SIGNATURES[_name(self.function)]
-        lines.append(f"bind = entry(kernel, Constants, {signature!r}, frozen={self.frozen})")
+        lines.append(
+            f"bind = entry(kernel, {self.tuple_name}, {signature!r}, frozen={self.frozen})"
+        )
         return "\n".join(lines) + "\n", values
 
     def _add(self, name: str, function: Any) -> None:

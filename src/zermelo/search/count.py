@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zermelo.contract import Game, Outcome, WordGame
+from zermelo.contract import Game, MaskGame, Outcome, WordGame
 from zermelo.errors import TooLarge
 from zermelo.kernels import compiled, kernel
 from zermelo.symmetry import Symmetry, byte_tables
@@ -117,9 +117,7 @@ def _too_large(game: Game, limit: int, ply: int) -> str:
 def _python_layers(
     game: Game, max_ply: int | None, *, symmetric: bool
 ) -> Iterator[tuple[Layer | None, int]]:
-    if symmetric:
-        msg = f"{game.spec} is not a word game: symmetric states are counted for those only"
-        raise TooLarge(msg)
+    symmetries = game.symmetries() if symmetric else ()
     seen: set[Any] = set()
     ways: dict[Any, int] = {game.initial(): 1}
     ply = 0
@@ -134,13 +132,19 @@ def _python_layers(
             if over or ply == max_ply:
                 continue
             for action in game.actions(state):
-                child = game.play(state, action)
+                child = _least_moved(game, symmetries, game.play(state, action))
                 following[child] = following.get(child, 0) + number
             if done % 1000 == 0:
                 yield None, len(following)
         yield layer, len(ways)
         ways = following
         ply += 1
+
+
+def _least_moved(game: Game, symmetries: tuple[Symmetry, ...], state: Any) -> Any:
+    if not isinstance(game, MaskGame):
+        return state
+    return min((game.moved(state, s) for s in symmetries), default=state)
 
 
 # Word games, in kernels.

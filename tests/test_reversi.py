@@ -1,0 +1,159 @@
+"""Reversi: published counts, a naive oracle, passes and boards."""
+
+import random
+
+import pytest
+
+import zermelo as z
+from zermelo.games.reversi import Reversi
+from zermelo.search.count import count
+
+
+def test_perft() -> None:
+    """As published for Othello, a pass being a ply; see e.g. the perft table of Edax."""
+    expected = [4, 12, 56, 244, 1396, 8200, 55092, 390216]
+    assert count(z.game("reversi"), max_ply=8).perft(8) == expected
+
+
+class Naive:
+    """Discs in a dictionary; a direction is walked step by step."""
+
+    def __init__(self, size: int) -> None:
+        middle = size // 2
+        self.size, self.player = size, 0
+        self.discs = {
+            (middle - 1, middle - 1): 1,
+            (middle, middle): 1,
+            (middle - 1, middle): 0,
+            (middle, middle - 1): 0,
+        }
+
+    def turned(self, cell: tuple[int, int], player: int) -> list[tuple[int, int]]:
+        found = []
+        if cell in self.discs:
+            return []
+        for down in (-1, 0, 1):
+            for right in (-1, 0, 1):
+                row, col = cell[0] + down, cell[1] + right
+                between = []
+                while (down or right) and self.discs.get((row, col)) == 1 - player:
+                    between.append((row, col))
+                    row, col = row + down, col + right
+                if self.discs.get((row, col)) == player:
+                    found += between
+        return found
+
+    def cells(self, player: int) -> list[int]:
+        every = ((r, c) for r in range(self.size) for c in range(self.size))
+        return [r * self.size + c for r, c in every if self.turned((r, c), player)]
+
+    def actions(self) -> list[int]:
+        own = self.cells(self.player)
+        return own or ([self.size**2] if self.cells(1 - self.player) else [])
+
+    def play(self, action: int) -> None:
+        if action < self.size**2:
+            cell = divmod(action, self.size)
+            for turned in self.turned(cell, self.player):
+                self.discs[turned] = self.player
+            self.discs[cell] = self.player
+        self.player = 1 - self.player
+
+
+@pytest.mark.parametrize("size", [4, 6, 8])
+def test_the_rules_equal_the_naive_ones(size: int) -> None:
+    game, dice = z.game(f"reversi:{size}"), random.Random(5)
+    passes = 0
+    for _ in range(40):
+        position, naive = game.start(), Naive(size)
+        while actions := naive.actions():
+            assert position.actions == actions
+            action = dice.choice(actions)
+            passes += action == size**2
+            naive.play(action)
+            position = position.play_action(action)
+            board = [0] * size**2
+            for (row, col), owner in naive.discs.items():
+                board[row * size + col] = 1 - 2 * owner
+            assert position.board == tuple(board)
+            assert position.player == naive.player
+        assert position.is_over
+        black = sum(position.board or ())
+        winner = (
+            z.Outcome.DRAW if not black else (z.Outcome.FIRST if black > 0 else z.Outcome.SECOND)
+        )
+        assert position.outcome is winner
+        assert isinstance(game, Reversi)
+        assert game.diff(position.state) == (black if position.player == 0 else -black)
+    assert passes
+
+
+def test_4x4_is_lost_by_8() -> None:
+    """Brute force with a memo over the exact state: the second player wins 11-3."""
+    game = z.game("reversi:4")
+    assert isinstance(game, Reversi)
+    known: dict[tuple[int, ...], int] = {}
+
+    def best(state: tuple[int, ...]) -> int:
+        if state not in known:
+            replies = [-best(game.play(state, action)) for action in game.actions(state)]
+            known[state] = max(replies) if replies else game.diff(state)
+        return known[state]
+
+    assert best(game.initial()) == -8
+
+
+def test_a_pass_is_forced_and_written() -> None:
+    game = z.game("reversi:4")
+    dice = random.Random(1)
+    for _ in range(200):
+        position = game.start()
+        while position.actions and position.legal != ["pass"]:
+            position = position.play_action(dice.choice(position.actions))
+        if position.legal == ["pass"]:
+            break
+    assert position.legal == ["pass"]
+    assert position.play("pass").player == 1 - position.player
+    assert position.play("pass").board == position.board
+    with pytest.raises(z.IllegalMove, match="a side that can move may not pass"):
+        game.start().play("pass")
+
+
+@pytest.mark.parametrize(
+    ("move", "part"),
+    [("d4", "the cell is taken"), ("a1", "it turns no disc over"), ("i9", "outside the 8x8 board")],
+)
+def test_illegal_moves(move: str, part: str) -> None:
+    with pytest.raises(z.IllegalMove, match=part):
+        z.game("reversi").start().play(move)
+
+
+@pytest.mark.parametrize(
+    ("board", "part"),
+    [
+        ("...." * 4, "add X or O"),
+        ("...." * 4 + " X", "b2 is empty"),
+        ("X..../"[:4] + "/.OX./.XO./.... X", None),
+        ("...X/.OX./.XO./.... X", None),
+        ("X.../..../..../.... X", "b2 is empty"),
+        ("XX../.OX./.XO./...X O", None),
+    ],
+)
+def test_boards(board: str, part: str | None) -> None:
+    game = z.game("reversi:4")
+    if part is None:
+        assert game.position(board).player == "XO".index(board[-1])
+    else:
+        with pytest.raises(z.BadBoard, match=part):
+            game.position(board)
+
+
+def test_a_disc_far_from_all_others_cannot_arise() -> None:
+    rows = ["X.....", "......", "..OX..", "..XO..", "......", "......"]
+    with pytest.raises(z.BadBoard, match="the disc on a1 touches no other"):
+        z.game("reversi:6").position("/".join(rows) + " X")
+
+
+def test_bad_sizes() -> None:
+    with pytest.raises(z.BadSpec, match="Reversi has 4, 6 or 8"):
+        z.game("reversi:5")
