@@ -88,7 +88,6 @@ def test_choose_by_lines() -> None:
         (["choose", "tictactoe", "human"], "human sits at a screen"),
         (["play", "tictactoe", "--first", "nobody"], "unknown player 'nobody'"),
         (["play"], "which game?"),
-        (["play", "tictactoe", "--resume"], "leave GAME out"),
         (["play", "tictactoe", "--seconds", "-1"], "-1"),
         (["frobnicate"], "No such command"),
     ],

@@ -13,11 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from zermelo.contract import Game, Outcome, Position, WordGame
-    from zermelo.errors import BadBoard, BadMove, BadSpec, IllegalMove, TooLarge, ZermeloError
+    from zermelo.errors import (
+        BadBoard,
+        BadMove,
+        BadRecord,
+        BadSpec,
+        IllegalMove,
+        TooLarge,
+        ZermeloError,
+    )
     from zermelo.games.registry import game
     from zermelo.matches import Match
     from zermelo.matches import Match as match  # noqa: N813 - z.match(game) reads as a sentence
     from zermelo.players import Analysis, Candidate, Limit, Player, Reason
+    from zermelo.records import Record
     from zermelo.roster import player
     from zermelo.search.count import count
     from zermelo.words import Word
@@ -29,6 +38,7 @@ _HOMES = {
     "zermelo.errors": (
         "BadBoard",
         "BadMove",
+        "BadRecord",
         "BadSpec",
         "IllegalMove",
         "TooLarge",
@@ -38,6 +48,7 @@ _HOMES = {
     "zermelo.games.registry": ("game",),
     "zermelo.matches": ("Match",),
     "zermelo.players": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
+    "zermelo.records": ("Record",),
     "zermelo.roster": ("player",),
     "zermelo.search.count": ("count",),
     "zermelo.words": ("Word",),
@@ -45,8 +56,8 @@ _HOMES = {
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - words first, then errors
     "Analysis", "Candidate", "Game", "Limit", "Match", "Outcome", "Player", "Position", "Reason",
-    "Word", "WordGame", "count", "game", "match", "player",
-    "BadBoard", "BadMove", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
+    "Record", "Word", "WordGame", "count", "game", "match", "player",
+    "BadBoard", "BadMove", "BadRecord", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
 ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -31,6 +31,13 @@ def main() -> None:
     except BrokenPipeError:  # the reader has gone, as with `| head`
         sys.stderr.close()
         code = 0
+    except Exception as error:
+        from zermelo.games import files
+
+        where = files.blame(error)
+        if where is None:
+            raise
+        code = _complain(where)
     sys.exit(code or 0)
 
 
@@ -125,17 +132,20 @@ def play(
 ) -> None:
     """Play GAME in the terminal, with 0, 1 or 2 humans."""
     from zermelo import roster, saves
-    from zermelo.games import registry
+    from zermelo.games import files, registry
     from zermelo.matches import Match
     from zermelo.players import Limit
     from zermelo.ui import terminal
 
     moves: tuple[str, ...] = ()
     if resume:
-        if game is not None:
-            msg = "--resume goes on with the saved game: leave GAME out"
-            raise click.UsageError(msg)
         save = saves.read()
+        if game not in (None, save.game):
+            msg = f"--resume goes on with the saved game, {save.game}: leave GAME out"
+            raise click.UsageError(msg)
+        if files.is_file(save.game) and game != save.game:
+            msg = f"the saved game is played by a file: zermelo play {save.game} --resume"
+            raise click.UsageError(msg)
         game, first, second, moves = save.game, save.first, save.second, save.moves
     if game is None:
         msg = "which game? zermelo play tictactoe, or zermelo games for the list"
@@ -299,6 +309,24 @@ def _print_counts(found: dict[str, Any], *, symmetric: bool) -> None:
             f"{ends['total']:,} games: {ends['first']:,} won by the first player, "
             f"{ends['second']:,} by the second, {ends['draw']:,} drawn"
         )
+
+
+@cli.command()
+@click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
+@click.option("--from", "source", default="text", help="The file's format.")
+@click.option("--to", "target", default="text", help="The format to write.")
+@click.option("--game", help="The game, where the format does not name it.")
+def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
+    """Games in FILE (- for standard input) from one record format to another, all checked.
+
+    Formats: text, json, psq, sgf, digits (Connect Four), transcript (Reversi).
+    """
+    from zermelo import records
+    from zermelo.games import registry
+
+    rules = registry.game(game) if game else None
+    for record in records.read_all(file, source, rules):
+        click.echo(records.write(record, target).rstrip("\n"))
 
 
 @cli.command()

@@ -23,3 +23,7 @@ class BadBoard(ZermeloError):
 
 class TooLarge(ZermeloError):
     """A question whose answer would take more memory or time than is allowed."""
+
+
+class BadRecord(ZermeloError):
+    """A record that breaks its format or the rules, with the line and the reason."""

@@ -8,6 +8,7 @@ from typing import Any
 from zermelo import specs
 from zermelo.contract import Game
 from zermelo.errors import BadSpec
+from zermelo.games import files
 from zermelo.games.large import BoardLineGame
 from zermelo.games.lines import WordLineGame
 from zermelo.games.reversi import Reversi
@@ -34,17 +35,30 @@ class Entry:
 def game(spec: str) -> Game:
     """The game that a spec names; BadSpec says what is wrong and what would be right.
 
+    A file is loaded and run: for what comes from elsewhere use `named_game`.
+
     >>> game("mnk:4x4x3").num_actions
     16
     """
-    return _game(spec.strip())
+    return _file_game(spec.strip()) if files.is_file(spec) else named_game(spec)
+
+
+def named_game(spec: str) -> Game:
+    """The same for names only: safe for what arrives by network or in a record."""
+    return _named_game(spec.strip())
+
+
+_file_game = functools.lru_cache(maxsize=64)(files.load)
 
 
 @functools.lru_cache(maxsize=256)
-def _game(spec: str) -> Game:
+def _named_game(spec: str) -> Game:
     name, plain, keyed = specs.split(spec)
     if name not in _ENTRIES:
-        specs.refuse("game", name, _ENTRIES)
+        own = files.installed(name) if not plain and not keyed else None
+        if own is not None:
+            return own
+        specs.refuse("game", name, [*_ENTRIES, *files.installed_names()])
     entry = _ENTRIES[name]
     shaped = _shape(spec, entry, plain)
     return entry.make(spec, **specs.values(spec, shaped, keyed, entry.parameters))

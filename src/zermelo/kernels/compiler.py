@@ -27,6 +27,7 @@ from typing import Any
 
 from zermelo import words
 from zermelo.contract import Game
+from zermelo.errors import ZermeloError
 from zermelo.kernels import cache
 from zermelo.symmetry import turn_word
 
@@ -40,7 +41,7 @@ _STATE = tuple[words.Word, ...]
 _GAME_NAMES = ("game", "_game", "self")
 
 
-class KernelError(TypeError):
+class KernelError(ZermeloError):
     """Rules or a kernel that cannot be compiled, with the name of what stands in the way."""
 
 
@@ -77,7 +78,24 @@ def compiled(function: Kernel, game: Game) -> Kernel:
 def _compiled(function: Kernel, game: Game) -> Kernel:
     text, constants = _Writer(function, game).module()
     module = cache.load(text)
-    return typing.cast("Kernel", module.bind(constants))
+    try:
+        return typing.cast("Kernel", module.bind(constants))
+    except Exception as error:
+        if not type(error).__module__.startswith("numba."):
+            raise
+        raise KernelError(_advice(function, game, str(error))) from error
+
+
+def _advice(function: Kernel, game: Game, error: str) -> str:
+    """What a game's author can use of a page of numba's words."""
+    lines = [line.strip() for line in error.splitlines() if line.strip()]
+    told = [
+        line for line in lines if not line.startswith(("Failed in", "During", "-", "There are"))
+    ]
+    return (
+        f"{game.spec}: the rules do not compile for {function.__name__}: {' '.join(told[:2])} "
+        "(a word and a plain number make no word: write self.one or word(1))"
+    )
 
 
 def _name(function: Kernel) -> str:

@@ -1,0 +1,60 @@
+"""Domineering: players place dominoes, the first upright, the second lying; who cannot, loses.
+
+The board is 6x6, bit i is cell i, row by row from the top left. An action is the upper or left
+cell of a domino. A state is (the mover's cells, the other's cells, the player to move).
+"""
+
+from typing import Any
+
+from zermelo import Word, WordGame
+from zermelo.notation import Grid
+from zermelo.words import pick
+
+SIZE = 6
+
+
+class Domineering(WordGame):
+    """A move covers two free cells; nothing else can happen."""
+
+    grid = Grid(SIZE, SIZE)
+    num_actions = SIZE * SIZE
+    layered = True  # every move adds two cells, so a state has one ply
+    full: Word = (1 << SIZE * SIZE) - 1
+    not_last: Word = sum(1 << row * SIZE + col for row in range(SIZE) for col in range(SIZE - 1))
+    one: Word = 1
+    size: int = SIZE
+
+    def initial(self) -> Any:
+        return (0, 0, 0)
+
+    def legal(self, state: Any) -> Any:
+        mine, theirs, player = state
+        free = self.full ^ (mine | theirs)
+        upright = free & (free >> self.size) & self.full
+        lying = free & (free >> 1) & self.not_last
+        return pick(player == 0, upright, lying)
+
+    def play(self, state: Any, action: Any) -> Any:
+        mine, theirs, player = state
+        first = self.one << action
+        second = pick(player == 0, first << self.size, first << 1) & self.full
+        return (theirs, mine | first | second, player ^ self.one)
+
+    def result(self, state: Any) -> Any:
+        over = self.legal(state) == 0
+        return over, -1 * over
+
+    # What follows is for people: moves as cells, and the board to draw.
+
+    def to_text(self, action: int) -> str:
+        return self.grid.text(action)
+
+    def parse_action(self, text: str) -> int:
+        return self.grid.parse(text)
+
+    def why_illegal(self, state: Any, action: int) -> str:
+        return f"a domino {'lying' if state[2] else 'upright'} does not fit there"
+
+    def board(self, state: Any) -> tuple[int, ...]:
+        first, second = (state[0], state[1]) if state[2] == 0 else (state[1], state[0])
+        return tuple((first >> i & 1) - (second >> i & 1) for i in range(SIZE * SIZE))

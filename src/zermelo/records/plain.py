@@ -1,0 +1,30 @@
+"""Text: `squava b2 c3 a1 … 1-0`, one game a line: spec, moves, result (`*` while it runs)."""
+
+from zermelo.contract import Game, Outcome
+from zermelo.errors import BadRecord
+from zermelo.records.record import Record, named, replay
+
+RESULTS = {"1-0": Outcome.FIRST, "0-1": Outcome.SECOND, "1/2-1/2": Outcome.DRAW, "*": None}
+_TEXTS = {outcome: text for text, outcome in RESULTS.items()}
+
+
+def write(record: Record) -> str:
+    """One line."""
+    return " ".join([record.game.spec, *record.moves, _TEXTS[record.outcome]])
+
+
+def read(text: str, game: Game | None) -> Record:
+    """One line, the result last and once."""
+    words = text.split()
+    if len(text.strip().splitlines()) > 1 or len(words) < 2:
+        msg = "line 1: a record is one line: the game's spec, the moves, the result"
+        raise BadRecord(msg)
+    rules = named(words[0], game)
+    ends = [word for word in words[1:] if word in RESULTS]
+    if len(ends) > 1:
+        msg = f"line 1: two results, {ends[0]} and {ends[1]}"
+        raise BadRecord(msg)
+    if words[-1] not in RESULTS:
+        msg = f"line 1: the result is missing at the end: {', '.join(RESULTS)}"
+        raise BadRecord(msg)
+    return replay(rules, words[1:-1], RESULTS[words[-1]])

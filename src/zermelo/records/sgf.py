@@ -1,0 +1,207 @@
+"""SGF: GM[4] for line games without gravity, GM[2] for Reversi, one game, one line of play.
+
+    (;FF[4]GM[4]SZ[15]RU[gomoku]RE[B+];B[hh];W[ig])
+
+Points are two letters, column then row, `aa` at the top left; a pass is `[]`. `RU` holds our
+spec; a foreign or missing `RU` is free-style Gomoku or Reversi of the size given.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from zermelo.contract import Game, Outcome
+from zermelo.errors import BadRecord, BadSpec
+from zermelo.games import registry
+from zermelo.games.lines import LineGame
+from zermelo.games.reversi import Reversi
+from zermelo.notation import shown
+from zermelo.records.record import Record, named, replay
+
+_OTHELLO, _GOMOKU = "2", "4"
+_LETTERS = "abcdefghijklmnopqrst"
+_TOKEN = re.compile(r"([();])|([A-Z]{1,8})|(\[(?:[^\]\\]|\\.)*\])", re.DOTALL)
+_SPACE = re.compile(r"\s*")
+_SETUP = ("AB", "AW", "AE", "PL", "HA")
+_ENDS = {Outcome.FIRST: "B+", Outcome.SECOND: "W+", Outcome.DRAW: "0", None: "?"}
+
+
+@dataclass
+class _Node:
+    line: int
+    properties: dict[str, str] = field(default_factory=dict)
+
+
+def write(record: Record) -> str:
+    """One line of play with the result."""
+    game = _checked(record.game)
+    if "swap" in record.moves:
+        msg = "SGF has no swap: this game cannot be written in it"
+        raise BadRecord(msg)
+    rows, cols = game.grid.rows, game.grid.cols
+    kind = _OTHELLO if isinstance(game, Reversi) else _GOMOKU
+    size = str(cols) if rows == cols else f"{cols}:{rows}"
+    end = _ENDS[record.outcome] + ("R" if record.is_resigned else "")
+    head = f"FF[4]GM[{kind}]SZ[{size}]RU[{_escaped(game.spec)}]RE[{end}]"
+    moves = "".join(
+        f";{'BW'[ply % 2]}[{_point(game, action)}]"
+        for ply, action in enumerate(record.position.history or ())
+    )
+    return f"(;{head}{moves})\n"
+
+
+def read(text: str, game: Game | None) -> Record:
+    """A whole file with one game and no variations."""
+    nodes = _nodes(text)
+    root = nodes[0].properties
+    if root.get("GM") not in (_OTHELLO, _GOMOKU):
+        found = f"GM[{shown(root['GM'])}]" if "GM" in root else "no GM"
+        msg = f"line {nodes[0].line}: {found}: GM[4] is Gomoku and GM[2] Reversi"
+        raise BadRecord(msg)
+    rules = _checked(_rules(root, nodes[0].line, game))
+    moves: list[str] = []
+    lines: list[int] = []
+    for node in nodes:
+        for name in _SETUP:
+            if name in node.properties:
+                msg = f"line {node.line}: {name} sets a position up: only games from the start"
+                raise BadRecord(msg)
+        if node is not nodes[0] and "RE" in node.properties:
+            msg = f"line {node.line}: a second result"
+            raise BadRecord(msg)
+        for colour in ("B", "W"):
+            if colour in node.properties:
+                if "BW"[len(moves) % 2] != colour:
+                    msg = f"line {node.line}, move {len(moves) + 1}: {colour} moves out of turn"
+                    raise BadRecord(msg)
+                moves.append(_move(rules, node, colour, len(moves) + 1))
+                lines.append(node.line)
+    return replay(rules, moves, _outcome(root.get("RE", "?"), nodes[0].line), lines=lines)
+
+
+def _rules(root: dict[str, str], line: int, given: Game | None) -> Game:
+    """The game by RU where that is one of ours, else by kind and size; the size must agree."""
+    size = re.fullmatch(r"(\d{1,2})(?::(\d{1,2}))?", root.get("SZ", ""))
+    if size is None:
+        msg = f"line {line}: SZ gives no board: SZ[15], or SZ[columns:rows]"
+        raise BadRecord(msg)
+    cols, rows = int(size[1]), int(size[2] or size[1])
+    game = given
+    if game is None and "RU" in root:
+        try:
+            game = named(root["RU"], given)
+        except BadSpec:
+            game = None
+    if game is None and root["GM"] == _OTHELLO:
+        game = registry.named_game(f"reversi:{rows}")
+    if game is None:
+        spec = f"gomoku:size={rows}" if rows == cols else f"mnk:{rows}x{cols}x5"
+        game = registry.named_game(spec)
+    if game.grid is None or (game.grid.rows, game.grid.cols) != (rows, cols):
+        msg = f"line {line}: SZ[{root['SZ']}] is not the board of {game.spec}"
+        raise BadRecord(msg)
+    if (root["GM"] == _OTHELLO) != isinstance(game, Reversi):
+        msg = f"line {line}: GM[{root['GM']}] does not go with {game.spec}"
+        raise BadRecord(msg)
+    return game
+
+
+def _nodes(text: str) -> list[_Node]:
+    """The nodes of the only line of play."""
+    nodes: list[_Node] = []
+    name, opened, closed = "", False, False
+    line = 1
+    for token, line in _tokens(text):
+        if closed or (not opened and token[1] != "("):
+            msg = f"line {line}: {shown(token[0], 12)} has no place in SGF"
+            raise BadRecord(msg)
+        if token[1] == "(" and opened:
+            msg = f"line {line}: variations are not read, only one line of play"
+            raise BadRecord(msg)
+        opened = opened or token[1] == "("
+        closed = closed or token[1] == ")"
+        if token[1] == ";":
+            nodes.append(_Node(line))
+        elif token[2]:
+            name = token[2]
+        elif token[3]:
+            _add(nodes, name, re.sub(r"\\(.)", r"\1", token[3][1:-1], flags=re.DOTALL), line)
+        if len(nodes) > 1000:
+            msg = f"line {line}: more than 1,000 nodes"
+            raise BadRecord(msg)
+    if not nodes or not closed:
+        msg = f"line {line}: an SGF game is written (;…)"
+        raise BadRecord(msg)
+    return nodes
+
+
+def _tokens(text: str) -> Iterator[tuple[re.Match[str], int]]:
+    """Brackets, semicolons, names and values, each with its line."""
+    at, line = 0, 1
+    while True:
+        space = _SPACE.match(text, at)
+        begin = space.end() if space else at
+        line += text.count("\n", at, begin)
+        if begin == len(text):
+            return
+        token = _TOKEN.match(text, begin)
+        if token is None:
+            msg = f"line {line}: {shown(text[begin : begin + 12])} has no place in SGF"
+            raise BadRecord(msg)
+        yield token, line
+        at = token.end()
+        line += text.count("\n", begin, at)
+
+
+def _add(nodes: list[_Node], name: str, value: str, line: int) -> None:
+    if not nodes or not name:
+        msg = f"line {line}: a value without a property"
+        raise BadRecord(msg)
+    if name in nodes[-1].properties and name in ("RE", "B", "W", "GM", "SZ", "RU"):
+        what = "two results" if name == "RE" else f"{name} twice in a node"
+        msg = f"line {line}: {what}"
+        raise BadRecord(msg)
+    nodes[-1].properties[name] = value
+
+
+def _move(game: LineGame | Reversi, node: _Node, colour: str, number: int) -> str:
+    value = node.properties[colour]
+    if not value and isinstance(game, Reversi):
+        return "pass"
+    if len(value) != 2 or not all(letter in _LETTERS for letter in value):
+        msg = f"line {node.line}, move {number}: {shown(value)} is no point: two letters, from aa"
+        raise BadRecord(msg)
+    col, row = (_LETTERS.index(letter) for letter in value)
+    if row >= game.grid.rows or col >= game.grid.cols:
+        msg = f"line {node.line}, move {number}: {value} is outside the {game.grid} board"
+        raise BadRecord(msg)
+    return game.grid.text(row * game.grid.cols + col)
+
+
+def _point(game: LineGame | Reversi, action: int) -> str:
+    if action >= game.grid.size:
+        return ""
+    row, col = game.grid.row_col(action)
+    return _LETTERS[col] + _LETTERS[row]
+
+
+def _outcome(text: str, line: int) -> Outcome | None:
+    if text in ("?", "", "Void"):
+        return None
+    if text in ("0", "Draw"):
+        return Outcome.DRAW
+    if text.startswith(("B+", "W+")):
+        return Outcome.FIRST if text[0] == "B" else Outcome.SECOND
+    msg = f"line {line}: RE[{shown(text)}] is no result: B+, W+, 0 or ?"
+    raise BadRecord(msg)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\]\\])", r"\\\1", text)
+
+
+def _checked(game: Game) -> LineGame | Reversi:
+    if isinstance(game, Reversi) or (isinstance(game, LineGame) and not game.gravity):
+        return game
+    msg = f"SGF is for line games without gravity and Reversi, not for {game.spec}"
+    raise BadRecord(msg)
