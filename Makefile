@@ -24,13 +24,14 @@ proofs: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/zermelo bench playouts
+	$(BIN)/zermelo bench envs
 	$(BIN)/zermelo bench signature
 
 clean:
 	rm -rf .venv
 
 # uv is several times faster than pip, which does the same where uv cannot.
-extras := dev,learn,peers
+extras := dev,envs,learn,peers
 define install
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --constraint constraints.txt uv || true

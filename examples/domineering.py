@@ -49,9 +49,6 @@ class Domineering(WordGame):
     def to_text(self, action: int) -> str:
         return self.grid.text(action)
 
-    def parse_action(self, text: str) -> int:
-        return self.grid.parse(text)
-
     def why_illegal(self, state: Any, action: int) -> str:
         return f"a domino {'lying' if state[2] else 'upright'} does not fit there"
 

@@ -71,7 +71,8 @@ def test_what_records_look_like() -> None:
         "(;FF[4]GM[4]SZ[3]RU[tictactoe]RE[B+];B[bb];W[aa];B[ca];W[ba];B[ac])\n"
     )
     assert write(record, "psq").splitlines() == [
-        "Piskvorky 3x3, 11:11, 0", "2,2,0", "1,1,0", "3,1,0", "2,1,0", "1,3,0", "first", "second", "-1",
+        "Piskvorky 3x3, 11:11, 0", "2,2,0", "1,1,0", "3,1,0", "2,1,0", "1,3,0",
+        "first", "second", "-1",
     ]  # fmt: skip
     assert write(read("connect4 4 4 5 5 *", "text"), "digits") == "4455"
     assert write(read("reversi f5 d6 c3 *", "text"), "transcript") == "f5d6c3"

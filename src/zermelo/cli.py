@@ -345,10 +345,22 @@ def bench() -> None:
     """Measure, beside the peers that are installed."""
 
 
+def _bench_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--game", "names", multiple=True, help="Only these games."),
+        click.option(
+            "--repeat", default=3, type=click.IntRange(1, 20), help="Runs; the median counts."
+        ),
+        click.option(
+            "--seconds", default=1.0, type=click.FloatRange(0.01, 60), help="Per measurement."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 @bench.command()
-@click.option("--seconds", default=1.0, type=click.FloatRange(0.01, 60), help="Per measurement.")
-@click.option("--repeat", default=3, type=click.IntRange(1, 20), help="Runs; the median counts.")
-@click.option("--game", "names", multiple=True, help="Only these games.")
+@_bench_options
 @_json_option
 def playouts(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
     """Random play on one core, in steps a second, in one run with the peers."""
@@ -356,6 +368,22 @@ def playouts(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool)
 
     with _progress("measuring") as progress:
         report = suite.run(seconds, repeat, names or suite.GAMES, progress)
+    _print_report(report, as_json=as_json)
+
+
+@bench.command()
+@_bench_options
+@_json_option
+def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
+    """Our PettingZoo environments beside its own, wrapped and raw, in one run."""
+    from zermelo.bench import envs as suite
+
+    for name in names:
+        if name not in suite.GAMES:
+            msg = f"PettingZoo has no {name}: {', '.join(suite.GAMES)}"
+            raise click.UsageError(msg)
+    with _progress("measuring") as progress:
+        report = suite.run(seconds, repeat, names or tuple(suite.GAMES), progress)
     _print_report(report, as_json=as_json)
 
 

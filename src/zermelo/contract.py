@@ -89,11 +89,12 @@ class Game(ABC):
 
     def parse_action(self, text: str) -> int:
         """The action that a text names, legal or not; BadMove when it names none."""
-        number = notation.parse_number(text)
-        if number is None or number >= self.num_actions:
-            msg = f"{notation.shown(text)} is not a move: numbers from 0 to {self.num_actions - 1}"
-            raise BadMove(msg)
-        return number
+        wanted = text.strip().lower()
+        for action in range(self.num_actions):
+            if self.to_text(action).lower() == wanted:
+                return action
+        msg = f"{notation.shown(text)} is not a move: {self.move_forms}"
+        raise BadMove(msg)
 
     def split(self, text: str) -> list[str]:
         """A line of moves as single moves."""
@@ -131,9 +132,8 @@ class Game(ABC):
         return action if self.grid and action < self.grid.size else None
 
     def cell_hint(self, state: Any, cell: int) -> str:
-        """What to type for an empty cell in a board drawn with hints."""
-        del state
-        return str(cell)
+        """What to type for an empty cell in a board drawn with hints; "" where nothing goes."""
+        return self.to_text(cell) if cell in self.actions(state) else ""
 
     @property
     def column_labels(self) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ class Game(ABC):
     @property
     def move_forms(self) -> str:
         """The forms of move a prompt offers."""
-        return f"a number from 0 to {self.num_actions - 1}"
+        return f"{self.to_text(0)} to {self.to_text(self.num_actions - 1)}"
 
     def draw(self, state: Any) -> str:
         """A state of a game without a board, as text."""
@@ -237,6 +237,11 @@ class MaskGame(Game):
     def player(self, state: Any) -> int:
         """The last entry of a state."""
         return int(state[-1])
+
+    def handed_over(self, state: Any) -> Any:
+        """The same board with the other side to move, for games of two boards and a player."""
+        mine, theirs, *rest, player = state
+        return (theirs, mine, *rest, 1 - player)
 
     def moved(self, state: Any, symmetry: Symmetry) -> Any:
         """A state as a symmetry moves it."""

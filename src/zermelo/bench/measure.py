@@ -1,5 +1,7 @@
 """How to measure: one core, CPU time, a warm-up, several runs, the median."""
 
+import importlib.metadata
+import importlib.util
 import os
 import platform
 import statistics
@@ -55,8 +57,34 @@ def _cpu_name() -> str:
     return names[0] if names else platform.processor()
 
 
-def version(package: str) -> str:
-    """The installed version of a package."""
-    import importlib.metadata
+_PEERS = ("open_spiel", "pgx", "pettingzoo")
+_MODULES = {"open_spiel": "pyspiel"}
 
-    return importlib.metadata.version(package)
+
+def is_installed(peer: str) -> bool:
+    """Whether a peer can be measured here."""
+    return importlib.util.find_spec(_MODULES.get(peer, peer)) is not None
+
+
+def row(game: str, task: str, system: str, value: float) -> dict[str, Any]:
+    """One measurement."""
+    return {"game": game, "task": task, "system": system, "rate": round(value), "unit": "steps/s"}
+
+
+def report(suite: str, rows: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
+    """All measurements of a run; the ratios are ours over theirs."""
+    ours = {(r["game"], r["task"]): r["rate"] for r in rows if r["system"] == "zermelo"}
+    ratios: dict[str, dict[str, float]] = {}
+    for r in rows:
+        if r["system"] != "zermelo":
+            ratio = ours[r["game"], r["task"]] / r["rate"]
+            ratios.setdefault(f"{r['game']}/{r['task']}", {})[r["system"]] = round(ratio, 2)
+    versions = {peer: importlib.metadata.version(peer) for peer in _PEERS if is_installed(peer)}
+    return {
+        "suite": suite,
+        "machine": machine(),
+        "versions": versions,
+        "rows": rows,
+        "ratios": ratios,
+        "notes": notes,
+    }

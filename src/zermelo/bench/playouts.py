@@ -1,30 +1,29 @@
-"""Random play: steps a second of our kernel, OpenSpiel's Python API, pgx and PettingZoo.
+"""Random play: steps a second of our kernel, OpenSpiel's Python API and pgx.
 
 The same task for all: uniformly random legal moves from the start to the end of a game, one
 core. Ours plays in a kernel; OpenSpiel's states are driven from Python, as its users do; pgx
-plays batches; PettingZoo plays through its wrapped environments.
+plays batches. PettingZoo's environments are measured beside ours in `envs`.
 """
 
 import importlib
-import importlib.util
 import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from zermelo.bench import measure
-from zermelo.contract import WordGame
 from zermelo.games import registry
 from zermelo.search.playouts import play_random
 
-GAMES = ("tictactoe", "connect4", "gomoku6")
+GAMES = ("tictactoe", "connect4", "gomoku6", "gomoku", "reversi")
 _OPEN_SPIEL = {
     "tictactoe": "tic_tac_toe",
     "connect4": "connect_four",
     "gomoku6": "gomoku(size=6,connect=4)",
+    "gomoku": "gomoku(size=15,connect=5)",
+    "reversi": "othello",
 }
-_PGX = {"tictactoe": "tic_tac_toe", "connect4": "connect_four"}
+_PGX = {"tictactoe": "tic_tac_toe", "connect4": "connect_four", "reversi": "othello"}
 _PGX_BATCHES = (1024, 4096, 16384)
-_PETTINGZOO = {"tictactoe": "tictactoe_v3", "connect4": "connect_four_v3"}
 
 
 def run(
@@ -35,50 +34,19 @@ def run(
     rows: list[dict[str, Any]] = []
     notes = []
     for system, package, plays in _SYSTEMS:
-        if package and not _installed(package):
+        if package and not measure.is_installed(package):
             notes.append(f"{system} is not installed: not measured")
             continue
         for name in names:
             progress(f"{name} with {system}")
             rates = [measure.rate(steps, seconds, repeat) for steps in plays(name)]
             if rates:
-                rows.append(_row(name, system, max(rates)))
-    ours = {row["game"]: row["rate"] for row in rows if row["system"] == "zermelo"}
-    ratios: dict[str, dict[str, float]] = {}
-    for row in rows:
-        if row["system"] != "zermelo":
-            key = f"{row['game']}/playouts"
-            ratios.setdefault(key, {})[row["system"]] = round(ours[row["game"]] / row["rate"], 2)
-    return {
-        "suite": "playouts",
-        "machine": measure.machine(),
-        "versions": {p: measure.version(p) for _, p, _ in _SYSTEMS if p and _installed(p)},
-        "rows": rows,
-        "ratios": ratios,
-        "notes": notes,
-    }
-
-
-def _row(game: str, system: str, rate: float) -> dict[str, Any]:
-    return {
-        "game": game,
-        "task": "playouts",
-        "system": system,
-        "rate": round(rate),
-        "unit": "steps/s",
-    }
-
-
-def _installed(package: str) -> bool:
-    return importlib.util.find_spec(_MODULE_OF.get(package, package)) is not None
-
-
-_MODULE_OF = {"open_spiel": "pyspiel"}
+                rows.append(measure.row(name, "playouts", system, max(rates)))
+    return measure.report("playouts", rows, notes)
 
 
 def _ours(name: str) -> list[measure.Steps]:
     game = registry.game(name)
-    assert isinstance(game, WordGame)
     return [lambda count: play_random(game, 100 * count).steps]
 
 
@@ -136,32 +104,8 @@ def _pgx(name: str) -> list[measure.Steps]:
     return [sized(batch) for batch in _PGX_BATCHES]
 
 
-def _pettingzoo(name: str) -> list[measure.Steps]:
-    if name not in _PETTINGZOO or not _installed("pygame"):
-        return []
-    env = importlib.import_module(f"pettingzoo.classic.{_PETTINGZOO[name]}").env()
-    dice = random.Random(1)
-
-    def steps(count: int) -> int:
-        taken = 0
-        for _ in range(count):
-            env.reset(seed=1)
-            for _agent in env.agent_iter():
-                observation, _, terminated, truncated, _ = env.last()
-                if terminated or truncated:
-                    env.step(None)
-                    continue
-                legal = observation["action_mask"].nonzero()[0]
-                env.step(legal[int(dice.random() * len(legal))])
-                taken += 1
-        return taken
-
-    return [steps]
-
-
 _SYSTEMS: tuple[tuple[str, str, Callable[[str], list[measure.Steps]]], ...] = (
     ("zermelo", "", _ours),
     ("open_spiel", "open_spiel", _open_spiel),
     ("pgx", "pgx", _pgx),
-    ("pettingzoo", "pettingzoo", _pettingzoo),
 )

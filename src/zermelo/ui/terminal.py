@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from zermelo import roster, saves
 from zermelo.errors import IllegalMove
+from zermelo.games import files
 from zermelo.matches import Match
 from zermelo.players import Limit, Player
 
@@ -132,4 +133,6 @@ def _leave() -> None:
 
 def _save(match: Match, players: tuple[str, str]) -> None:
     saves.write(saves.Save(match.game.spec, *players, tuple(match.moves)))
-    print("\nThe game is saved. Go on with: zermelo play --resume")
+    # A file is code: it is loaded only where it is named.
+    named = f"{match.game.spec} " if files.is_file(match.game.spec) else ""
+    print(f"\nThe game is saved. Go on with: zermelo play {named}--resume")
