@@ -66,12 +66,12 @@ def _with_axes(labels: tuple[str, ...], cols: int, texts: list[tuple[str, str]])
     return "\n".join(lines)
 
 
-_CELL, _MARGIN = 40, 26
+_CELL, _MARGIN, _EDGE = 40, 26, 10
 _STYLE = """
 .board{fill:#f3efe6}.label{font:14px sans-serif;fill:#5b564c;text-anchor:middle}
 .edge{stroke:#b8b1a2;stroke-width:1}.x{stroke:#1b6ca8}.o{stroke:#c2571a}
-.x,.o{stroke-width:5;fill:none;stroke-linecap:round}.first{fill:#1b6ca8}.second{fill:#e0a126}
-.disc{stroke:#3b382f;stroke-width:1}.last{fill:#fff;opacity:.85}
+.x,.o{stroke-width:5;fill:none;stroke-linecap:round}
+.disc{stroke:#3b382f;stroke-width:1}.last{fill:#c2571a;stroke:#fff}
 .line{fill:#ffe08a}"""
 
 
@@ -81,7 +81,7 @@ def to_svg(position: "Position", *, title: str = "") -> str:
     if game.grid is None or board is None:
         return _text_svg(game.draw(position.state))
     rows, cols = game.grid.rows, game.grid.cols
-    width, height = cols * _CELL + 2 * _MARGIN, rows * _CELL + 2 * _MARGIN
+    width, height = cols * _CELL + _MARGIN + _EDGE, rows * _CELL + _MARGIN + _EDGE
     line = set(position.winning_line or ())
     parts = [
         f'<rect class="board" width="{width}" height="{height}" rx="6"/>',
@@ -95,7 +95,12 @@ def to_svg(position: "Position", *, title: str = "") -> str:
             f'<rect class="edge" fill="none" x="{x}" y="{y}" width="{_CELL}" height="{_CELL}"/>'
         )
         if stone:
-            parts.append(_stone(x + _CELL // 2, y + _CELL // 2, stone, discs=game.discs))
+            middle = (x + _CELL // 2, y + _CELL // 2)
+            parts.append(
+                _disc(*middle, game.disc_colours[stone < 0])
+                if game.discs
+                else _mark(*middle, stone)
+            )
             if cell == position.last_cell and game.discs:
                 parts.append(f'<circle class="last" cx="{x + 20}" cy="{y + 20}" r="4"/>')
             elif cell == position.last_cell:
@@ -122,11 +127,11 @@ def _labels(columns: tuple[str, ...], rows: int) -> list[str]:
     ]
 
 
-def _stone(x: int, y: int, stone: int, *, discs: bool) -> str:
-    if discs:
-        return (
-            f'<circle class="disc {"first" if stone > 0 else "second"}" cx="{x}" cy="{y}" r="16"/>'
-        )
+def _disc(x: int, y: int, colour: str) -> str:
+    return f'<circle class="disc" fill="{colour}" cx="{x}" cy="{y}" r="16"/>'
+
+
+def _mark(x: int, y: int, stone: int) -> str:
     if stone > 0:
         left, right, top, bottom = x - 11, x + 11, y - 11, y + 11
         strokes = f"M{left} {top}L{right} {bottom}M{right} {top}L{left} {bottom}"

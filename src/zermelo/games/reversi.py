@@ -37,6 +37,7 @@ class Reversi(WordGame):
 
     counts_finished = True
     discs = True
+    disc_colours = ("#26241f", "#fdfcf9")
     layered = False  # a pass adds no disc
 
     def __init__(self, size: int = 8, spec: str = "reversi") -> None:
