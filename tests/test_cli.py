@@ -72,7 +72,7 @@ def test_choose_by_lines() -> None:
             ["count", "tictactoe:size=3,win=4", "--states"],
             "win is 4: on a 3x3 board it can be 2 to 3",
         ),
-        (["count", "mnk:0x3x3", "--states"], "needs its sizes"),
+        (["count", "mnk:0x3x3", "--states"], "rows is 0: a board has 1 to 20 rows"),
         (["count", "chess", "--states"], "unknown game 'chess'"),
         (["count", "tictactoe:length=3", "--states"], "no parameter 'length'; it has size, win"),
         (["count", "tictactoe"], "what to count?"),
@@ -90,6 +90,14 @@ def test_choose_by_lines() -> None:
         (["play"], "which game?"),
         (["play", "tictactoe", "--seconds", "-1"], "-1"),
         (["frobnicate"], "No such command"),
+        (["count", "mnk", "--states"], "needs its sizes"),
+        (["count", "mnk:2x2x3", "--states"], "a side of 3 or more is needed"),
+        (["count", "mnk:4x4x9", "--states"], "it can be 3 to 4"),
+        (["count", "tictactoe:size=1", "--states"], "there is no line"),
+        (["choose", "tictactoe", "random", "--seconds", "nan"], "'nan' is no time"),
+        (["bench", "playouts", "--seconds", "inf"], "'inf' is no time"),
+        (["count", "tictactoe", "--perft", "99999999999"], "0<=x<=1000"),
+        (["play", "--resume", "--second", "nobody"], "leave --first and --second out"),
     ],
 )
 def test_bad_arguments_are_one_clear_line(arguments: list[str], part: str) -> None:
@@ -99,6 +107,43 @@ def test_bad_arguments_are_one_clear_line(arguments: list[str], part: str) -> No
     assert part in done.stderr
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("zermelo: ")
+
+
+def test_a_reader_that_goes_away_and_a_full_disk() -> None:
+    script = f"{sys.executable} -m zermelo games | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("0\n")
+    assert done.stderr == ""
+    full = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m zermelo games > /dev/full"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert full.returncode == 2
+    assert full.stderr.count("\n") == 1
+
+
+def test_input_that_is_no_text_or_not_there() -> None:
+    command = [sys.executable, "-m", "zermelo", "choose", "tictactoe", "random", "--stdin"]
+    strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    bytes_in = subprocess.run(
+        command, input=b"a1\n\xff\n", capture_output=True, check=False, env=strict
+    )
+    assert bytes_in.returncode == 1
+    assert b"error" in bytes_in.stdout
+    closed = subprocess.run(
+        ["bash", "-c", f"{' '.join(command)} <&-"], capture_output=True, check=False
+    )
+    assert closed.returncode == 0
+    long = zermelo(*command[3:], "--json", given="a1" + " " * 200_000 + "z9\n")
+    assert long.returncode == 1
+    assert "characters is no position" in long.stdout
+
+
+def test_alone_it_shows_help() -> None:
+    for command in ([], ["bench"]):
+        done = zermelo(*command)
+        assert done.returncode == 0
+        assert "Commands:" in done.stdout
 
 
 def test_lists() -> None:

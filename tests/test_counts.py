@@ -5,7 +5,7 @@ import pytest
 
 import zermelo as z
 from zermelo.kernels import compiled
-from zermelo.search.count import _python_layers, _Table, count, expand
+from zermelo.search.count import _Plan, _python_layers, _Table, count, expand
 from zermelo.symmetry import byte_tables
 
 
@@ -56,7 +56,7 @@ def test_4x4x4_states() -> None:
 )
 def test_the_kernel_equals_plain_python(spec: str, plies: int | None) -> None:
     game = z.game(spec)
-    layers = _python_layers(game, plies, symmetric=False)
+    layers = _python_layers(game, _Plan(plies, states=True, ways=True, symmetries=()))
     slow = [layer for layer, _ in layers if layer is not None]
     assert list(count(game, max_ply=plies).layers) == slow
 
@@ -89,9 +89,9 @@ def test_ways_that_outgrow_64_bits_are_noticed() -> None:
     """2^63 ways to the empty board give four times as many to a corner, up to symmetry."""
     game = z.game("tictactoe")
     table, turns = _Table(game), np.array(byte_tables(game.symmetries()), np.uint64)
-    states, ended, last = np.zeros((1, 3), np.uint64), np.zeros(3, np.uint64), False
+    states, ended = np.zeros((1, 3), np.uint64), np.zeros(4, np.uint64)
     for ways, used in ((1 << 61, 3), (1 << 63, -1)):
         table.take()
         many = np.array([ways], np.uint64)
         run = compiled(expand, game)
-        assert run(states, many, 0, 1, last, table.keys, table.ways, 0, turns, ended) == used
+        assert run(states, many, 0, 1, 0, table.keys, table.ways, 0, turns, ended) == used

@@ -1,7 +1,10 @@
 """Gymnasium and PettingZoo environments, by their own checkers and by ours."""
 
+import copy
+import pickle
 import random
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,6 +81,44 @@ def test_what_is_observed_is_a_copy() -> None:
     first["action_mask"][:] = 0
     assert env.last()[0]["action_mask"].all()
     assert not env.last()[0]["observation"].any()
+
+
+def test_copies_are_environments_of_their_own() -> None:
+    env = aec_env("tictactoe")
+    env.reset()
+    env.step(0)
+    for again in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):  # noqa: S301 - our own
+        again.step(1)
+        assert again.last()[0]["observation"].sum() == 2
+        assert env.last()[0]["observation"].sum() == 1
+        again.reset()
+        assert not again.last()[0]["observation"].any()
+
+
+def test_a_plain_game_with_a_board(tmp_path: Path) -> None:
+    path = tmp_path / "plain.py"
+    path.write_text(PLAIN)
+    env = aec_env(str(path))
+    env.reset()
+    env.step(0)
+    assert env.last()[0]["observation"].tolist() == [[[0, 0]], [[1, 0]]]
+    assert gym_env(str(path), opponent="random").reset(seed=1)[0].shape == (2, 1, 2)
+    with pytest.raises(z.BadSpec, match="planes can be 2"):
+        aec_env(str(path), planes=4)
+
+
+PLAIN = """
+from zermelo.notation import Grid
+num_actions = 2
+grid = Grid(1, 2)
+def initial(): return ()
+def player(state): return len(state) % 2
+def actions(state): return [a for a in range(2) if a not in state]
+def play(state, action): return (*state, action)
+def result(state): return len(state) == 2, 0
+def board(state):
+    return tuple(1 - 2 * (state.index(c) % 2) if c in state else 0 for c in range(2))
+"""
 
 
 def test_an_illegal_action_loses() -> None:
@@ -178,6 +219,12 @@ def test_gym_steps() -> None:
     assert (reward, terminated, info["illegal"], info["winner"]) == (-1.0, True, True, 1)
     with pytest.raises(z.ZermeloError, match=r"call env\.reset"):
         env.step(0)
+    assert env.render()
+    assert not env.action_masks().any()
+    env.reset()
+    for action in (None, 1.5, "3", True):
+        with pytest.raises(z.ZermeloError, match="is no action"):
+            env.step(action)
 
 
 def test_gym_second_seat_sees_the_first_move_and_seeds_repeat() -> None:

@@ -12,7 +12,7 @@ import pytest
 import zermelo as z
 from test_cli import zermelo
 from zermelo.games import files, registry
-from zermelo.search.count import _python_layers, count
+from zermelo.search.count import _Plan, _python_layers, count
 from zermelo.search.playouts import play_random
 
 ROOT = Path(__file__).parent.parent
@@ -50,7 +50,7 @@ def test_the_page_shows_the_example() -> None:
 
 def test_the_example_is_right_in_both_forms() -> None:
     game = z.game(str(EXAMPLE))
-    layers = _python_layers(game, 4, symmetric=False)
+    layers = _python_layers(game, _Plan(4, states=True, ways=True, symmetries=()))
     slow = [layer for layer, _ in layers if layer is not None]
     assert list(count(game, max_ply=4).layers) == slow
     tally = play_random(game, 1000)
@@ -128,6 +128,51 @@ def test_a_file_that_never_answers_is_given_up(
     path.write_text(MATCHES.replace("over = state[0] == 0", "while True: pass"))
     with pytest.raises(z.BadSpec, match="its rules may never end"):
         z.game(str(path))
+
+
+def test_user_code_cannot_swallow_the_alarm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_SECONDS", 0.5)
+    path = tmp_path / "own.py"
+    path.write_text("while True:\n    try:\n        sum(range(99))\n    except Exception: pass")
+    with pytest.raises(z.BadSpec, match="its rules may never end"):
+        z.game(str(path))
+
+
+WALK = """
+num_actions = 2
+def initial(): return (3, 0)
+def player(state): return state[1]
+def actions(state): return [] if state[0] in (0, 6) else [0, 1]
+def play(state, action): return (state[0] + 2 * action - 1, 1 - state[1])
+def result(state): return state[0] in (0, 6), -1 if state[0] in (0, 6) else 0
+"""
+
+
+def test_games_with_cycles(tmp_path: Path) -> None:
+    """A walk over 0..6 can go on for ever: its states can be counted, its games cannot."""
+    path = tmp_path / "walk.py"
+    path.write_text(WALK)
+    game = z.game(str(path))
+    assert count(game, ways=False).states == 7
+    with pytest.raises(z.TooLarge, match="games without end"):
+        count(game)
+    assert count(game, states=False, max_ply=40).perft(3) == [2, 4, 8]
+
+
+def test_a_file_is_loaded_again_after_an_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, heap in (("a", 21), ("b", 5)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "own.py").write_text(MATCHES.replace("21", str(heap)))
+    monkeypatch.chdir(tmp_path / "a")
+    assert z.game("own.py").initial() == (21, 0)
+    monkeypatch.chdir(tmp_path / "b")
+    assert z.game("own.py").initial() == (5, 0)
+    (tmp_path / "b" / "own.py").write_text(MATCHES.replace("21", "7"))
+    assert z.game("own.py").initial() == (7, 0)
 
 
 def test_an_error_in_mid_game_is_blamed_on_the_file(tmp_path: Path) -> None:

@@ -153,6 +153,11 @@ BAD = [
     ("sgf", "(;GM[4]SZ[15];B[hh]", "line 1: an SGF game is written"),
     ("sgf", "(;GM[4]SZ[15]RU[tictactoe];B[hh])", "line 1: SZ[15] is not the board of tictactoe"),
     ("sgf", "(;GM[2]SZ[5])", "line 1: 'reversi:5'"),
+    ("sgf", "(;GM[4]SZ[15]RE[B+foo])", "is no result"),
+    ("sgf", "(;GM[4]SZ[15];B[hh]W[gg])", "line 1: two moves in one node"),
+    ("sgf", "(;GM[4]SZ[15];B;W[gg])", "line 1: B has no value"),
+    ("sgf", "(;GM[4]SZ[15];B[hh];[gg])", "line 1: a value without a property"),
+    ("psq", "Piskvorky \u0661\u0665x15, 11:11, 0\n", "is no PSQ header"),
     ("digits", "44444444", "line 1, move 7: illegal move '4' in connect4"),
     ("digits", "44x4", "line 1: 'x' in a line of columns"),
     ("digits", "4480", "line 1, move 3: illegal move '8'"),
@@ -215,6 +220,20 @@ def test_a_record_never_loads_a_file(tmp_path: Path) -> None:
             read(text, form)
         except z.BadRecord as error:
             assert "unknown game" in str(error)  # noqa: PT017 - SGF ignores a foreign RU
+
+
+def test_the_game_must_be_the_one_named() -> None:
+    with pytest.raises(z.BadRecord, match="the record is of 'gomoku6', not of tictactoe"):
+        read("gomoku6 a1 *", "text", z.game("tictactoe"))
+
+
+def test_specs_with_spaces_are_made_one_word() -> None:
+    record = Record.of(z.match(z.game("tictactoe:size=4, win=3"), "a1"))
+    assert read(write(record, "text"), "text").moves == ["a1"]
+
+
+def test_a_game_without_moves_is_a_line_too() -> None:
+    assert [r.moves for r in read_all(["4\n", "\n", "5\n"], "digits")] == [["4"], [], ["5"]]
 
 
 def test_convert() -> None:

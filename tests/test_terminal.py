@@ -33,7 +33,7 @@ def test_a_whole_game_of_two_humans(home: Path) -> None:
         "   a   b   c\n1  O   O  [X]\n2  .  [X]  .\n3 [X]  .   .\n\n"
         "X wins.\n"
     )
-    assert not (home / "play.json").exists()
+    assert not list(home.rglob("*.json"))
 
 
 def test_no_humans(home: Path) -> None:
@@ -81,10 +81,20 @@ def test_end_of_input_saves_and_resume_continues(home: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{}", "[1]", "\x00", '{"game": 1}', '{"game":"tictactoe","first":"human"}', "9" * 200_000],
+    [
+        "",
+        "{}",
+        "[1]",
+        "\x00",
+        '{"game": 1}',
+        '{"game":"tictactoe","first":"human"}',
+        "9" * 200_000,
+        "[" * 90_000,
+    ],
 )
 def test_a_damaged_save_is_refused(home: Path, text: str) -> None:
-    (home / "play.json").write_text(text)
+    (home / "saved").mkdir()
+    (home / "saved" / "tictactoe.json").write_text(text)
     done = zermelo("play", "--resume")
     assert done.returncode == 2
     assert "is not a saved game" in done.stderr
@@ -92,7 +102,8 @@ def test_a_damaged_save_is_refused(home: Path, text: str) -> None:
 
 def test_a_save_with_illegal_moves_is_refused(home: Path) -> None:
     text = '{"game":"tictactoe","first":"human","second":"human","moves":["a1","a1"]}'
-    (home / "play.json").write_text(text)
+    (home / "saved").mkdir()
+    (home / "saved" / "tictactoe.json").write_text(text)
     done = zermelo("play", "--resume")
     assert done.returncode == 2
     assert "the cell is taken" in done.stderr
@@ -121,3 +132,35 @@ def test_ctrl_c_saves(home: Path) -> None:
         assert running.wait(10) == 0
     assert "The game is saved." in rest
     assert "  1. b2" in zermelo("play", "--resume", given="history\n").stdout
+
+
+def test_one_game_never_costs_another(home: Path) -> None:
+    """Finishing or leaving other games keeps the saved one; each game has its own."""
+    zermelo("play", "connect4", "--second", "human", given="4\n")
+    zermelo("play", "tictactoe", "--first", "random", "--second", "random")
+    zermelo("play", "tictactoe", "--second", "human", given="b2\n")
+    assert "tictactoe" in zermelo("play", "--resume", given="history\n").stdout
+    assert "  1. 4" in zermelo("play", "connect4", "--resume", given="history\n").stdout
+    missing = zermelo("play", "squava", "--resume")
+    assert "there is no game of squava to resume" in missing.stderr
+
+
+def test_a_game_that_cannot_be_saved_is_told(home: Path) -> None:
+    (home / "saved").write_text("in the way")
+    done = zermelo("play", "tictactoe", "--second", "human", given="b2\na1\n")
+    assert done.returncode == 0
+    assert "The game could not be saved" in done.stdout
+    assert "b2 a1" in done.stdout
+
+
+def test_undo_before_ones_first_move_takes_nothing_back(home: Path) -> None:
+    done = zermelo("play", "tictactoe", "--first", "random", "--second", "human", given="undo\n")
+    assert "There is nothing to take back." in done.stdout
+
+
+def test_endings_say_why(home: Path) -> None:
+    moves = "e4 a9 e6 c9 d5 i9 f5 i7 e5".replace(" ", "\n")
+    done = zermelo("play", "gomoku:size=9,renju=true", "--second", "human", given=f"{moves}\n")
+    assert "O wins: X made two threes." in done.stdout
+    both = ["play", "reversi:4", "--first", "random:seed=1", "--second", "random:seed=2"]
+    assert "-" in zermelo(*both).stdout.splitlines()[-1]

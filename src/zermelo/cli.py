@@ -1,6 +1,9 @@
 """The command line. Commands import what they need when they run: `--help` stays light."""
 
+import errno
 import json
+import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,23 +17,35 @@ from zermelo.errors import ZermeloError
 if TYPE_CHECKING:
     from zermelo.contract import Game, Position
 
-_BAD_ARGUMENTS, _FAILED = 2, 1
+_BAD_ARGUMENTS, _FAILED, _INTERRUPTED = 2, 1, 130
 _MAX_LINE = 100_000
 
 
 def main() -> None:
     """Run a command; what is wrong with its arguments is one line on stderr and exit code 2."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole run
+    elif hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")  # bytes that are no text are bad input, no crash
     try:
         code = cli(standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        code = 0
     except click.ClickException as error:
         code = _complain(error.format_message())
     except ZermeloError as error:
         code = _complain(str(error))
     except (click.Abort, KeyboardInterrupt):
-        code = _complain("stopped")
-    except BrokenPipeError:  # the reader has gone, as with `| head`
-        sys.stderr.close()
-        code = 0
+        _complain("stopped")
+        code = _INTERRUPTED
+    except (BrokenPipeError, SystemExit):  # the reader has gone, as with `| head`; click exits
+        code = _gone()
+    except OSError as error:
+        code = (
+            _gone() if error.errno == errno.EPIPE else _complain(f"cannot write: {error.strerror}")
+        )
     except Exception as error:
         from zermelo.games import files
 
@@ -39,6 +54,12 @@ def main() -> None:
             raise
         code = _complain(where)
     sys.exit(code or 0)
+
+
+def _gone() -> int:
+    """Nobody reads any more: end quietly, whatever Python still wants to flush."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _complain(text: str) -> int:
@@ -57,6 +78,21 @@ def cli() -> None:
     """
 
 
+class _Seconds(click.ParamType[float]):
+    """A time that can pass."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = math.nan
+        if not 0 < seconds <= 10**6:
+            self.fail(f"{value!r} is no time: a number of seconds above 0", param, ctx)
+        return seconds
+
+
 def _json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--json", "as_json", is_flag=True, help="Answer for machines.")(command)
 
@@ -65,7 +101,7 @@ def _json_option(command: Callable[..., Any]) -> Callable[..., Any]:
 @_json_option
 def games(as_json: bool) -> None:
     """What games there are, with their parameters."""
-    from zermelo.games import registry
+    from zermelo.games import files, registry
 
     rows = [
         {
@@ -75,6 +111,10 @@ def games(as_json: bool) -> None:
             "example": e.example,
         }
         for e in registry.entries()
+    ]
+    rows += [
+        {"name": name, "summary": "from an installed package", "parameters": {}, "example": name}
+        for name in files.installed_names()
     ]
     if as_json:
         _print_json(rows)
@@ -115,17 +155,15 @@ def _parameters(row: dict[str, Any]) -> str:
 
 @cli.command()
 @click.argument("game", required=False)
-@click.option("--first", default="human", help="Who moves first; a player spec.")
-@click.option("--second", default="random", help="Who moves second; a player spec.")
-@click.option(
-    "--seconds", type=click.FloatRange(min=0, min_open=True), help="Thinking time a move."
-)
+@click.option("--first", help="Who moves first; a player spec.  [human]")
+@click.option("--second", help="Who moves second; a player spec.  [random]")
+@click.option("--seconds", type=_Seconds(), help="Thinking time a move.")
 @click.option("--indices", is_flag=True, help="Show what to type in the empty cells.")
 @click.option("--resume", is_flag=True, help="Go on with the game that was left.")
 def play(
     game: str | None,
-    first: str,
-    second: str,
+    first: str | None,
+    second: str | None,
     seconds: float | None,
     indices: bool,
     resume: bool,
@@ -139,10 +177,12 @@ def play(
 
     moves: tuple[str, ...] = ()
     if resume:
-        save = saves.read()
-        if game not in (None, save.game):
-            msg = f"--resume goes on with the saved game, {save.game}: leave GAME out"
+        if first is not None or second is not None:
+            msg = (
+                "--resume goes on with the players it was left with: leave --first and --second out"
+            )
             raise click.UsageError(msg)
+        save = saves.read(game)
         if files.is_file(save.game) and game != save.game:
             msg = f"the saved game is played by a file: zermelo play {save.game} --resume"
             raise click.UsageError(msg)
@@ -151,10 +191,11 @@ def play(
         msg = "which game? zermelo play tictactoe, or zermelo games for the list"
         raise click.UsageError(msg)
     match = Match(registry.game(game), moves)
-    for spec in (first, second):
+    players = (first or roster.HUMAN).strip(), (second or "random").strip()
+    for spec in players:
         roster.check(spec)
     options = terminal.Options(indices, terminal.wants_colour(), Limit(seconds=seconds))
-    terminal.play(match, (first, second), options)
+    terminal.play(match, players, options)
 
 
 def _position_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -172,7 +213,7 @@ def _position_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("game")
 @click.argument("player")
 @_position_options
-@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Thinking time.")
+@click.option("--seconds", type=_Seconds(), help="Thinking time.")
 @_json_option
 def choose(
     game: str,
@@ -182,7 +223,7 @@ def choose(
     from_stdin: bool,
     seconds: float | None,
     as_json: bool,
-) -> None:
+) -> int:
     """PLAYER's move in GAME, for scripts."""
     from zermelo import roster
     from zermelo.games import registry
@@ -194,7 +235,7 @@ def choose(
     def answer(position: "Position") -> dict[str, Any]:
         return chooser.choose(position, Limit(seconds=seconds)).choice()
 
-    _answer(rules, answer, moves, board, from_stdin, as_json, lambda found: found["move"])
+    return _answer(rules, answer, moves, board, from_stdin, as_json, lambda found: found["move"])
 
 
 def _answer(
@@ -205,7 +246,7 @@ def _answer(
     from_stdin: bool,
     as_json: bool,
     to_text: Callable[[dict[str, Any]], str],
-) -> None:
+) -> int:
     """One answer, or one a line of standard input; a bad line is answered in its place."""
     if sum((moves is not None, board is not None, from_stdin)) > 1:
         msg = "give one of --moves, --board and --stdin"
@@ -213,7 +254,7 @@ def _answer(
     if not from_stdin:
         found = answer(game.position(board, moves=moves))
         click.echo(json.dumps(found) if as_json else to_text(found))
-        return
+        return 0
     failed = False
     for line in _lines():
         try:
@@ -222,20 +263,24 @@ def _answer(
             failed, found = True, {"error": str(error)}
         click.echo(json.dumps(found) if as_json or "error" in found else to_text(found))
         sys.stdout.flush()
-    if failed:
-        sys.exit(_FAILED)
+    return _FAILED if failed else 0
 
 
-def _lines() -> Iterator[str]:
-    """Standard input line by line; an overlong line is cut, and then refused as a position."""
+def _lines() -> Iterator[str | None]:
+    """Standard input line by line, None for a line that is too long to be a position."""
     while line := sys.stdin.readline(_MAX_LINE):
-        if not line.endswith("\n"):
-            while (rest := sys.stdin.readline(_MAX_LINE)) and not rest.endswith("\n"):
-                pass
-        yield line.rstrip("\n")
+        if line.endswith("\n") or len(line) < _MAX_LINE:
+            yield line.rstrip("\n")
+            continue
+        while (rest := sys.stdin.readline(_MAX_LINE)) and not rest.endswith("\n"):
+            pass
+        yield None
 
 
-def _position(game: "Game", line: str) -> "Position":
+def _position(game: "Game", line: str | None) -> "Position":
+    if line is None:
+        msg = f"a line of more than {_MAX_LINE:,} characters is no position"
+        raise ZermeloError(msg)
     line = line.strip()
     if line.startswith("board:"):
         return game.position(line.removeprefix("board:").strip())
@@ -244,7 +289,7 @@ def _position(game: "Game", line: str) -> "Position":
 
 @cli.command()
 @click.argument("game")
-@click.option("--perft", type=click.IntRange(min=0), help="Move sequences of length 1 to N.")
+@click.option("--perft", type=click.IntRange(0, 1000), help="Move sequences of length 1 to N.")
 @click.option("--states", is_flag=True, help="Distinct states, and how many a ply.")
 @click.option("--symmetric", is_flag=True, help="With --states: up to symmetry.")
 @click.option("--games", "whole_games", is_flag=True, help="Whole games, by who wins.")
@@ -274,6 +319,8 @@ def count(
         counts = counting.count(
             rules,
             max_ply=None if whole else perft,
+            states=states,
+            ways=perft is not None or whole_games,
             symmetric=symmetric,
             progress=lambda ply, total: progress(f"ply {ply}: {total:,} states"),
         )
@@ -325,19 +372,24 @@ def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     from zermelo.games import registry
 
     rules = registry.game(game) if game else None
-    for record in records.read_all(file, source, rules):
+    for record in list(records.read_all(file, source, rules)):  # all of them, or none
         click.echo(records.write(record, target).rstrip("\n"))
 
 
 @cli.command()
-def warm() -> None:
+@_json_option
+def warm(as_json: bool) -> None:
     """Compile what is not yet compiled, so that nothing waits for it later."""
     from zermelo import warming
 
     begin = time.perf_counter()
     with _progress("compiling") as progress:
         number = warming.warm(progress)
-    click.echo(f"{number} kernels ready in {time.perf_counter() - begin:.1f} s")
+    seconds = round(time.perf_counter() - begin, 1)
+    if as_json:
+        _print_json({"kernels": number, "seconds": seconds})
+    else:
+        click.echo(f"{number} kernels ready in {seconds} s")
 
 
 @cli.group()
@@ -351,9 +403,7 @@ def _bench_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--repeat", default=3, type=click.IntRange(1, 20), help="Runs; the median counts."
         ),
-        click.option(
-            "--seconds", default=1.0, type=click.FloatRange(0.01, 60), help="Per measurement."
-        ),
+        click.option("--seconds", default=1.0, type=_Seconds(), help="Per measurement."),
     ):
         command = option(command)
     return command

@@ -68,7 +68,7 @@ class Game(ABC):
 
     @abstractmethod
     def player(self, state: Any) -> int:
-        """Who moves: 0 or 1. In a finished game: who would move."""
+        """Who moves: 0 or 1; the sides take turns. In a finished game: who would move."""
 
     @abstractmethod
     def actions(self, state: Any) -> list[int]:
@@ -121,6 +121,11 @@ class Game(ABC):
         """The cells of the line that decided the game."""
         del state
         return None
+
+    def remark(self, state: Any, last: int | None) -> str:
+        """What to add to who won: a count, or why the last action lost."""
+        del state, last
+        return ""
 
     def forbidden(self, state: Any) -> list[int]:
         """The legal actions that lose at once by rule, as in renju."""
@@ -410,6 +415,9 @@ legal: b1 c1 a2 c2 a3 b3 c3
 
     def parse(self, move: str) -> int:
         """The legal action that a text names; IllegalMove says why there is none."""
+        if not isinstance(move, str):
+            msg = f"a move is a text such as {self.game.to_text(0)!r}: play_action takes {move!r}"
+            raise BadMove(msg)
         actions = self.actions
         try:
             action = self.game.parse_action(move)
@@ -448,9 +456,10 @@ legal: b1 c1 a2 c2 a3 b3 c3
         outcome = self.outcome
         if outcome is None:
             return f"{self.game.symbols[self.player]} to move"
+        remark = self.game.remark(self.state, self.last)
         if outcome.winner is None:
-            return "a draw"
-        return f"{self.game.symbols[outcome.winner]} wins"
+            return f"a draw{remark}"
+        return f"{self.game.symbols[outcome.winner]} wins{remark}"
 
     def to_text(self, **options: Any) -> str:
         """The board as text; see `zermelo.drawing.to_text` for symbols, hints and colour."""

@@ -6,6 +6,8 @@ Nothing here knows any rules: cells, lines and hints come from the position.
 from html import escape
 from typing import TYPE_CHECKING
 
+from zermelo.errors import ZermeloError
+
 if TYPE_CHECKING:
     from zermelo.contract import Position
 
@@ -32,6 +34,9 @@ def to_text(
     if game.grid is None or board is None:
         return game.draw(position.state)
     symbols = symbols or f"{game.symbols}."
+    if len(symbols) != 3:
+        msg = f"symbols is {symbols!r}: three are needed, for both players and an empty cell"
+        raise ZermeloError(msg)
     line = set(position.winning_line or ())
     texts = []
     for cell, stone in enumerate(board):

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from zermelo.contract import Game, Outcome, Position
 from zermelo.errors import IllegalMove
+from zermelo.games import registry
 from zermelo.players import Analysis, Limit, Player
 
 
@@ -16,8 +17,8 @@ class Match:
     (1, ['b2', 'a1'])
     """
 
-    def __init__(self, game: Game, moves: str | Iterable[str] = ()) -> None:
-        self.game = game
+    def __init__(self, game: Game | str, moves: str | Iterable[str] = ()) -> None:
+        self.game = game = registry.game(game) if isinstance(game, str) else game
         self._positions = [game.start()]
         self.resigned: int | None = None  #: the player who gave up
         for move in game.split(moves) if isinstance(moves, str) else moves:
@@ -70,6 +71,9 @@ class Match:
     def resign(self, player: int | None = None) -> None:
         """The side to move, or the one named, gives up."""
         self._check_running("resign")
+        if player not in (None, 0, 1):
+            msg = f"player {player} cannot resign: 0 or 1"
+            raise IllegalMove(msg)
         self.resigned = self.position.player if player is None else player
 
     def _check_running(self, move: str) -> None:

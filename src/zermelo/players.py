@@ -39,7 +39,7 @@ class Candidate:
 
     move: str
     value: str | None = None  #: "win", "draw" or "loss" when exact
-    estimate: float | None = None  #: in [-1, 1] when not, None where the player has no opinion
+    estimate: float | None = None  #: in [-1, 1] when not
     plies: int | None = None
     exact: bool = False
     best: bool = False
@@ -95,7 +95,7 @@ class Player(ABC):
 
 
 class RandomPlayer(Player):
-    """Every legal move with the same chance; no opinion about any."""
+    """Every legal move with the same chance; to it every position is balanced."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.name = "random" if seed is None else f"random:seed={seed}"
@@ -108,4 +108,4 @@ class RandomPlayer(Player):
         begin = time.perf_counter()
         action = self._dice.choice(position.actions)
         move = position.game.to_text(action)
-        yield Analysis(move, seconds=time.perf_counter() - begin)
+        yield Analysis(move, estimate=0.0, seconds=time.perf_counter() - begin)

@@ -29,7 +29,7 @@ class Parameter:
             right = "true or false"
         elif self.kind is int:
             value = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
-            right = "a whole number"
+            right = "a whole number of at most 18 digits"
         elif self.kind is float:
             value = _number(text)
             right = "a number above 0"

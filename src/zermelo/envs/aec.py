@@ -116,6 +116,12 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
 class CheckedAEC(GameAEC):
     """The same with every call checked: order, range, and an illegal action loses with -1."""
 
+    def observe(self, agent: str) -> dict[str, Any]:
+        """As above, once there was a reset."""
+        if not hasattr(self, "mover"):
+            self._check_reset("observe")
+        return super().observe(agent)
+
     def last(self, observe: bool = True) -> Any:  # noqa: FBT002 - PettingZoo's signature
         """As above, after a reset."""
         self._check_reset("last")
@@ -128,7 +134,8 @@ class CheckedAEC(GameAEC):
         if self.terminations[agent]:
             super().step(action)
             return
-        if not isinstance(action, int | np.integer) or not 0 <= action < self.game.num_actions:
+        whole = isinstance(action, int | np.integer) and not isinstance(action, bool)
+        if action is None or not whole or not 0 <= action < self.game.num_actions:
             msg = f"{action!r} is no action of {self.game.spec}: 0 to {self.game.num_actions - 1}"
             raise ZermeloError(msg)
         if not self._table.is_legal(action):

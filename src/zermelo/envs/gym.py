@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium import spaces
 
 from zermelo import roster
-from zermelo.contract import Position
+from zermelo.contract import MaskGame, Position
 from zermelo.envs.planes import Planes, picture
 from zermelo.errors import ZermeloError
 from zermelo.games import registry
@@ -44,19 +44,20 @@ class GameEnv(gymnasium.Env[Any, Any]):
         if render_mode not in (None, *self.metadata["render_modes"]):
             msg = f"render_mode is {render_mode!r}: it can be ansi or rgb_array"
             raise ZermeloError(msg)
-        if isinstance(shaping, str) and shaping != "threats":
+        if shaping is not None and shaping != "threats" and not callable(shaping):
             msg = f"shaping is {shaping!r}: it can be 'threats' or a function of the position"
             raise ZermeloError(msg)
         self.game = registry.game(spec)
         self.seat, self.render_mode, self.gamma = seat, render_mode, gamma
         self._planes = Planes(self.game, planes)
-        self._opponent_spec = opponent
-        self._opponent: Player = roster.player(opponent)
+        self._opponent_spec = opponent.strip().removesuffix(":")
+        self._opponent: Player = roster.player(self._opponent_spec)
         self._potential = self._threats if isinstance(shaping, str) else shaping
         size = self.game.num_actions
         self.action_space = spaces.Discrete(size)
         self.observation_space = spaces.Box(0, 1, self._planes.shape, np.int8)
         self._position: Position | None = None
+        self._lost = False  # by an illegal action
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -68,18 +69,21 @@ class GameEnv(gymnasium.Env[Any, Any]):
             comma = "," if ":" in self._opponent_spec else ":"
             drawn = int(self.np_random.integers(2**31))
             self._opponent = roster.player(f"{self._opponent_spec}{comma}seed={drawn}")
-        self._position = self.game.start()
+        self._position, self._lost = self.game.start(), False
         self._reply()
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """The agent's action and the opponent's reply; an illegal action loses."""
         position = self._now()
-        if position.is_over:
+        if position.is_over or self._lost:
             msg = "step after the end: call env.reset() first"
             raise ZermeloError(msg)
+        if isinstance(action, bool) or not isinstance(action, int | np.integer | np.ndarray):
+            msg = f"{action!r} is no action: an int from 0 to {self.game.num_actions - 1}"
+            raise ZermeloError(msg)
         if int(action) not in position.actions:
-            self._position = None
+            self._lost = True
             info = {"illegal": True, "action_mask": np.zeros(self.game.num_actions, np.int8)}
             observed = self._planes.observe(position.state, self.seat)
             return (
@@ -115,7 +119,7 @@ class GameEnv(gymnasium.Env[Any, Any]):
 
     def _now(self) -> Position:
         if self._position is None:
-            msg = "the game has not begun or is over: call env.reset() first"
+            msg = "the game has not begun: call env.reset() first"
             raise ZermeloError(msg)
         return self._position
 
@@ -131,7 +135,7 @@ class GameEnv(gymnasium.Env[Any, Any]):
 
     def _mask(self) -> Any:
         position = self._now()
-        if position.is_over:
+        if position.is_over or self._lost:
             return np.zeros(self.game.num_actions, np.int8)
         return self._planes.mask(position.state)
 
@@ -152,7 +156,8 @@ class GameEnv(gymnasium.Env[Any, Any]):
 
     def _threats(self, position: Position) -> float:
         own = self._planes.winning_cells(position.state).bit_count()
-        other = self._planes.game.handed_over(position.state)
+        assert isinstance(self.game, MaskGame)
+        other = self.game.handed_over(position.state)
         return (own - self._planes.winning_cells(other).bit_count()) / 10
 
     def _takes_seed(self) -> bool:

@@ -20,26 +20,29 @@ class Planes:
     """Makes observations and masks for one game."""
 
     def __init__(self, game: Game, planes: int = 2) -> None:
-        if not isinstance(game, MaskGame) or game.grid is None or game.num_boards != 2:
-            msg = f"{game.spec} has no board of two colours: environments need one"
+        if game.grid is None:
+            msg = f"{game.spec} has no board: environments need one"
             raise BadSpec(msg)
         if planes not in (2, 4):
             msg = f"planes is {planes}: it can be 2 (stones) or 4 (and cells that win at once)"
             raise BadSpec(msg)
+        if planes == 4 and not (isinstance(game, MaskGame) and game.num_boards == 2):
+            msg = f"{game.spec} has no boards to swap: planes can be 2"
+            raise BadSpec(msg)
         self.game, self.grid, self.count = game, game.grid, planes
         self.shape = (planes, self.grid.rows, self.grid.cols)
-        self._bytes = (max(self.grid.size, game.num_actions) + 7) // 8
 
     def observe(self, state: Any, player: int) -> Array:
         """The planes as `player` sees them."""
         found = np.empty(self.shape, np.int8)
-        mine = 0 if self.game.player(state) == player else 1
-        found[0] = self._plane(state[mine])
-        found[1] = self._plane(state[1 - mine])
+        own = 1 if player == 0 else -1
+        board = np.array(self.game.board(state), np.int8).reshape(self.shape[1:])
+        found[0], found[1] = board == own, board == -own
         if self.count == 4:
-            own = state if mine == 0 else self.game.handed_over(state)
-            found[2] = self._plane(self.winning_cells(own))
-            found[3] = self._plane(self.winning_cells(self.game.handed_over(own)))
+            assert isinstance(self.game, MaskGame)
+            mine = state if self.game.player(state) == player else self.game.handed_over(state)
+            found[2] = self._plane(self.winning_cells(mine))
+            found[3] = self._plane(self.winning_cells(self.game.handed_over(mine)))
         return found
 
     def winning_cells(self, state: Any) -> int:
@@ -48,24 +51,20 @@ class Planes:
         for action in self.game.actions(state):
             child = self.game.play(state, action)
             over, value = self.game.result(child)
-            # The child is seen by the other side, or by the same one where a move keeps it.
-            won = value if self.game.player(child) == self.game.player(state) else -value
             cell = self.game.last_cell(child, action)
-            if over and won > 0 and cell is not None:
+            if over and value < 0 and cell is not None:
                 cells |= 1 << cell
         return cells
 
     def mask(self, state: Any) -> Array:
-        """1 for every legal action; for a game with a forced pass, that one alone."""
-        legal = self.game.legal(state)
-        return self._bits(legal or 1 << (self.game.num_actions - 1), self.game.num_actions)
+        """1 for every legal action."""
+        found = np.zeros(self.game.num_actions, np.int8)
+        found[self.game.actions(state)] = 1
+        return found
 
-    def _plane(self, board: int) -> Array:
-        return self._bits(board, self.grid.size).reshape(self.grid.rows, self.grid.cols)
-
-    def _bits(self, word: int, count: int) -> Array:
-        packed = np.frombuffer(word.to_bytes(self._bytes, "little"), np.uint8)
-        return np.unpackbits(packed, count=count, bitorder="little").view(np.int8)
+    def _plane(self, cells: int) -> Array:
+        flat = np.array([cells >> cell & 1 for cell in range(self.grid.size)], np.int8)
+        return flat.reshape(self.shape[1:])
 
 
 _CELL = 24

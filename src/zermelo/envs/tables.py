@@ -106,14 +106,15 @@ class WordTable:
         rows, cols = game.grid.rows, game.grid.cols
         self.shape = (2, rows, cols)
         self._words = np.zeros(3, np.uint64)
-        self._seen = np.zeros(self.shape, np.int8)
+        # One flat array, shared with the kernel: a second view of it would part company in copies.
+        self._seen = np.zeros((2, rows * cols), np.int8)
         self._mask = np.zeros(game.num_actions, np.int8)
         # Constants passed at run time would cost more than the move itself: freeze them in.
         frozen = copy.copy(game)
         frozen.specialised = True
         run = compiled(advance, frozen)
         self.play: Callable[[Any], Answer] = functools.partial(
-            run, self._words, self._seen.reshape(2, rows * cols), self._mask
+            run, self._words, self._seen, self._mask
         )
         self.play(ANEW)
 
@@ -128,7 +129,7 @@ class WordTable:
 
     def planes(self, *, mover: bool) -> Array:
         """A copy, the player's own stones first."""
-        return self._seen.copy() if mover else self._seen[::-1].copy()
+        return (self._seen.copy() if mover else self._seen[::-1].copy()).reshape(self.shape)
 
     def mask(self) -> Array:
         """A copy."""

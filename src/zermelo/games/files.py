@@ -21,12 +21,29 @@ from typing import Any
 from zermelo.contract import Game
 from zermelo.errors import BadSpec
 from zermelo.games import trial
+from zermelo.notation import shown
 
 GROUP = "zermelo.games"  #: the entry-point group for installed packages
 _SECONDS = 20.0
 _FUNCTIONS = ("initial", "player", "actions", "play", "result")
 
+# What a file of functions may define beside them; other names are its own business.
+_OPTIONAL = (
+    "num_actions",
+    "to_text",
+    "parse_action",
+    "why_illegal",
+    "symbols",
+    "draw",
+    "board",
+    "grid",
+)
+
 _loaded: set[str] = set()
+
+
+class _TooLong(BaseException):
+    """The time is up: no Exception, so that user code does not catch it by accident."""
 
 
 def is_file(spec: str) -> bool:
@@ -38,7 +55,7 @@ def load(spec: str) -> Game:
     """The game in a file, tried out; BadSpec says in one line why there is none."""
     path = Path(spec.strip())
     if not path.is_file():
-        msg = f"{spec}: there is no such file"
+        msg = f"{shown(spec, 200)}: there is no such file"
         raise BadSpec(msg)
     with _guard(spec):
         game = _make(spec, _module(path))
@@ -52,6 +69,7 @@ def installed(name: str) -> Game | None:
     for point in importlib.metadata.entry_points(group=GROUP, name=name):
         with _guard(name):
             made = point.load()
+            _loaded.add(str(inspect.getsourcefile(inspect.unwrap(made)) or ""))
             game: Any = made() if callable(made) else made
             if not isinstance(game, Game):
                 msg = f"{name}: {point.value} is no game but {type(game).__name__}"
@@ -124,8 +142,7 @@ def _of_functions(module: ModuleType) -> Game:
     taken: dict[str, Any] = {
         name: staticmethod(value) if inspect.isfunction(value) else value
         for name, value in vars(module).items()
-        if (not name.startswith("_") and hasattr(Game, name))
-        or name in ("num_actions", *_FUNCTIONS)
+        if name in _FUNCTIONS or name in _OPTIONAL
     }
     made: Game = type("FunctionGame", (Game,), taken)()
     return made
@@ -139,7 +156,7 @@ def _guard(spec: str) -> Iterator[None]:
             yield
     except (BadSpec, KeyboardInterrupt):
         raise
-    except TimeoutError:
+    except _TooLong:
         msg = f"{spec}: no answer within {_SECONDS:.0f} seconds: its rules may never end"
         raise BadSpec(msg) from None
     except BaseException as error:  # noqa: BLE001 - a game file may even call sys.exit
@@ -149,16 +166,16 @@ def _guard(spec: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _alarm() -> Iterator[None]:
-    """TimeoutError after a while; only the main thread of a Unix process can have it."""
+    """_TooLong after a while; only the main thread of a Unix process can have it."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
         yield
         return
 
     def ring(_number: int, _frame: FrameType | None) -> None:
-        raise TimeoutError
+        raise _TooLong
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, _SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, _SECONDS, 0.1)  # again and again, should it be swallowed
     try:
         yield
     finally:

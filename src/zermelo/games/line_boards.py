@@ -88,6 +88,9 @@ def side_to_move(
         raise BadBoard(msg)
     if not checked and to_move is not None:
         return to_move
+    if not checked and not sides:
+        msg = f"{first} X and {second} O do not tell who moves: give to_move"
+        raise BadBoard(msg)
     if not sides:
         msg = f"{first} X and {second} O cannot arise: X moves first and the sides take turns"
         raise BadBoard(msg)

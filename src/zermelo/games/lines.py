@@ -268,11 +268,11 @@ def check(
             raise BadSpec(msg)
     longest = max(rows, cols)
     if not 2 <= win <= longest:
-        msg = f"win is {win}: on a {rows}x{cols} board it can be 2 to {longest}"
+        right = f"it can be 2 to {longest}" if longest > 1 else "there is no line: make it larger"
+        msg = f"win is {win}: on a {rows}x{cols} board {right}"
         raise BadSpec(msg)
-    if lose and not 2 <= lose < win:
-        right = f"0 (none) or 2 to {win - 1}, below win" if win > 2 else "0 (none)"
-        msg = f"lose is {lose}: with win {win} it can be {right}"
+    if not 0 <= lose < win:
+        msg = f"lose is {lose}: with win {win} it can be 0 (none) or 1 to {win - 1}, below win"
         raise BadSpec(msg)
     if overline not in ("any", "exact"):
         msg = f"overline is {notation.shown(str(overline))}: it can be any or exact"

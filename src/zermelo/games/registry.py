@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from zermelo import specs
@@ -40,15 +41,29 @@ def game(spec: str) -> Game:
     >>> game("mnk:4x4x3").num_actions
     16
     """
+    if not isinstance(spec, str):
+        msg = f"a game is named by a text such as 'tictactoe', not by {type(spec).__name__}"
+        raise BadSpec(msg)
     return _file_game(spec.strip()) if files.is_file(spec) else named_game(spec)
 
 
 def named_game(spec: str) -> Game:
     """The same for names only: safe for what arrives by network or in a record."""
-    return _named_game(spec.strip())
+    return _named_game("".join(spec.split()))
 
 
-_file_game = functools.lru_cache(maxsize=64)(files.load)
+def _file_game(spec: str) -> Game:
+    """Loaded once, and again after an edit."""
+    try:
+        path = Path(spec).resolve()
+        return _loaded_game(spec, str(path), path.stat().st_mtime_ns)
+    except OSError:
+        return files.load(spec)  # which says what is wrong
+
+
+@functools.lru_cache(maxsize=64)
+def _loaded_game(spec: str, _path: str, _edited: int) -> Game:
+    return files.load(spec)
 
 
 @functools.lru_cache(maxsize=256)
@@ -110,11 +125,13 @@ def _tictactoe(spec: str, size: int, win: int) -> Game:
 
 def _mnk(spec: str, rows: int, cols: int, win: int) -> Game:
     least = 3
-    if not (rows and cols and win):
+    if not (rows or cols or win):
         msg = f"{shown(spec)}: an m,n,k game needs its sizes: mnk:ROWSxCOLSxK, such as mnk:5x5x4"
         raise BadSpec(msg)
-    if win < least:
-        msg = f"{shown(spec)}: K is {win}: it must be at least 3 and at most the longer side"
+    longer = max(rows, cols)
+    if min(rows, cols) > 0 and longer <= MAX_SIDE and not least <= win <= longer:
+        right = f"it can be 3 to {longer}" if longer >= least else "a side of 3 or more is needed"
+        msg = f"{shown(spec)}: K is {win}: on a {rows}x{cols} board {right}"
         raise BadSpec(msg)
     return _line(spec, rows=rows, cols=cols, win=win)
 

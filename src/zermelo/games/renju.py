@@ -200,6 +200,13 @@ class RenjuGame(BoardLineGame):
             return 0
         return (self.end(cells, point, step) - self.end(cells, point, -step)) // step - 1
 
+    def remark(self, state: Any, last: int | None) -> str:
+        """Which rule black broke, where the last move is known."""
+        if not state[2]:
+            return ""
+        fault = self.fault(self.to_cells(state), self.at(last)) if last is not None else OVERLINE
+        return f": {self.symbols[0]} made {FAULTS[fault]}"
+
     def winning_line(self, state: Any) -> tuple[int, ...] | None:
         """The five, or white's longer line; a forbidden move has none."""
         exact = state[3] == 1

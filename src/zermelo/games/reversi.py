@@ -126,6 +126,12 @@ class Reversi(WordGame):
         """The raw disc difference for the side to move; empties count for nobody."""
         return int(popcount(state[0])) - int(popcount(state[1]))
 
+    def remark(self, state: Any, last: int | None) -> str:
+        """The count, the first player's discs first."""
+        del last
+        board = self.board(state)
+        return f" {board.count(1)}-{board.count(-1)}"
+
     def to_text(self, action: int) -> str:
         """A cell, or `pass`."""
         return self.grid.text(action) if action < self.cells else "pass"

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from zermelo.contract import Game, MaskGame, WordGame
 from zermelo.errors import BadSpec
-from zermelo.notation import shown
+from zermelo.notation import Grid, shown
 from zermelo.words import WORD_BITS
 
 GAMES, MAX_PLIES = 20, 5_000
@@ -18,6 +18,8 @@ def check(game: Game) -> None:
         _refuse(game, "num_actions", number, "it must say how many actions there are")
     if isinstance(game, WordGame) and number > WORD_BITS + 1:
         _refuse(game, "num_actions", number, "a word game has at most 64, and a pass")
+    _checked(game, game.initial())
+    _check_looks(game)
     dice = random.Random(0)
     for _ in range(GAMES):
         state = game.initial()
@@ -28,7 +30,10 @@ def check(game: Game) -> None:
             if ply == MAX_PLIES:
                 msg = f"{game.spec}: a random game did not end within {MAX_PLIES:,} plies"
                 raise BadSpec(msg)
-            state = game.play(state, dice.choice(actions))
+            after = game.play(state, dice.choice(actions))
+            if game.player(after) != 1 - game.player(state):
+                _refuse(game, "player", game.player(after), "the sides take turns: add a pass")
+            state = after
 
 
 def _checked(game: Game, state: Any) -> list[int]:
@@ -59,6 +64,30 @@ def _checked(game: Game, state: Any) -> list[int]:
         right = "none when it is over" if over else "some while it runs"
         _refuse(game, "actions", actions, right)
     return list(actions)
+
+
+def _check_looks(game: Game) -> None:
+    """What people see: moves as distinct words, a letter a side, a board of the right size."""
+    symbols: Any = game.symbols
+    if not isinstance(symbols, str) or len(symbols) != 2:
+        _refuse(game, "symbols", symbols, "it must be two letters, such as XO")
+    texts: Any = [game.to_text(action) for action in range(game.num_actions)]
+    for text in texts:
+        if not isinstance(text, str) or len(text.split()) != 1 or "," in text or len(text) > 40:
+            _refuse(game, "to_text", text, "a move is a word without spaces or commas")
+    if len({text.lower() for text in texts}) != len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1 or text != text.lower())
+        _refuse(game, "to_text", twice, "two actions share this move")
+    grid: Any = game.grid
+    if grid is not None and not isinstance(grid, Grid):
+        _refuse(game, "grid", grid, "it must be a zermelo.notation.Grid")
+    state = game.initial()
+    board: Any = game.board(state)
+    if grid is not None and (not isinstance(board, tuple) or len(board) != grid.size):
+        _refuse(game, "board", board, f"it must be a tuple of {grid.size} cells")
+    drawn: Any = game.draw(state)
+    if not isinstance(drawn, str):
+        _refuse(game, "draw", drawn, "it must be a text")
 
 
 def _check_words(game: WordGame, state: Any) -> None:

@@ -310,7 +310,10 @@ def _hint(owner: type, name: str) -> Any:
         if name in hints:
             hint = hints[name]
             if isinstance(hint, str):  # from __future__ import annotations
-                hint = eval(hint, vars(inspect.getmodule(cls)))  # noqa: S307 - our own source
+                try:
+                    hint = eval(hint, vars(inspect.getmodule(cls)))  # noqa: S307 - its own source
+                except NameError:
+                    break
             return hint
     msg = f"{owner.__name__}.{name} is read by a rule: annotate it as Word, int or bool"
     raise KernelError(msg)
@@ -320,7 +323,9 @@ def _typed(value: Any, hint: Any, where: str) -> Any:
     """A constant as numba should see it."""
     import numpy as np
 
-    if typing.get_origin(hint) is tuple:
+    if typing.get_origin(hint) is typing.ClassVar:
+        (hint,) = typing.get_args(hint)
+    if typing.get_origin(hint) is tuple and isinstance(value, tuple):
         hints = typing.get_args(hint)
         inner = [hints[0]] * len(value) if hints[-1] is Ellipsis else list(hints)
         return tuple(_typed(v, h, where) for v, h in zip(value, inner, strict=True))
@@ -328,7 +333,12 @@ def _typed(value: Any, hint: Any, where: str) -> Any:
     if hint not in kinds:
         msg = f"{where} is annotated {hint}: the compiler knows Word, int, bool and tuples"
         raise KernelError(msg)
-    return kinds[hint](value)
+    try:
+        return kinds[hint](value)
+    except (OverflowError, TypeError, ValueError):
+        kind = "word of 64 bits" if hint is words.Word else hint.__name__
+        msg = f"{where} is {value!r}: that is no {kind}"
+        raise KernelError(msg) from None
 
 
 def _literal(value: Any) -> str:

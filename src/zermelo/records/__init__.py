@@ -60,6 +60,9 @@ FORMATS = {
 }
 
 
+_NAMED = ("text", "json")
+
+
 def write(record: Record, form: str) -> str:
     """A game in a format; BadRecord when the format cannot hold it."""
     return _format(form).write(record)
@@ -89,8 +92,8 @@ def read_all(lines: Iterable[str], form: str, game: Game | None = None) -> Itera
         yield read("".join(lines), form, game)
         return
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+        if not line.strip() and form in _NAMED:
+            continue  # elsewhere an empty line is a game without moves
         try:
             yield read(line, form, game)
         except BadRecord as error:

@@ -10,6 +10,9 @@ _TEXTS = {outcome: text for text, outcome in RESULTS.items()}
 
 def write(record: Record) -> str:
     """One line."""
+    if len(record.game.spec.split()) != 1:
+        msg = f"a spec with spaces, {record.game.spec}, cannot stand in a line of text"
+        raise BadRecord(msg)
     return " ".join([record.game.spec, *record.moves, _TEXTS[record.outcome]])
 
 

@@ -21,9 +21,9 @@ from zermelo.games.lines import LineGame
 from zermelo.notation import shown
 from zermelo.records.record import Record, replay
 
-_HEADER = re.compile(r"Piskvorky (\d{1,2})x(\d{1,2}), *\d+:\d+, *\d+")
-_MOVE = re.compile(r"(\d{1,2}),(\d{1,2}),(\d{1,9})")
-_NUMBER_LINES = re.compile(r"[\d,]+")
+_HEADER = re.compile(r"Piskvorky ([0-9]{1,2})x([0-9]{1,2}), *[0-9]+:[0-9]+, *[0-9]+")
+_MOVE = re.compile(r"([0-9]{1,2}),([0-9]{1,2}),([0-9]{1,9})")
+_NUMBER_LINES = re.compile(r"[0-9,]+")
 
 
 def write(record: Record) -> str:
@@ -76,7 +76,7 @@ def _check_rest(lines: list[str], number: int) -> None:
     results = 0
     for offset, line in enumerate(rest):
         text = line.strip()
-        results += bool(re.fullmatch(r"-?\d", text))
+        results += bool(re.fullmatch(r"-?[0-9]", text))
         if "," in text and _NUMBER_LINES.fullmatch(text):
             msg = f"line {number + offset}: {shown(text)} is no move: x,y,ms from 1"
             raise BadRecord(msg)

@@ -7,6 +7,7 @@ from zermelo.contract import Game, Outcome, Position
 from zermelo.errors import BadRecord, IllegalMove
 from zermelo.games import registry
 from zermelo.matches import Match
+from zermelo.notation import shown
 
 
 @dataclass(frozen=True)
@@ -72,4 +73,9 @@ def outcome_text(outcome: Outcome | None) -> str:
 
 def named(spec: str, given: Game | None) -> Game:
     """The game a record names; never a file, unless the caller brought that very game."""
-    return given if given is not None and given.spec == spec else registry.named_game(spec)
+    if given is None:
+        return registry.named_game(spec)
+    if given.spec != spec:
+        msg = f"line 1: the record is of {shown(spec)}, not of {given.spec}"
+        raise BadRecord(msg)
+    return given

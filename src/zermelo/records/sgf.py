@@ -16,7 +16,7 @@ from zermelo.games import registry
 from zermelo.games.lines import LineGame
 from zermelo.games.reversi import Reversi
 from zermelo.notation import shown
-from zermelo.records.record import Record, named, replay
+from zermelo.records.record import Record, replay
 
 _OTHELLO, _GOMOKU = "2", "4"
 _LETTERS = "abcdefghijklmnopqrst"
@@ -69,6 +69,9 @@ def read(text: str, game: Game | None) -> Record:
         if node is not nodes[0] and "RE" in node.properties:
             msg = f"line {node.line}: a second result"
             raise BadRecord(msg)
+        if "B" in node.properties and "W" in node.properties:
+            msg = f"line {node.line}: two moves in one node"
+            raise BadRecord(msg)
         for colour in ("B", "W"):
             if colour in node.properties:
                 if "BW"[len(moves) % 2] != colour:
@@ -81,7 +84,7 @@ def read(text: str, game: Game | None) -> Record:
 
 def _rules(root: dict[str, str], line: int, given: Game | None) -> Game:
     """The game by RU where that is one of ours, else by kind and size; the size must agree."""
-    size = re.fullmatch(r"(\d{1,2})(?::(\d{1,2}))?", root.get("SZ", ""))
+    size = re.fullmatch(r"([0-9]{1,2})(?::([0-9]{1,2}))?", root.get("SZ", ""))
     if size is None:
         msg = f"line {line}: SZ gives no board: SZ[15], or SZ[columns:rows]"
         raise BadRecord(msg)
@@ -89,7 +92,7 @@ def _rules(root: dict[str, str], line: int, given: Game | None) -> Game:
     game = given
     if game is None and "RU" in root:
         try:
-            game = named(root["RU"], given)
+            game = registry.named_game(root["RU"])
         except BadSpec:
             game = None
     if game is None and root["GM"] == _OTHELLO:
@@ -109,7 +112,7 @@ def _rules(root: dict[str, str], line: int, given: Game | None) -> Game:
 def _nodes(text: str) -> list[_Node]:
     """The nodes of the only line of play."""
     nodes: list[_Node] = []
-    name, opened, closed = "", False, False
+    name, valued, opened, closed = "", False, False, False
     line = 1
     for token, line in _tokens(text):
         if closed or (not opened and token[1] != "("):
@@ -120,11 +123,17 @@ def _nodes(text: str) -> list[_Node]:
             raise BadRecord(msg)
         opened = opened or token[1] == "("
         closed = closed or token[1] == ")"
+        if name and not valued and not token[3]:
+            msg = f"line {line}: {name} has no value"
+            raise BadRecord(msg)
+        if token[1]:
+            name = ""
         if token[1] == ";":
             nodes.append(_Node(line))
         elif token[2]:
-            name = token[2]
+            name, valued = token[2], False
         elif token[3]:
+            valued = True
             _add(nodes, name, re.sub(r"\\(.)", r"\1", token[3][1:-1], flags=re.DOTALL), line)
         if len(nodes) > 1000:
             msg = f"line {line}: more than 1,000 nodes"
@@ -190,7 +199,7 @@ def _outcome(text: str, line: int) -> Outcome | None:
         return None
     if text in ("0", "Draw"):
         return Outcome.DRAW
-    if text.startswith(("B+", "W+")):
+    if re.fullmatch(r"[BW]\+(R|Resign|T|Time|F|Forfeit|[0-9.]*)", text):
         return Outcome.FIRST if text[0] == "B" else Outcome.SECOND
     msg = f"line {line}: RE[{shown(text)}] is no result: B+, W+, 0 or ?"
     raise BadRecord(msg)

@@ -74,21 +74,24 @@ def count(
     game: Game,
     *,
     max_ply: int | None = None,
+    states: bool = True,
+    ways: bool = True,
     symmetric: bool = False,
     max_states: int | None = None,
     progress: Progress | None = None,
 ) -> Counts:
     """Walk the game from the start, to `max_ply` or to the end.
 
+    `states=False` asks for sequences only, and the last ply is summed up without being stored;
+    `ways=False` asks for states only, so each is expanded once, however often it recurs.
     `symmetric` merges states that a symmetry of the board maps onto each other; sequences and
     games are counted as before. TooLarge says how far it came.
     """
+    plan = _Plan(max_ply, states, ways, game.symmetries() if symmetric else ())
     if isinstance(game, WordGame):
-        layers = _word_layers(game, max_ply, symmetric=symmetric)
-        limit = max_states or MAX_STATES
+        layers, limit = _word_layers(game, plan), max_states or MAX_STATES
     else:
-        layers = _python_layers(game, max_ply, symmetric=symmetric)
-        limit = max_states or MAX_STATES_PYTHON
+        layers, limit = _python_layers(game, plan), max_states or MAX_STATES_PYTHON
     found: list[Layer] = []
     total = 0
     for layer, size in layers:
@@ -100,6 +103,10 @@ def count(
             continue
         found.append(layer)
         total += layer.states
+        # A line longer than there are states meets one twice, and can do so for ever.
+        if states and ways and len(found) > total + 1:
+            msg = f"{game.spec} has games without end: a state recurs after {len(found) - 1} plies"
+            raise TooLarge(msg)
     return Counts(game, tuple(found))
 
 
@@ -114,29 +121,48 @@ def _too_large(game: Game, limit: int, ply: int) -> str:
 # Any game, in plain Python. `None` stands for a slice on the way to the next layer.
 
 
-def _python_layers(
-    game: Game, max_ply: int | None, *, symmetric: bool
-) -> Iterator[tuple[Layer | None, int]]:
-    symmetries = game.symmetries() if symmetric else ()
+@dataclass(frozen=True)
+class _Plan:
+    max_ply: int | None
+    states: bool
+    ways: bool
+    symmetries: tuple[Symmetry, ...]
+
+    def is_summed(self, ply: int) -> bool:
+        """Whether the children of this ply need only be summed up."""
+        return not self.states and self.max_ply is not None and ply == self.max_ply - 1
+
+
+def _python_layers(game: Game, plan: _Plan) -> Iterator[tuple[Layer | None, int]]:
     seen: set[Any] = set()
     ways: dict[Any, int] = {game.initial(): 1}
     ply = 0
     while ways:
-        layer = Layer(len(ways.keys() - seen), sum(ways.values()))
-        seen |= ways.keys()
+        new = ways.keys() - seen if plan.states else set()
+        if plan.states and not plan.ways:
+            ways = dict.fromkeys(new, 1)
+        layer = Layer(len(new), sum(ways.values()))
+        seen |= new
         following: dict[Any, int] = {}
+        summed = 0
         for done, (state, number) in enumerate(ways.items()):
             over, value = game.result(state)
             if over:
                 layer.finished[Outcome.of(value, game.player(state))] += number
-            if over or ply == max_ply:
+            if over or ply == plan.max_ply:
                 continue
-            for action in game.actions(state):
-                child = _least_moved(game, symmetries, game.play(state, action))
+            actions = game.actions(state)
+            if plan.is_summed(ply):
+                summed += number * len(actions)
+                continue
+            for action in actions:
+                child = _least_moved(game, plan.symmetries, game.play(state, action))
                 following[child] = following.get(child, 0) + number
             if done % 1000 == 0:
                 yield None, len(following)
         yield layer, len(ways)
+        if plan.is_summed(ply):
+            yield Layer(0, summed), 0
         ways = following
         ply += 1
 
@@ -151,7 +177,7 @@ def _least_moved(game: Game, symmetries: tuple[Symmetry, ...], state: Any) -> An
 
 
 @kernel(
-    "uint64[:,::1], uint64[::1], int64, int64, bool, "
+    "uint64[:,::1], uint64[::1], int64, int64, int64, "
     "uint64[:,::1], uint64[::1], int64, uint64[:,:,::1], uint64[::1]"
 )
 def expand(
@@ -169,7 +195,8 @@ def expand(
 ) -> Any:
     """Put the children of states[begin:end] into the table `keys`, `key_ways` (0: free slot).
 
-    On the `last` layer there are no children, only ends.
+    On the `last` layer there are no children, only ends; with `last` 2 the children's ways are
+    added to ended[3] instead.
     Finished states add their ways to `ended`: first player won, second, draw. Returns how many
     slots are used now, or -1 when a number of ways outgrew 64 bits.
     """
@@ -183,9 +210,15 @@ def expand(
             ended[winner] = word(ended[winner]) + word(ways[row])
             if word(ended[winner]) < word(ways[row]):
                 return _OVERFLOW
-        if over or last:
+        if over or last == 1:
             continue
         mask = game.legal(state)
+        if last == 2:
+            more = word(ways[row]) * word(max(popcount(mask), 1))
+            ended[3] = word(ended[3]) + more
+            if word(ended[3]) < more:
+                return _OVERFLOW
+            continue
         action = game.num_actions - 1
         passing = mask == 0
         while passing or mask != 0:
@@ -225,25 +258,25 @@ def least_image(game: WordGame, state: Any, turns: Any) -> Any:
     return least
 
 
-def _word_layers(
-    game: WordGame, max_ply: int | None, *, symmetric: bool
-) -> Iterator[tuple[Layer | None, int]]:
+def _word_layers(game: WordGame, plan: _Plan) -> Iterator[tuple[Layer | None, int]]:
     import numpy as np
 
     run = compiled(expand, game)
-    symmetries: tuple[Symmetry, ...] = game.symmetries() if symmetric else ()
-    turns = np.array(byte_tables(symmetries), np.uint64).reshape(-1, _NUM_BYTES, 256)
+    turns = np.array(byte_tables(plan.symmetries), np.uint64).reshape(-1, _NUM_BYTES, 256)
     states = np.array([game.initial()], np.uint64)
     ways = np.ones(1, np.uint64)
     table = _Table(game)
-    seen = None if game.layered else _Table(game)
+    seen = None if game.layered or not plan.states else _Table(game)
     ply = 0
     while len(states):
-        last = ply == max_ply
-        layer = Layer(len(states), _exact_sum(ways))
+        last = 1 if ply == plan.max_ply else 2 if plan.is_summed(ply) else 0
+        layer = Layer(len(states) if plan.states else 0, _exact_sum(ways))
         if seen is not None:
-            layer.states = seen.add(states)
-        ended = np.zeros(3, np.uint64)
+            new = seen.add(states)
+            layer.states = len(new)
+            if not plan.ways:
+                states, ways = new, np.ones(len(new), np.uint64)
+        ended = np.zeros(4, np.uint64)
         for begin in range(0, len(states), _SLICE):
             end = min(begin + _SLICE, len(states))
             table.make_room(0 if last else (end - begin) * game.num_actions)
@@ -253,8 +286,10 @@ def _word_layers(
                 msg = f"{game.spec} has more than 2^64 move sequences"
                 raise TooLarge(msg)
             yield None, table.used
-        layer.finished = dict(zip(Outcome, map(int, ended), strict=True))
+        layer.finished = dict(zip(Outcome, map(int, ended[:3]), strict=True))
         yield layer, len(states)
+        if last == 2:
+            yield Layer(0, int(ended[3])), 0
         states, ways = table.take()
         ply += 1
 
@@ -285,12 +320,14 @@ class _Table:
 
     def make_room(self, more: int) -> None:
         """Room for so many new states at half load, as far as they are all new."""
+        import numpy as np
+
         size = len(self.ways)
         while 2 * (self.used + more) > size:
             size *= 2
         if size > len(self.ways):
             states, ways = self.take(size)
-            self._insert(states, ways)
+            self._insert(states, ways, np.zeros(len(states), np.bool_))
 
     def take(self, size: int | None = None) -> tuple["NDArray[Any]", "NDArray[Any]"]:
         """What it holds; the table is empty afterwards."""
@@ -299,27 +336,34 @@ class _Table:
         self._clear(size or 1 << (4 * len(at) + _FEWEST).bit_length())
         return states, ways
 
-    def add(self, states: "NDArray[Any]") -> int:
-        """Remember states; returns how many were new."""
+    def add(self, states: "NDArray[Any]") -> "NDArray[Any]":
+        """Remember states; returns those that were new."""
         import numpy as np
 
-        before = self.used
         self.make_room(len(states))
-        self._insert(states, np.ones(len(states), np.uint64))
-        return self.used - before
+        fresh = np.zeros(len(states), np.bool_)
+        self._insert(states, np.ones(len(states), np.uint64), fresh)
+        return states[fresh]
 
-    def _insert(self, states: "NDArray[Any]", ways: "NDArray[Any]") -> None:
-        self.used = compiled(insert, self.game)(states, ways, self.keys, self.ways, self.used)
+    def _insert(self, states: "NDArray[Any]", ways: "NDArray[Any]", fresh: "NDArray[Any]") -> None:
+        run = compiled(insert, self.game)
+        self.used = run(states, ways, self.keys, self.ways, self.used, fresh)
 
 
-@kernel("uint64[:,::1], uint64[::1], uint64[:,::1], uint64[::1], int64")
-def insert(game: WordGame, states: Any, ways: Any, keys: Any, key_ways: Any, used: Any) -> Any:
-    """Put states with their ways into a table with room for them; returns the slots used."""
+@kernel("uint64[:,::1], uint64[::1], uint64[:,::1], uint64[::1], int64, bool[::1]")
+def insert(
+    game: WordGame, states: Any, ways: Any, keys: Any, key_ways: Any, used: Any, fresh: Any
+) -> Any:
+    """Put states with their ways into a table with room for them; returns the slots used.
+
+    `fresh` marks the states that were not there yet.
+    """
     for row in range(len(states)):
         state = game.load(states, row)
         slot = find(game, keys, key_ways, state)
         if key_ways[slot] == 0:
             game.store(keys, slot, state)
             key_ways[slot] = ways[row]
+            fresh[row] = True
             used += 1
     return used

@@ -36,6 +36,7 @@ class Leave(Exception):
 
 def play(match: Match, players: tuple[str, str], options: Options) -> None:
     """Play to the end, or until the human leaves: then the game is saved."""
+    resumed = bool(match.moves)
     engines = tuple(None if spec == roster.HUMAN else roster.player(spec) for spec in players)
     print(_title(match, players))
     print(_board(match, options))
@@ -49,7 +50,8 @@ def play(match: Match, players: tuple[str, str], options: Options) -> None:
     except (Leave, EOFError, KeyboardInterrupt):
         _save(match, players)
         return
-    saves.forget()
+    if resumed:
+        saves.forget(match.game.spec)
     print(f"{match.verdict[0].upper()}{match.verdict[1:]}.")
 
 
@@ -75,6 +77,8 @@ def _board(match: Match, options: Options) -> str:
 def _ask(match: Match, engines: tuple[Player | None, ...], options: Options) -> None:
     """One line from the human: a move or a command; a bad one is answered with the reason."""
     symbol = match.game.symbols[match.position.player]
+    if match.position.legal == ["pass"]:
+        print("There is nothing else to play: type pass.")
     line = input(f"{symbol} to move: ").strip()
     commands: dict[str, Callable[[], None]] = {
         "undo": lambda: _undo(match, engines, options),
@@ -109,7 +113,9 @@ def _reply(match: Match, engine: Player, options: Options) -> None:
 
 def _undo(match: Match, engines: tuple[Player | None, ...], options: Options) -> None:
     """Back to where a human last had the choice."""
-    if not match.moves:
+    start = match.game.start().player
+    own = [ply for ply in range(len(match.moves)) if engines[(start + ply) % 2] is None]
+    if not own:
         print("There is nothing to take back.")
         return
     taken = 0
@@ -132,7 +138,13 @@ def _leave() -> None:
 
 
 def _save(match: Match, players: tuple[str, str]) -> None:
-    saves.write(saves.Save(match.game.spec, *players, tuple(match.moves)))
+    try:
+        saves.write(saves.Save(match.game.spec, *players, tuple(match.moves)))
+    except OSError as error:
+        print(
+            f"\nThe game could not be saved ({error.strerror}). Its moves: {' '.join(match.moves)}"
+        )
+        return
     # A file is code: it is loaded only where it is named.
     named = f"{match.game.spec} " if files.is_file(match.game.spec) else ""
     print(f"\nThe game is saved. Go on with: zermelo play {named}--resume")
