@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from zermelo.records import Record
     from zermelo.roster import player
     from zermelo.search.count import count
+    from zermelo.search.solver import Solution, solve
     from zermelo.words import Word
 
 __version__ = "0.1.0"
@@ -51,12 +52,13 @@ _HOMES = {
     "zermelo.records": ("Record",),
     "zermelo.roster": ("player",),
     "zermelo.search.count": ("count",),
+    "zermelo.search.solver": ("Solution", "solve"),
     "zermelo.words": ("Word",),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - words first, then errors
     "Analysis", "Candidate", "Game", "Limit", "Match", "Outcome", "Player", "Position", "Reason",
-    "Record", "Word", "WordGame", "count", "game", "match", "player",
+    "Record", "Solution", "Word", "WordGame", "count", "game", "match", "player", "solve",
     "BadBoard", "BadMove", "BadRecord", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
 ]  # fmt: skip
 

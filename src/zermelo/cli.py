@@ -289,6 +289,100 @@ def _position(game: "Game", line: str | None) -> "Position":
 
 @cli.command()
 @click.argument("game")
+@_position_options
+@click.option(
+    "--goal",
+    type=click.Choice(["exact", "wdl", "win"]),
+    default="exact",
+    help="With distance; win, draw or loss; or only whether it wins.",
+)
+@click.option("--seconds", type=_Seconds(), help="Give up proving after so long.")
+@_json_option
+def solve(
+    game: str,
+    moves: str | None,
+    board: str | None,
+    from_stdin: bool,
+    goal: str,
+    seconds: float | None,
+    as_json: bool,
+) -> int:
+    """The exact value of a position of GAME, its distance and all best moves."""
+    from zermelo.contract import WordGame
+    from zermelo.games import registry
+    from zermelo.players import Limit
+    from zermelo.search import solver as solving
+
+    rules = registry.game(game)
+    solver = solving.Solver(rules) if isinstance(rules, WordGame) else None
+
+    def answer(position: "Position") -> dict[str, Any]:
+        found = solving.solve(position, goal, Limit(seconds=seconds), solver=solver)
+        return found.to_json(game)
+
+    with _progress(f"solving {game}") as progress:
+        if solver is not None:
+            solver.progress = lambda nodes: progress(f"{nodes:,} nodes")
+        return _answer(rules, answer, moves, board, from_stdin, as_json, _solution_text)
+
+
+def _solution_text(found: dict[str, Any]) -> str:
+    value = found["value"] or "not proven"
+    plies = f" in {found['plies']} plies" if found["plies"] else ""
+    parts = [f"{value}{plies}"]
+    parts += [
+        f"{name} {found[name]:+d}" for name in ("score", "diff") if found.get(name) is not None
+    ]
+    parts += [f"best {' '.join(found['best'])}"] if found["best"] else []
+    parts += [f"line {' '.join(found['pv'])}"] if found["pv"] else []
+    return f"{'; '.join(parts)} ({found['nodes']:,} nodes, {found['seconds']:.2f} s)"
+
+
+@cli.command()
+@click.argument("game")
+@click.option("--moves", help='Moves from the start: "b2 a1"')
+@click.option(
+    "--method",
+    type=click.Choice(["minimax", "alphabeta", "memo", "both", "value-iteration"]),
+    default="minimax",
+)
+@click.option("--depth", type=click.IntRange(1, 1000), help="Look so many plies ahead.")
+@click.option("--order", type=click.Choice(["index", "centre"]), default="index")
+@click.option("--deepen", is_flag=True, help="Depth 1, 2, 3, … to the limit.")
+@click.option("--distance", is_flag=True, help="Prefer the faster win and the slower loss.")
+@_json_option
+def textbook(
+    game: str,
+    moves: str | None,
+    method: str,
+    depth: int | None,
+    order: str,
+    deepen: bool,
+    distance: bool,
+    as_json: bool,
+) -> None:
+    """Search GAME as the textbook does, and count what it costs."""
+    from zermelo.games import registry
+    from zermelo.search import textbook as book
+
+    rules = registry.game(game)
+    position = rules.position(moves=moves)
+    switches = {"method": method, "depth": depth, "order": order, "distance": distance}
+    if method == "value-iteration" and (depth or deepen or distance or order != "index"):
+        msg = "value iteration has no depth, order or distance"
+        raise click.UsageError(msg)
+    found = book.answer(position, deepens=deepen, **switches)
+    if as_json:
+        _print_json({**found, "game": game})
+        return
+    click.echo(_solution_text(found))
+    click.echo(
+        " ".join(f"{name} {found[name]:,}" for name in ("nodes", "leaves", "cutoffs", "cache_hits"))
+    )
+
+
+@cli.command()
+@click.argument("game")
 @click.option("--perft", type=click.IntRange(0, 1000), help="Move sequences of length 1 to N.")
 @click.option("--states", is_flag=True, help="Distinct states, and how many a ply.")
 @click.option("--symmetric", is_flag=True, help="With --states: up to symmetry.")

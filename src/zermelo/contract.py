@@ -275,6 +275,38 @@ class WordGame(MaskGame):
     #: constants are compiled in; False shares one compilation among all sizes of a class
     specialised: bool = True
 
+    # Hooks of the solver: what a game knows without search. The defaults know the rules only.
+
+    far: int = 1000  #: a win in n plies scores far - n; above the length of every game
+    ply_cost: int = 1  #: 0 where scores do not tell how far away they are
+    soonest_win: int = 1  #: plies to the nearest win that `quick` may have missed
+    soonest_loss: int = 1
+    history: int = 0  #: rank to add for the move that closed most windows elsewhere
+    #: distances near the ends are asked for before win, draw or loss: where games are long
+    ends_first: bool = False
+
+    def quick(self, state: Any) -> Any:
+        """(known, score, moves): a score that needs no search, or the moves worth trying."""
+        over, value = self.result(state)
+        return over, value * self.far, self.legal(state)
+
+    def longest(self, state: Any) -> int:
+        """The most plies a game can last from here: bounds the scores that can occur."""
+        del state
+        return self.far - 1
+
+    def play_at(self, state: Any, index: Any) -> Any:
+        """The state after the move that bit `index` of `quick`'s moves stands for."""
+        return self.play(state, index)
+
+    def action_at(self, index: int) -> int:
+        """The action of that move."""
+        return index
+
+    def rank(self, state: Any, index: Any) -> Any:  # noqa: ARG002 - it compiles as it stands
+        """How promising such a move is; higher is tried first."""
+        return 0
+
     def load(self, states: Any, row: int) -> tuple[Word, ...]:
         """The state in one row of an array; the compiler writes its own."""
         return tuple(int(x) for x in states[row])

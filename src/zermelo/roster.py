@@ -34,6 +34,12 @@ _ENTRIES = {
             "zermelo.players:RandomPlayer",
             (_SEED,),
         ),
+        Entry(
+            "perfect",
+            "exact: the fastest win, the slowest loss; ties by chance",
+            "zermelo.search.perfect:PerfectPlayer",
+            (_SEED,),
+        ),
     )
 }
 

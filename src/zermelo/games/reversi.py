@@ -51,6 +51,7 @@ class Reversi(WordGame):
         self.num_actions = self.cells + 1  # the last is the pass
         self.full, self.one, self.none = (1 << self.cells) - 1, 1, 0
         self.rays = tuple(_ray(self.grid, down, right) for down, right in _DIRECTIONS)
+        self.corners = sum(self._bit(r, c) for r in (0, size - 1) for c in (0, size - 1))
         middle = size // 2
         self._white = self._bit(middle - 1, middle - 1) | self._bit(middle, middle)
         self._black = self._bit(middle - 1, middle) | self._bit(middle, middle - 1)
@@ -119,6 +120,25 @@ class Reversi(WordGame):
         over = (self.mobility(mine, theirs) | self.mobility(theirs, mine)) == 0
         diff = popcount(mine) - popcount(theirs)
         return over, (1 * (diff > 0) - 1 * (diff < 0)) * over
+
+    far: int = 64
+    ply_cost: int = 0  # a score is a disc difference
+    soonest_win: int = 0
+    soonest_loss: int = 0
+    corners: Word
+
+    def quick(self, state: Any) -> Any:
+        """The disc difference at the end, else all moves."""
+        mine, theirs, _player = state
+        moves = self.mobility(mine, theirs)
+        over = moves == 0 and self.mobility(theirs, mine) == 0
+        return over, popcount(mine) - popcount(theirs), moves
+
+    def rank(self, state: Any, index: Any) -> Any:
+        """Leave the other side few moves; corners first."""
+        after = self.play(state, index)
+        corner = (self.corners >> index) & self.one
+        return 100 * popcount(corner) - popcount(self.mobility(after[0], after[1]))
 
     # What people and files see.
 

@@ -1,0 +1,287 @@
+"""The solver's kernel: negamax with alpha-beta on a stack of its own, for every word game.
+
+A score is seen by the side to move: a win in n plies is `far - n`, a loss in n plies `n - far`, a
+draw 0 (Reversi: the disc difference). So a score moves one towards 0 with every ply on its way
+up, and a table entry holds wherever its state turns up.
+
+What a game adds are hooks (see `WordGame`): `quick` settles or narrows a state without search,
+`rank` orders moves. The kernel returns when its node budget is spent, with everything it needs to
+go on in its arrays, so limits, progress and Ctrl-C are the caller's business.
+"""
+
+from typing import Any
+
+from zermelo.contract import WordGame
+from zermelo.kernels import kernel
+from zermelo.words import lowest, mix, scale, word
+
+# Columns of `frames`, one row a ply of the stack.
+ALPHA, BETA, BEST, NEXT, COUNT, KNOWN_LOW, KNOWN_HIGH, BEST_MOVE, LAST_MOVE = range(9)
+# Entries of `control`.
+DEPTH, NODES, BUDGET, GENERATION, LOW, HIGH, GUESS, COARSE = range(8)
+USE_TABLE, USE_RANK, TURN_PLIES, GAP = range(8, 12)
+# How often a move at an even or odd ply closed the window, and the most that any did.
+HISTORY_MAX, HISTORY = 12, 16
+NUM_CONTROLS = HISTORY + 2 * 64
+NEW = -1  # control[DEPTH] when no search is under way
+_BIAS = 1 << 15  # scores in a table entry are stored as unsigned 16 bits
+
+
+@kernel(
+    "uint64[::1], int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], int64[:,::1], "
+    "uint64[:,::1], uint64[:,:,::1]"
+)
+def solve(
+    game: WordGame,
+    root: Any,
+    control: Any,
+    states: Any,
+    keys: Any,
+    frames: Any,
+    moves: Any,
+    table: Any,
+    turns: Any,
+) -> Any:
+    """Narrow control[LOW] <= score of `root` <= control[HIGH]; True when that is as asked.
+
+    Each guess asks whether the score is above it, by a search with an empty window. COARSE asks
+    for win, draw or loss alone: guesses 0 and -1.
+    """
+    while not is_settled(control):
+        if control[DEPTH] == NEW:
+            control[GUESS] = next_guess(control)
+            control[DEPTH] = 0
+            for column in range(root.shape[0]):
+                states[0, column] = root[column]
+            frames[0, ALPHA] = control[GUESS]
+            frames[0, BETA] = control[GUESS] + 1
+            frames[0, NEXT] = NEW
+        finished, score = search(game, control, states, keys, frames, moves, table, turns)
+        if not finished:
+            return False
+        control[DEPTH] = NEW
+        if score > control[GUESS]:
+            control[LOW] = score
+        else:
+            control[HIGH] = score
+    return True
+
+
+def is_settled(control: Any) -> Any:
+    """Whether the bounds answer the question."""
+    if control[LOW] >= control[HIGH]:
+        return True
+    return control[COARSE] != 0 and (control[LOW] > 0 or control[HIGH] < 0)
+
+
+def next_guess(control: Any) -> Any:
+    """Between the bounds: halving, but near ends first, since what is decided soon is cheap.
+
+    Scores from -GAP to GAP other than 0 cannot occur, and are left out of the halving.
+    """
+    if control[COARSE] != 0:
+        return 0 if control[HIGH] > 0 else -1
+    low = control[LOW] - control[GAP] * ((control[LOW] > 0) - (control[LOW] < 0))
+    high = control[HIGH] - control[GAP] * ((control[HIGH] > 0) - (control[HIGH] < 0))
+    guess = low + (high - low) // 2
+    if guess <= 0 and -(-low // 2) < guess:
+        guess = -(-low // 2)
+    elif guess >= 0 and high // 2 > guess:
+        guess = high // 2
+    guess += control[GAP] * ((guess > 0) - (guess < 0))
+    return min(max(guess, control[LOW]), control[HIGH] - 1)
+
+
+def search(
+    game: WordGame,
+    control: Any,
+    states: Any,
+    keys: Any,
+    frames: Any,
+    moves: Any,
+    table: Any,
+    turns: Any,
+) -> Any:
+    """(finished, score): the score of states[0] within its window, or a bound outside it.
+
+    Fail-soft. A frame whose NEXT is NEW has just been entered.
+    """
+    depth = control[DEPTH]
+    score = 0
+    while True:
+        # 1. Enter a state: settle it without search, by the table, or list its moves.
+        if frames[depth, NEXT] == NEW:
+            if control[NODES] >= control[BUDGET]:
+                control[DEPTH] = depth
+                return False, 0
+            control[NODES] += 1
+            settled, score = enter(game, depth, control, states, keys, frames, moves, table, turns)
+            if not settled:
+                frames[depth, NEXT] = 0
+        else:
+            settled = False
+        # 2. Try the next move, unless there is none or the window has closed.
+        if not settled:
+            at = frames[depth, NEXT]
+            if at < frames[depth, COUNT] and frames[depth, BEST] < frames[depth, BETA]:
+                index = moves[depth, at]
+                frames[depth, NEXT] = at + 1
+                frames[depth, LAST_MOVE] = index
+                game.store(states, depth + 1, game.play_at(game.load(states, depth), index))
+                alpha = max(frames[depth, ALPHA], frames[depth, BEST])
+                frames[depth + 1, ALPHA] = -later(game, frames[depth, BETA])
+                frames[depth + 1, BETA] = -later(game, alpha)
+                frames[depth + 1, NEXT] = NEW
+                depth += 1
+                continue
+            if frames[depth, BEST] >= frames[depth, BETA] and at > 0:
+                closed = HISTORY + 64 * (depth & 1) + frames[depth, BEST_MOVE]
+                control[closed] += 1
+                control[HISTORY_MAX] = max(control[HISTORY_MAX], control[closed])
+            # Outside the window the best score is a bound; inside it is the score.
+            score = frames[depth, BEST]
+            if score > frames[depth, ALPHA]:
+                frames[depth, KNOWN_LOW] = max(frames[depth, KNOWN_LOW], score)
+            if score < frames[depth, BETA]:
+                frames[depth, KNOWN_HIGH] = min(frames[depth, KNOWN_HIGH], score)
+            if control[USE_TABLE] != 0:
+                remember(game, depth, control, keys, frames, table)
+        # 3. Hand the score up: the one place where signs flip and a ply is added.
+        if depth == 0:
+            return True, score
+        depth -= 1
+        score = -score
+        score = score - game.ply_cost * ((score > 0) - (score < 0))
+        if score > frames[depth, BEST]:
+            frames[depth, BEST] = score
+            frames[depth, BEST_MOVE] = frames[depth, LAST_MOVE]
+
+
+def later(game: WordGame, bound: Any) -> Any:
+    """The bound one ply further down that means `bound` here."""
+    return bound + game.ply_cost * ((bound > 0) - (bound < 0))
+
+
+def enter(
+    game: WordGame,
+    depth: Any,
+    control: Any,
+    states: Any,
+    keys: Any,
+    frames: Any,
+    moves: Any,
+    table: Any,
+    turns: Any,
+) -> Any:
+    """(settled, score) for a state just reached; otherwise its moves are listed, best first."""
+    state = game.load(states, depth)
+    known, score, mask = game.quick(state)
+    if known:
+        return True, score
+    alpha, beta = frames[depth, ALPHA], frames[depth, BETA]
+    # What `quick` did not find takes a few plies more: a bound that may close the window.
+    high = game.far - game.soonest_win
+    low = game.soonest_loss - game.far
+    if low >= beta:
+        return True, low
+    if high <= alpha:
+        return True, high
+    first = -1
+    if control[USE_TABLE] != 0:
+        key = state
+        for turn in range(1, len(turns) if depth < control[TURN_PLIES] else 0):
+            image = game.turned(state, turns[turn])
+            if image < key:
+                key = image
+        game.store(keys, depth, key)
+        slot = slot_of(key, table)
+        if not holds(game, slot, key, control, table):
+            slot += 1
+        if holds(game, slot, key, control, table):
+            entry = table[slot, game.num_words]
+            low = max(low, int((entry >> word(16)) & word(0xFFFF)) - _BIAS)
+            high = min(high, int(entry & word(0xFFFF)) - _BIAS)
+            if low >= beta or low >= high:
+                return True, low
+            if high <= alpha:
+                return True, high
+            if depth >= control[TURN_PLIES] or len(turns) < 2:
+                first = int((entry >> word(32)) & word(0xFF))
+    frames[depth, ALPHA], frames[depth, BETA] = max(alpha, low), min(beta, high)
+    frames[depth, KNOWN_LOW], frames[depth, KNOWN_HIGH] = low, high
+    frames[depth, BEST] = -_BIAS
+    frames[depth, BEST_MOVE] = 255
+    list_moves(game, depth, state, mask, first, control, frames, moves)
+    return False, 0
+
+
+def list_moves(
+    game: WordGame,
+    depth: Any,
+    state: Any,
+    mask: Any,
+    first: Any,
+    control: Any,
+    frames: Any,
+    moves: Any,
+) -> None:
+    """The moves by rank, highest first (insertion sort); the table's move before all."""
+    count = 0
+    if mask == 0:
+        moves[depth, 0] = game.num_actions - 1
+        count = 1
+    while mask != 0:
+        index = lowest(mask)
+        mask = mask & (mask - word(1))
+        rank = 0
+        if control[USE_RANK] != 0:
+            closed = control[HISTORY + 64 * (depth & 1) + index]
+            rank = game.rank(state, index)
+            rank += game.history * closed // (control[HISTORY_MAX] + 1)
+            if index == first:
+                rank = 1 << 40
+        at = count
+        while at > 0 and moves[depth, 64 + at - 1] < rank:
+            moves[depth, at] = moves[depth, at - 1]
+            moves[depth, 64 + at] = moves[depth, 64 + at - 1]
+            at -= 1
+        moves[depth, at] = index
+        moves[depth, 64 + at] = rank
+        count += 1
+    frames[depth, COUNT] = count
+
+
+def slot_of(key: Any, table: Any) -> Any:
+    """The first of the two slots where a key may be."""
+    digest = word(0)
+    for part in key:
+        digest = mix(digest ^ part)
+    return 2 * scale(digest, len(table) // 2)
+
+
+def holds(game: WordGame, slot: Any, key: Any, control: Any, table: Any) -> Any:
+    """Whether a slot holds this very key, from this generation."""
+    entry = table[slot, game.num_words]
+    return entry >> word(48) == word(control[GENERATION]) and game.load(table, slot) == key
+
+
+def remember(game: WordGame, depth: Any, control: Any, keys: Any, frames: Any, table: Any) -> None:
+    """What is known of a finished state: bounds that are equal when its score is.
+
+    Of two slots the first keeps the state nearest the root, which took most work to know.
+    """
+    key = game.load(keys, depth)
+    slot = slot_of(key, table)
+    entry = table[slot, game.num_words]
+    taken = entry >> word(48) == word(control[GENERATION])
+    nearer = int((entry >> word(40)) & word(0xFF)) < depth
+    if taken and nearer and game.load(table, slot) != key:
+        slot += 1
+    game.store(table, slot, key)
+    table[slot, game.num_words] = (
+        word(control[GENERATION]) << word(48)
+        | word(depth) << word(40)
+        | word(frames[depth, BEST_MOVE]) << word(32)
+        | word(frames[depth, KNOWN_LOW] + _BIAS) << word(16)
+        | word(frames[depth, KNOWN_HIGH] + _BIAS)
+    )

@@ -1,0 +1,42 @@
+"""The perfect player: exact play, the fastest win and the slowest loss, ties by seed."""
+
+import random
+from collections.abc import Iterator
+
+from zermelo.contract import Position, WordGame
+from zermelo.players import Analysis, Limit, Player
+from zermelo.search.solver import Solution, Solver, Unsolved, solve
+
+_PATIENCE = 600.0  # seconds for a move, where the caller sets no limit
+
+
+class PerfectPlayer(Player):
+    """Plays only what it has proven; a game beyond the solver is refused, not guessed at."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.name = "perfect" if seed is None else f"perfect:seed={seed}"
+        self._dice = random.Random(seed)
+        self._solver: Solver | None = None
+
+    def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
+        """One answer, proven; Unsolved when there is none within the limit."""
+        seconds = limit.seconds or _PATIENCE
+        found = self._solve(position, Limit(seconds=seconds))
+        if not found.exact:
+            msg = f"perfect did not solve {position.game.spec} within {seconds:g} seconds"
+            raise Unsolved(msg)
+        yield Analysis(
+            self._dice.choice(found.best),
+            value=found.value,
+            plies=found.plies,
+            exact=True,
+            pv=found.pv,
+            nodes=found.nodes,
+            seconds=found.seconds,
+        )
+
+    def _solve(self, position: Position, limit: Limit) -> Solution:
+        game = position.game
+        if isinstance(game, WordGame) and (self._solver is None or self._solver.game != game):
+            self._solver = Solver(game)
+        return solve(position, limit=limit, solver=self._solver)

@@ -1,0 +1,317 @@
+"""The solver against the textbook, published values and facts from elsewhere."""
+
+import csv
+import itertools
+import random
+import time
+from typing import Any
+
+import pytest
+
+import truth
+import zermelo as z
+from test_cli import answer, zermelo
+from zermelo.players import Limit
+from zermelo.search import textbook
+from zermelo.search.solver import Settings, Solver, Unsolved, solve
+from zermelo.words import bits
+
+SWITCHES = [
+    Settings(*switches, table_bits=14) for switches in itertools.product((True, False), repeat=3)
+]
+
+
+def reachable(game: z.Game) -> list[Any]:
+    seen, todo = set(), [game.initial()]
+    while todo:
+        state = todo.pop()
+        if state not in seen:
+            seen.add(state)
+            todo += [game.play(state, a) for a in game.actions(state)]
+    return sorted(seen)
+
+
+def agree(solver: Solver, book: textbook.Search, state: Any) -> None:
+    """Value, distance and all best moves."""
+    game = solver.game
+    value, best = book.best_actions(state)
+    score = solver.score(state)
+    assert (score > 0) - (score < 0) == (value > 0) - (value < 0) == solver.sign(state)
+    if game.ply_cost and value:
+        assert game.far - abs(score) == textbook.FAR - abs(value)
+    if game.ply_cost:
+        assert solver.best(state, score) == best
+
+
+@pytest.mark.parametrize("settings", SWITCHES)
+def test_every_state_of_3x3(settings: Settings) -> None:
+    game = z.game("tictactoe")
+    solver, book = Solver(game, settings), textbook.Search(game, method="memo", distance=True)
+    for state in reachable(game)[:: 1 if settings == SWITCHES[0] else 7]:
+        if not game.result(state)[0]:
+            agree(solver, book, state)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("settings", SWITCHES)
+def test_every_state_of_4x3(settings: Settings) -> None:
+    game = z.game("mnk:4x3x3")
+    solver, book = Solver(game, settings), textbook.Search(game, method="memo", distance=True)
+    for state in reachable(game):
+        if not game.result(state)[0]:
+            agree(solver, book, state)
+
+
+SPECS = (
+    "mnk:4x3x3",
+    "mnk:4x4x3",
+    "mnk:3x5x3",
+    "gomoku6",
+    "squava",
+    "squava:pie=true",
+    "connect4",
+    "connect4:5x5",
+    "gomoku:size=5,overline=exact",
+    "line:rows=4,cols=5,win=3,lose=2",
+    "line:rows=4,cols=5,win=4,lose=3,gravity=true",
+    "line:rows=3,cols=4,win=3,lose=2,pie=true",
+    "line:rows=3,cols=4,win=2,pie=true",
+    "line:rows=3,cols=3,win=3,lose=1",
+    "reversi:4",
+    "reversi:6",
+    "reversi",
+    "examples/domineering.py",
+)
+
+
+def late_state(game: z.WordGame, free: int, dice: random.Random) -> Any:
+    """A running state with few free cells, so that the textbook can finish it.
+
+    Most random games end before; moves that `quick` leaves out are avoided to get there.
+    """
+    fewest, latest = 99, game.initial()
+    for _ in range(300):
+        state = game.initial()
+        while not game.result(state)[0]:
+            board = game.board(state)
+            assert board is not None
+            if board.count(0) < fewest:
+                fewest, latest = board.count(0), state
+            if fewest <= free:
+                return latest
+            known, _, mask = game.quick(state)
+            if known or not mask:
+                state = game.play(state, dice.choice(game.actions(state)))
+            else:
+                state = game.play_at(state, dice.choice(bits(mask)))
+    return latest
+
+
+def random_positions(spec: str, number: int) -> None:
+    """Late positions under every switch setting."""
+    game, dice = z.game(spec), random.Random(spec)
+    assert isinstance(game, z.WordGame)
+    solvers = [Solver(game, settings) for settings in SWITCHES]
+    for _ in range(number):
+        free = dice.randrange(2, 9) + (6 if "domineering" in spec else 0)
+        state = late_state(game, free, dice)
+        book = textbook.Search(game, method="both", distance=True)
+        for solver in solvers:
+            agree(solver, book, state)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_random_positions(spec: str) -> None:
+    random_positions(spec, 12)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("spec", SPECS)
+def test_thousands_of_random_positions(spec: str) -> None:
+    random_positions(spec, 1000)
+
+
+@pytest.mark.parametrize(
+    ("spec", "value", "plies"),
+    [
+        ("tictactoe", "draw", None),
+        ("mnk:4x3x3", "win", 7),
+        ("mnk:4x4x3", "win", 5),
+        ("mnk:5x3x3", "win", 7),
+        ("mnk:4x4x4", "draw", None),
+        ("mnk:5x4x4", "draw", None),
+        ("mnk:5x5x4", "draw", None),
+        ("reversi:4", "loss", None),
+        ("connect4:4x5", "draw", None),
+        ("connect4:5x4", "draw", None),
+    ],
+)
+def test_published_values(spec: str, value: str, plies: int | None) -> None:
+    """m,n,k values as collected by Uiterwijk and van den Herik (2000); Reversi by brute force."""
+    found = solve(z.game(spec).start())
+    assert (found.value, found.plies, found.exact) == (value, plies, True)
+
+
+@pytest.mark.proof
+def test_squava_openings() -> None:
+    """a1, b1 and b2 win; c1, c2 and the centre lose."""
+    game = z.game("squava")
+    assert isinstance(game, z.WordGame)
+    solver = Solver(game)
+    begin = time.process_time()
+    signs = {
+        m: -solver.sign(game.position(moves=m).state) for m in ("a1", "b1", "b2", "c1", "c2", "c3")
+    }
+    assert signs == {"a1": 1, "b1": 1, "b2": 1, "c1": -1, "c2": -1, "c3": -1}
+    assert time.process_time() - begin < 20
+
+
+def scored(step: int, *, moves: bool) -> None:
+    """Scores of published Connect Four positions, and of each of their moves."""
+    game = z.game("connect4")
+    assert isinstance(game, z.WordGame)
+    solver = Solver(game)
+    rows = list(csv.DictReader(truth.lines("connect4/scored_positions.csv")))
+    assert len(rows) == 3000
+    for row in rows[::step]:
+        position = game.position(moves=row["moves"])
+        assert solve(position, solver=solver).connect_four_score() == int(row["score"])
+        for action in position.actions if moves else ():
+            child = solve(position.play_action(action), solver=solver)
+            assert child.connect_four_score() == -int(row[f"c{action + 1}"])
+
+
+def test_published_connect_four_scores() -> None:
+    scored(60, moves=True)
+
+
+@pytest.mark.proof
+def test_all_published_connect_four_scores() -> None:
+    scored(1, moves=True)
+
+
+def squava(step: int) -> None:
+    game = z.game("squava")
+    assert isinstance(game, z.WordGame)
+    solver = Solver(game)
+    rows = list(csv.reader(truth.lines("squava/won_positions.csv")))
+    body = [row for row in rows if row[2] in ("1", "2")]
+    assert len(body) > 100
+    for first, second, side, winning in (row[:4] for row in body[::step]):
+        cells = [0] * 25
+        for letters, stone in ((first, 1), (second, -1)):
+            for letter in letters.strip():
+                cells[ord(letter) - ord("a")] = stone
+        position = game.position(cells, int(side) - 1, unchecked=True)
+        assert solver.sign(position.state) == 1
+        action = ord(winning.strip()) - ord("a")
+        assert solver.sign(game.play(position.state, action)) == -1
+
+
+def test_published_squava_wins() -> None:
+    squava(20)
+
+
+@pytest.mark.proof
+def test_all_published_squava_wins() -> None:
+    squava(1)
+
+
+def never_below(spec: str, seat: int, value: int, opening: str = "") -> None:
+    """`perfect` in one seat against every reply: no game ends below `value` for it."""
+    game, player = z.game(spec), z.player("perfect:seed=1")
+    todo, seen = [game.position(moves=opening)], set()
+    while todo:
+        position = todo.pop()
+        if position.key in seen:
+            continue
+        seen.add(position.key)
+        if position.is_over:
+            winner = position.outcome.winner if position.outcome else None
+            assert (0 if winner is None else 1 if winner == seat else -1) >= value, position.moves
+        elif position.player == seat:
+            todo.append(position.play(player.choose(position).move))
+        else:
+            todo += [position.play_action(action) for action in position.actions]
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_perfect_never_loses_3x3(seat: int) -> None:
+    never_below("tictactoe", seat, 0)
+
+
+def test_perfect_wins_4x4x3_as_first() -> None:
+    never_below("mnk:4x4x3", 0, 1)
+
+
+def test_perfect_plays_the_fastest_win_and_the_slowest_loss() -> None:
+    position = z.game("tictactoe").position("XX./OO./...")
+    assert z.player("perfect").choose(position).move == "c1"
+    assert solve(position.play("a3")).best == ("c2",)
+
+
+def test_limits_are_kept_and_nothing_is_claimed() -> None:
+    start = z.game("connect4").start()
+    begin = time.perf_counter()
+    solver = Solver(z.game("connect4"))  # type: ignore[arg-type]
+    compiled = time.perf_counter() - begin
+    found = solve(start, limit=Limit(seconds=1), solver=solver)
+    assert 0.95 < found.seconds < 1.06, compiled
+    assert (found.value, found.exact, found.estimate) == (None, False, 0.0)
+    assert found.best[0] in start.legal
+
+
+def test_what_cannot_be_solved_says_so() -> None:
+    with pytest.raises(Unsolved, match="beyond the solver"):
+        solve(z.game("gomoku").start())
+    done = zermelo("choose", "connect4", "perfect", "--seconds", "0.2")
+    assert done.returncode == 2
+    assert "perfect did not solve connect4 within 0.2 seconds" in done.stderr
+
+
+def test_the_same_search_twice_has_the_same_counts() -> None:
+    nodes = {solve(z.game("connect4:4x5").start()).nodes for _ in range(2)}
+    assert len(nodes) == 1
+
+
+def test_finished_games_and_goals() -> None:
+    end = z.game("tictactoe").position(moves="a1 a2 b1 b2 c1")
+    found = solve(end).to_json("tictactoe")
+    assert (found["value"], found["plies"], found["best"], found["source"]) == (
+        "loss",
+        0,
+        [],
+        "end",
+    )
+    wdl = solve(z.game("mnk:4x4x3").start(), "wdl")
+    assert (wdl.value, wdl.plies, wdl.exact) == ("win", None, True)
+    win = solve(z.game("tictactoe").start(), "win")
+    assert (win.value, win.exact) == (None, False)
+    with pytest.raises(z.ZermeloError, match="goal is 'x'"):
+        solve(z.game("tictactoe").start(), "x")
+
+
+def test_a_plain_game_is_solved_by_the_textbook(tmp_path: Any) -> None:
+    from test_own_games import MATCHES
+
+    path = tmp_path / "matches.py"
+    path.write_text(MATCHES)
+    found = solve(z.game(str(path)).start())
+    assert (found.value, found.best) == ("win", ("1",))
+
+
+def test_command() -> None:
+    found = answer("solve", "connect4", "--moves", "4455")
+    assert isinstance(found, dict)
+    assert (found["value"], found["score"], found["best"]) == ("win", 18, ["3", "6"])
+    assert found["to_move"] == 0
+    diff = answer("solve", "reversi:4")
+    assert isinstance(diff, dict)
+    assert (diff["value"], diff["diff"], diff["plies"]) == ("loss", -8, None)
+    board = answer("solve", "tictactoe", "--board", "XX./OO./...")
+    assert isinstance(board, dict)
+    assert (board["moves"], board["plies"], board["best"]) == (None, 1, ["c1"])
+    lines = zermelo("solve", "tictactoe", "--stdin", "--json", given="b2\nz9\n")
+    assert lines.returncode == 1
+    assert len(lines.stdout.splitlines()) == 2
+    assert "draw" in zermelo("solve", "tictactoe").stdout
