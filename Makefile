@@ -33,11 +33,11 @@ clean:
 # uv is several times faster than pip, which does the same where uv cannot.
 extras := dev,envs,learn,peers
 define install
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --constraint constraints.txt uv || true
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable "$(1)" \
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --constraint constraints.txt uv || true
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable "$(1)" \
 		|| $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable "$(1)"
-	touch $@
+	@touch $@
 endef
 
 .venv/core: pyproject.toml constraints.txt
@@ -47,4 +47,4 @@ endef
 .venv/dev: pyproject.toml constraints.txt
 	@echo "Setting up .venv for development (once)…"
 	$(call install,.[$(extras)])
-	touch .venv/core
+	@touch .venv/core
