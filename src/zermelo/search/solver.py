@@ -150,10 +150,8 @@ class Solver:
 
     def is_above(self, state: Any, guess: int, deadline: float | None = None) -> bool:
         """Whether the score of a state is above a guess."""
-        over, value = self.game.result(state)
-        if over:
+        if self.game.result(state)[0]:
             return self.score(state) > guess
-        del value
         return self.bounds(state, guess, guess + 1, deadline=deadline)[0] > guess
 
     def bounds(
@@ -272,7 +270,9 @@ def _answer(
     game, state = solver.game, position.state
     if goal == "win":
         wins = solver.is_above(state, 0, deadline)
-        best = [a for a in position.actions if wins and solver.sign(game.play(state, a)) < 0]
+        best = [
+            a for a in position.actions if wins and solver.sign(game.play(state, a), deadline) < 0
+        ]
         return {
             "value": "win" if wins else None,
             "estimate": None if wins else 0.0,
