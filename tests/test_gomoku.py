@@ -8,11 +8,12 @@ import pytest
 import truth
 import zermelo as z
 from naive import renju_fault
-from zermelo.contract import BoardGame, Position
+from zermelo.contract import BoardGame
 from zermelo.games.large import BoardLineGame
 from zermelo.games.lines import LineGame
 from zermelo.games.renju import FAULTS, RenjuGame
 from zermelo.kernels import compiled, kernel
+from zermelo.position import Position
 
 SMALL = [
     {"rows": 3, "cols": 3, "win": 3},

@@ -2,7 +2,12 @@
 
 import csv
 import itertools
+import json
+import os
 import random
+import signal
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -13,12 +18,15 @@ import zermelo as z
 from test_cli import answer, zermelo
 from zermelo.players import Limit
 from zermelo.search import textbook
-from zermelo.search.solver import Settings, Solver, Unsolved, solve
+from zermelo.search.solution import solve
+from zermelo.search.solver import Settings, Solver, Unsolved
+from zermelo.search.tables import Table, path_of
 from zermelo.words import bits
 
 SWITCHES = [
-    Settings(*switches, table_bits=14) for switches in itertools.product((True, False), repeat=3)
-]
+    Settings(*switches, deepening=False, table_bits=14)
+    for switches in itertools.product((True, False), repeat=3)
+] + [Settings(table_bits=14), Settings(table_bits=14, threads=2)]
 
 
 def reachable(game: z.Game) -> list[Any]:
@@ -262,13 +270,95 @@ def test_perfect_plays_the_fastest_win_and_the_slowest_loss() -> None:
 
 def test_limits_are_kept_and_nothing_is_claimed() -> None:
     start = z.game("connect4").start()
-    begin = time.perf_counter()
-    solver = Solver(z.game("connect4"))  # type: ignore[arg-type]
-    compiled = time.perf_counter() - begin
-    found = solve(start, limit=Limit(seconds=1), solver=solver)
-    assert 0.95 < found.seconds < 1.06, compiled
-    assert (found.value, found.exact, found.estimate) == (None, False, 0.0)
-    assert found.best[0] in start.legal
+    solve(start, limit=Limit(seconds=0.05))  # compiles
+    found = solve(start, limit=Limit(seconds=1))
+    assert 0.95 < found.seconds < 1.05
+    assert (found.value, found.exact, found.plies) == (None, False, None)
+    assert found.best == ("4",)
+    assert found.estimate is not None
+    assert -1 < found.estimate < 1
+    assert found.depth
+    assert found.depth > 8
+    few = solve(start, limit=Limit(nodes=5000))
+    assert few.nodes < 6000
+    assert (few.exact, few.value) == (False, None)
+    assert few.best[0] in start.legal
+
+
+def test_a_value_that_is_proven_in_time_is_kept() -> None:
+    """The limit may come while all best moves are still being listed."""
+    position = z.game("gomoku6").position(moves="c3 d4")
+    nodes = [200, 1000, 5000, 20_000, 60_000, 120_000, 250_000, 500_000, 1_000_000]
+    found = [solve(position, limit=Limit(nodes=n)) for n in nodes]
+    assert {f.value for f in found} == {None, "win"}
+    assert all(f.plies == 9 for f in found if f.exact)
+    assert all(f.estimate is None for f in found if f.exact)
+    assert all(f.best for f in found)
+    assert solve(position).plies == 9
+
+
+def test_ctrl_c_answers_with_an_estimate() -> None:
+    command = [sys.executable, "-m", "zermelo", "solve", "connect4", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(12 if os.environ.get("ZERMELO_BOUNDS") else 5)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=20)
+    assert process.returncode == 0
+    found = json.loads(out)
+    assert (found["exact"], found["value"], found["best"]) == (False, None, ["4"])
+    assert found["depth"] > 4
+
+
+@pytest.mark.parametrize("spec", ["tictactoe", "mnk:4x4x3", "squava", "connect4", "reversi:4"])
+def test_threads_change_no_answer(spec: str) -> None:
+    game, dice = z.game(spec), random.Random(spec)
+    assert isinstance(game, z.WordGame)
+    solver = Solver(game, Settings(threads=2, table_bits=14, deepening=False))
+    for _ in range(10):
+        state = late_state(game, dice.randrange(3, 9), dice)
+        agree(solver, textbook.Search(game, method="both", distance=True), state)
+    found = answer("solve", spec, "--threads", "2", "--moves", OPENINGS.get(spec, ""))
+    assert found["exact"]  # type: ignore[call-overload]
+    assert found["complete"]  # type: ignore[call-overload]
+
+
+OPENINGS = {"squava": "a1 e5 b2 d4 a5 c1 e3 c4", "connect4": "44444222112667"}
+
+
+def test_lines_are_split_among_threads_and_stay_in_order() -> None:
+    lines = ["b2", "b2 a1", "zz", "a1 b1 c1", ""] * 4
+    given = "\n".join(lines) + "\n"
+    one = zermelo("solve", "tictactoe", "--stdin", "--json", given=given)
+    two = zermelo("solve", "tictactoe", "--stdin", "--json", "--threads", "2", given=given)
+    assert one.returncode == two.returncode == 1
+
+    def facts(text: str) -> list[Any]:
+        return [
+            {k: v for k, v in json.loads(line).items() if k not in ("seconds", "nodes", "pv")}
+            for line in text.splitlines()
+        ]
+
+    assert facts(one.stdout) == facts(two.stdout)
+
+
+def test_a_table_answers_and_a_damaged_one_is_made_anew(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("ZERMELO_CACHE", str(tmp_path))
+    game = z.game("mnk:3x4x3")
+    assert isinstance(game, z.WordGame)
+    assert solve(game.start()).source == "search"
+    Table.build(game).write(path_of(game))
+    by_table = solve(game.start())
+    assert (by_table.source, by_table.value, by_table.plies) == ("table", "win", 7)
+    assert by_table.best == solve(game.start(), solver=Solver(game)).best
+    damaged = bytearray(path_of(game).read_bytes())
+    damaged[-40] ^= 1
+    path_of(game).write_bytes(damaged)
+    again = solve(game.start())
+    assert (again.source, again.plies) == ("table", 7)
+    assert "damaged" in caplog.text
+    assert path_of(game).read_bytes() != damaged
 
 
 def test_what_cannot_be_solved_says_so() -> None:

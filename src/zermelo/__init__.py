@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from zermelo.contract import Game, Outcome, Position, WordGame
+    from zermelo.contract import Game, WordGame
     from zermelo.errors import (
         BadBoard,
         BadMove,
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from zermelo.matches import Match
     from zermelo.matches import Match as match  # noqa: N813 - z.match(game) reads as a sentence
     from zermelo.players import Analysis, Candidate, Limit, Player, Reason
+    from zermelo.position import Outcome, Position
     from zermelo.records import Record
     from zermelo.roster import player
+    from zermelo.search.analysis import analyze
     from zermelo.search.count import count
-    from zermelo.search.solver import Solution, solve
+    from zermelo.search.solution import Solution, solve
     from zermelo.words import Word
 
 __version__ = "0.1.0"
@@ -45,20 +47,23 @@ _HOMES = {
         "TooLarge",
         "ZermeloError",
     ),
-    "zermelo.contract": ("Game", "Outcome", "Position", "WordGame"),
+    "zermelo.contract": ("Game", "WordGame"),
     "zermelo.games.registry": ("game",),
     "zermelo.matches": ("Match",),
     "zermelo.players": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
+    "zermelo.position": ("Outcome", "Position"),
     "zermelo.records": ("Record",),
     "zermelo.roster": ("player",),
+    "zermelo.search.analysis": ("analyze",),
     "zermelo.search.count": ("count",),
-    "zermelo.search.solver": ("Solution", "solve"),
+    "zermelo.search.solution": ("Solution", "solve"),
     "zermelo.words": ("Word",),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - words first, then errors
     "Analysis", "Candidate", "Game", "Limit", "Match", "Outcome", "Player", "Position", "Reason",
-    "Record", "Solution", "Word", "WordGame", "count", "game", "match", "player", "solve",
+    "Record", "Solution", "Word", "WordGame", "analyze", "count", "game", "match", "player",
+    "solve",
     "BadBoard", "BadMove", "BadRecord", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
 ]  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zermelo.errors import ZermeloError
 
 if TYPE_CHECKING:
-    from zermelo.contract import Position
+    from zermelo.position import Position
 
 _RESET, _BOLD, _DIM, _REVERSE = "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[7m"
 _PLAYER_COLOURS = ("\x1b[36m", "\x1b[33m")  # cyan and yellow read on dark and on light

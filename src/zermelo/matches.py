@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
-from zermelo.contract import Game, Outcome, Position
+from zermelo.contract import Game
 from zermelo.errors import IllegalMove
 from zermelo.games import registry
 from zermelo.players import Analysis, Limit, Player
+from zermelo.position import Outcome, Position
 
 
 class Match:

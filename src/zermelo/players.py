@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from zermelo.contract import Position
 from zermelo.errors import IllegalMove
+from zermelo.position import Position
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Limit:
     seconds: float | None = None
     nodes: int | None = None
     depth: int | None = None
+    every: bool = False  #: judge every legal move, for an analysis, and not only the best
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Candidate:
     best: bool = False
     reasons: tuple[Reason, ...] = ()
     pv: tuple[str, ...] = ()
+    diff: int | None = None  #: Reversi: the raw disc difference, when exact
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,9 @@ class Analysis:
     nodes: int = 0
     seconds: float = 0.0
     source: str = "search"
+    depth: int | None = None  #: of an estimate: plies looked ahead
+    diff: int | None = None
+    verdict: "Analysis | None" = None  #: beside a player's own thoughts, those of exact search
 
     def choice(self) -> dict[str, Any]:
         """The fields that scripts get."""
@@ -94,6 +99,19 @@ class Player(ABC):
         return last
 
 
+def last_of(thinking: Iterator[Analysis]) -> Analysis:
+    """The last answer; Ctrl-C ends the thinking, and what was found by then is the answer."""
+    last = None
+    try:
+        for answer in thinking:
+            last = answer
+    except KeyboardInterrupt:
+        if last is None:
+            raise
+    assert last is not None
+    return last
+
+
 class RandomPlayer(Player):
     """Every legal move with the same chance; to it every position is balanced."""
 
@@ -108,4 +126,14 @@ class RandomPlayer(Player):
         begin = time.perf_counter()
         action = self._dice.choice(position.actions)
         move = position.game.to_text(action)
-        yield Analysis(move, estimate=0.0, seconds=time.perf_counter() - begin)
+        yield Analysis(
+            move,
+            estimate=0.0,
+            candidates=tuple(
+                Candidate(text, estimate=0.0, best=text == move, pv=(text,))
+                for text in position.legal
+            ),
+            pv=(move,),
+            seconds=time.perf_counter() - begin,
+            source="random",
+        )

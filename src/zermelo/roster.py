@@ -35,6 +35,46 @@ _ENTRIES = {
             (_SEED,),
         ),
         Entry(
+            "greedy",
+            "a win now, else the most open lines with two stones or more",
+            "zermelo.search.greedy:GreedyPlayer",
+            (_SEED,),
+        ),
+        Entry(
+            "lookahead",
+            "exact wins and losses within so many plies, else greedy",
+            "zermelo.search.greedy:LookaheadPlayer",
+            (Parameter("plies", int, 3, "how far it looks"), _SEED),
+            plain="plies",
+        ),
+        Entry(
+            "minimax",
+            "alpha-beta to a depth, with the heuristic",
+            "zermelo.search.alphabeta:minimax",
+            (
+                Parameter("depth", int, 4, "plies it looks ahead"),
+                Parameter(
+                    "heuristic", str, "fitted", "published: squava's", ("fitted", "published")
+                ),
+                _SEED,
+            ),
+            plain="depth",
+        ),
+        Entry(
+            "alphabeta",
+            "the same, deeper and deeper as long as there is time",
+            "zermelo.search.alphabeta:alphabeta",
+            (Parameter("seconds", float, 1.0, "a move"), _SEED),
+            plain="seconds",
+        ),
+        Entry(
+            "level",
+            "errs at a set rate: 1 a beginner, 10 never",
+            "zermelo.search.levels:LevelPlayer",
+            (Parameter("level", int, 5, "1 to 10"), _SEED),
+            plain="level",
+        ),
+        Entry(
             "perfect",
             "exact: the fastest win, the slowest loss; ties by chance",
             "zermelo.search.perfect:PerfectPlayer",

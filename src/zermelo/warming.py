@@ -6,7 +6,12 @@ from collections.abc import Callable
 from zermelo.games import registry
 from zermelo.kernels import compiled, registered
 
-_MODULES = ("zermelo.search.count", "zermelo.search.playouts", "zermelo.search.kernel")
+_MODULES = (
+    "zermelo.search.count",
+    "zermelo.search.playouts",
+    "zermelo.search.kernel",
+    "zermelo.search.boards",
+)
 #: one game each for what others of its kind share
 _OTHER_SIZES = ("mnk:4x4x4", "reversi:6", "gomoku", "gomoku:renju=true")
 

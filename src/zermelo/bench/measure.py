@@ -57,7 +57,7 @@ def _cpu_name() -> str:
     return names[0] if names else platform.processor()
 
 
-_PEERS = ("open_spiel", "pgx", "pettingzoo")
+_PEERS = ("open_spiel", "pgx", "pettingzoo", "bitbully")
 _MODULES = {"open_spiel": "pyspiel"}
 
 
@@ -66,9 +66,21 @@ def is_installed(peer: str) -> bool:
     return importlib.util.find_spec(_MODULES.get(peer, peer)) is not None
 
 
-def row(game: str, task: str, system: str, value: float) -> dict[str, Any]:
-    """One measurement."""
-    return {"game": game, "task": task, "system": system, "rate": round(value), "unit": "steps/s"}
+def row(
+    game: str, task: str, system: str, value: float, unit: str = "steps/s", **more: float
+) -> dict[str, Any]:
+    """One measurement, and what else is known of it."""
+    fields = {"game": game, "task": task, "system": system, "rate": rounded(value), "unit": unit}
+    return fields | {name: rounded(number) for name, number in more.items()}
+
+
+def rounded(value: float) -> float:
+    """Whole numbers from 1,000 on, below that four digits that count."""
+    return value if isinstance(value, int) else round(value) if value >= 1000 else _short(value)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")
 
 
 def report(suite: str, rows: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:

@@ -6,11 +6,11 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from zermelo.contract import Position
 from zermelo.envs.planes import picture
 from zermelo.envs.tables import ANEW, table_for
 from zermelo.errors import ZermeloError
 from zermelo.games import registry
+from zermelo.position import Position
 
 AGENTS = ("player_1", "player_2")
 

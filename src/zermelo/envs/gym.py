@@ -8,11 +8,12 @@ import numpy as np
 from gymnasium import spaces
 
 from zermelo import roster
-from zermelo.contract import MaskGame, Position
+from zermelo.contract import MaskGame
 from zermelo.envs.planes import Planes, picture
 from zermelo.errors import ZermeloError
 from zermelo.games import registry
 from zermelo.players import Player
+from zermelo.position import Position
 
 Potential = Callable[[Position], float]  #: how good a position looks to the side to move
 

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from zermelo.contract import Game, Position
+from zermelo.contract import Game
 from zermelo.games import registry
+from zermelo.position import Position
 from zermelo.words import WORD_BITS
 
 _registered: dict[str, str] = {}

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from zermelo import notation, symmetry
 from zermelo.contract import MaskGame, WordGame
 from zermelo.errors import BadSpec
-from zermelo.games import line_boards
+from zermelo.games import fitted, line_boards
 from zermelo.notation import Grid
 from zermelo.words import WORD_BITS, Word, bits, lowest, pick, popcount, word
 
@@ -29,6 +29,8 @@ _DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # (rows down, columns right)
 # Every line length up to 8 is found in 3 doublings and every length up to 64 in 6, so that all
 # games of the family have one of two shapes and share two compilations.
 _FEW, _MANY = 3, 6
+MAX_ESTIMATE = 8000
+FAR = 1 << 14  # leaves room for estimates between a loss and a win
 
 
 class LineGame(MaskGame):
@@ -258,7 +260,7 @@ class WordLineGame(LineGame, WordGame):
         self.layered = not self.pie  # a swap adds no stone
         # With exact lines the solver knows the rules only; else see `quick`.
         self.tactical = not self.exact
-        self.far = self.grid.size + 2
+        self.far = FAR
         self.ends_first = self.gravity
         # Measured: squava 3 times fewer nodes with 16, Connect Four 1.2; 5x5x4 60 times more.
         self.history = 16 if self.gravity or self.lose else 0
@@ -267,6 +269,10 @@ class WordLineGame(LineGame, WordGame):
             self.tactical and not self.pie and self.lose
         ):  # a side can be left with moves that lose by themselves
             self.soonest_win, self.soonest_loss = 2, 3
+        self.eval_weights = fitted.weights(self)
+        self.odd_rows = sum(
+            self.top << (row * self.cols) for row in range(self.rows) if (self.rows - row) % 2
+        )
         self.win_windows = _windows(self.grid, self.win)
         self.lose_windows = _windows(self.grid, self.lose or 2)
         self.weights = _weights(self.grid, self.win)
@@ -277,6 +283,8 @@ class WordLineGame(LineGame, WordGame):
     win_windows: tuple[tuple[Word, Word], ...]  # a direction each: where lines begin, the step
     lose_windows: tuple[tuple[Word, Word], ...]
     weights: tuple[int, ...]  # a cell each: how many lines run through it
+    eval_weights: tuple[int, ...]  # see `games/fitted.py`
+    odd_rows: Word  # counted from the bottom, from 1
 
     def quick(self, state: Any) -> Any:
         """Win now; else block, and leave out what loses at once or at the next move."""
@@ -349,6 +357,47 @@ class WordLineGame(LineGame, WordGame):
             return 64 * popcount(made) + self.weights[index] - 8 * popcount(reserve & self.one)
         return 64 * popcount(made) + self.weights[index]
 
+    def evaluate(self, state: Any) -> Any:
+        """Line counts by what they lack, and what else `features` sees, by fitted weights."""
+        mine, theirs, player = state
+        own = self.features(mine, theirs, player)
+        other = self.features(theirs, mine, player ^ self.one)
+        score = self.eval_weights[0]
+        for feature in range(len(own)):
+            score += self.eval_weights[feature + 1] * (own[feature] - other[feature])
+        return max(-MAX_ESTIMATE, min(MAX_ESTIMATE, score))
+
+    def features(self, mine: Any, theirs: Any, player: Any) -> Any:
+        """What one side has: open lines that lack 1, 2, 3 stones; cells to avoid; good parity.
+
+        A line is open that the other side has no stone in. Parity matters with gravity: cells
+        that win in rows that this side fills when columns are filled by turns.
+        """
+        lacks_one = lacks_two = lacks_three = 0
+        for begin, step in self.win_windows:
+            none, one, two, three = begin, self.none, self.none, self.none
+            open_to_me = begin
+            for place in range(self.win):
+                has = begin & (mine >> (step * word(place)))
+                lacks = begin ^ has
+                three = (three & has) | (two & lacks)
+                two = (two & has) | (one & lacks)
+                one = (one & has) | (none & lacks)
+                none = none & has
+                open_to_me = open_to_me & (begin ^ (begin & (theirs >> (step * word(place)))))
+            lacks_one += popcount(one & open_to_me)
+            lacks_two += popcount(two & open_to_me)
+            lacks_three += popcount(three & open_to_me)
+        free = self.full ^ (mine | theirs)
+        avoid = own_rows = 0
+        if self.lose > 0:
+            avoid = popcount(self.gaps(mine, self.lose_windows, self.lose) & free)
+        if self.gravity:
+            # The first player fills the odd rows.
+            rows = pick(player == 0, self.odd_rows, self.full ^ self.odd_rows)
+            own_rows = popcount(self.gaps(mine, self.win_windows, self.win) & free & rows)
+        return lacks_one, lacks_two, lacks_three, avoid, own_rows
+
 
 def check(
     rows: int, cols: int, win: int, lose: int, overline: str, *, pie: bool, gravity: bool
@@ -418,11 +467,15 @@ def _windows(grid: Grid, length: int) -> tuple[tuple[Word, Word], ...]:
     return tuple(windows)
 
 
+def windows(grid: Grid, length: int) -> list[tuple[int, int]]:
+    """Every line of `length`: its first cell, and the step from one cell to the next."""
+    return [(cell, step) for begins, step in _windows(grid, length) for cell in bits(begins)]
+
+
 def _weights(grid: Grid, win: int) -> tuple[int, ...]:
     """How many winning lines run through each cell; 64 entries, so that all sizes share a type."""
     weights = [0] * WORD_BITS
-    for begins, step in _windows(grid, win):
-        for cell in bits(begins):
-            for place in range(win):
-                weights[cell + place * step] += 1
+    for cell, step in windows(grid, win):
+        for place in range(win):
+            weights[cell + place * step] += 1
     return tuple(weights)

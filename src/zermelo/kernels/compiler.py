@@ -45,19 +45,23 @@ class KernelError(ZermeloError):
     """Rules or a kernel that cannot be compiled, with the name of what stands in the way."""
 
 
-def kernel(signature: str) -> Callable[[Kernel], Kernel]:
-    """Mark a function as a kernel; `signature` gives numba types of all but the game."""
+def kernel(signature: str, *, common: bool = True) -> Callable[[Kernel], Kernel]:
+    """Mark a function as a kernel; `signature` gives numba types of all but the game.
+
+    One that is not `common` is compiled when it is asked for, never ahead.
+    """
 
     def mark(function: Kernel) -> Kernel:
         _SIGNATURES[_name(function)] = signature
-        _KERNELS.append(function)
+        if common:
+            _KERNELS.append(function)
         return function
 
     return mark
 
 
 def registered(game: Game) -> list[Kernel]:
-    """The kernels for a game's kind, of the modules imported so far."""
+    """The common kernels for a game's kind, of the modules imported so far."""
     return [
         k for k in _KERNELS if isinstance(game, next(iter(inspect.get_annotations(k).values())))
     ]
@@ -76,7 +80,7 @@ def compiled(function: Kernel, game: Game) -> Kernel:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(function: Kernel, game: Game) -> Kernel:
-    text, constants = _Writer(function, game).module()
+    text, constants = written(function, game)
     module = cache.load(text)
     try:
         return typing.cast("Kernel", module.bind(constants))
@@ -104,7 +108,12 @@ def _name(function: Kernel) -> str:
 
 def source(function: Kernel, game: Game) -> str:
     """The generated module of a kernel for a game, to read."""
-    return _Writer(function, game).module()[0]
+    return written(function, game)[0]
+
+
+def written(function: Kernel, game: Game) -> tuple[str, tuple[Any, ...]]:
+    """The generated module of a kernel for a game, and the game's constants it is bound to."""
+    return _Writer(function, game).module()
 
 
 class _Writer:

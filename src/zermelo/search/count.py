@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zermelo.contract import Game, MaskGame, Outcome, WordGame
+from zermelo.contract import Game, MaskGame, WordGame
 from zermelo.errors import TooLarge
 from zermelo.kernels import compiled, kernel
+from zermelo.position import Outcome
 from zermelo.symmetry import Symmetry, byte_tables
 from zermelo.words import lowest, mix, popcount, scale, word
 

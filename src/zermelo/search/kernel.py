@@ -5,8 +5,9 @@ draw 0 (Reversi: the disc difference). So a score moves one towards 0 with every
 up, and a table entry holds wherever its state turns up.
 
 What a game adds are hooks (see `WordGame`): `quick` settles or narrows a state without search,
-`rank` orders moves. The kernel returns when its node budget is spent, with everything it needs to
-go on in its arrays, so limits, progress and Ctrl-C are the caller's business.
+`rank` orders moves, `evaluate` estimates a state at the horizon of a search that has one. The
+kernel returns when its node budget is spent, with everything it needs to go on in its arrays, so
+limits, progress and Ctrl-C are the caller's business.
 """
 
 from typing import Any
@@ -16,13 +17,18 @@ from zermelo.kernels import kernel
 from zermelo.words import lowest, mix, scale, word
 
 # Columns of `frames`, one row a ply of the stack.
-ALPHA, BETA, BEST, NEXT, COUNT, KNOWN_LOW, KNOWN_HIGH, BEST_MOVE, LAST_MOVE = range(9)
+ALPHA, BETA, BEST, NEXT, COUNT, KNOWN_LOW, KNOWN_HIGH, BEST_MOVE, LAST_MOVE, LEFT = range(10)
+NUM_COLUMNS = 10
 # Entries of `control`.
 DEPTH, NODES, BUDGET, GENERATION, LOW, HIGH, GUESS, COARSE = range(8)
 USE_TABLE, USE_RANK, TURN_PLIES, GAP = range(8, 12)
+# WIDE: one search with the window (LOW, HIGH), HORIZON plies ahead, its score in GUESS; an
+# estimate at the horizon sets MET_HORIZON. Else null windows, to the end.
+WIDE, HORIZON, MET_HORIZON = range(12, 15)
 # How often a move at an even or odd ply closed the window, and the most that any did.
-HISTORY_MAX, HISTORY = 12, 16
+HISTORY_MAX, HISTORY = 15, 16
 NUM_CONTROLS = HISTORY + 2 * 64
+NO_MOVE = 255
 NEW = -1  # control[DEPTH] when no search is under way
 _BIAS = 1 << 15  # scores in a table entry are stored as unsigned 16 bits
 
@@ -47,24 +53,67 @@ def solve(
     Each guess asks whether the score is above it, by a search with an empty window. COARSE asks
     for win, draw or loss alone: guesses 0 and -1.
     """
-    while not is_settled(control):
+    while control[WIDE] != 0 or not is_settled(control):
         if control[DEPTH] == NEW:
-            control[GUESS] = next_guess(control)
             control[DEPTH] = 0
             for column in range(root.shape[0]):
                 states[0, column] = root[column]
-            frames[0, ALPHA] = control[GUESS]
-            frames[0, BETA] = control[GUESS] + 1
+            if control[WIDE] != 0:
+                frames[0, ALPHA], frames[0, BETA] = control[LOW], control[HIGH]
+            else:
+                control[GUESS] = next_guess(control)
+                frames[0, ALPHA], frames[0, BETA] = control[GUESS], control[GUESS] + 1
+            frames[0, LEFT] = control[HORIZON]
             frames[0, NEXT] = NEW
         finished, score = search(game, control, states, keys, frames, moves, table, turns)
         if not finished:
             return False
         control[DEPTH] = NEW
+        if control[WIDE] != 0:
+            control[GUESS] = score
+            return True
         if score > control[GUESS]:
             control[LOW] = score
         else:
             control[HIGH] = score
     return True
+
+
+@kernel(
+    "uint64[:,::1], int64[::1], int64, int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], "
+    "int64[:,::1], uint64[:,::1], uint64[:,:,::1]",
+    common=False,
+)
+def solve_each(
+    game: WordGame,
+    roots: Any,  # [root, word], none of them over
+    scores: Any,  # [root]
+    begin: Any,
+    control: Any,
+    states: Any,
+    keys: Any,
+    frames: Any,
+    moves: Any,
+    table: Any,
+    turns: Any,
+) -> Any:
+    """The scores of the roots from `begin` on, each with a new table and no history.
+
+    Returns how many roots are done: fewer than there are when the node budget is spent, then to
+    be called again with that number. The caller sees to it that generations do not run out.
+    """
+    for number in range(begin, roots.shape[0]):
+        if control[DEPTH] == NEW:
+            control[GENERATION] += 1
+            control[HISTORY_MAX] = 0
+            for closed in range(HISTORY, NUM_CONTROLS):
+                control[closed] = 0
+            control[LOW], control[HIGH] = -game.far, game.far
+            control[GAP] = game.far - game.longest(game.load(roots, number)) - 1
+        if not solve(game, roots[number], control, states, keys, frames, moves, table, turns):
+            return number
+        scores[number] = control[LOW]
+    return roots.shape[0]
 
 
 def is_settled(control: Any) -> Any:
@@ -132,6 +181,8 @@ def search(
                 frames[depth + 1, ALPHA] = -later(game, frames[depth, BETA])
                 frames[depth + 1, BETA] = -later(game, alpha)
                 frames[depth + 1, NEXT] = NEW
+                # A forced move is free: what it leads to is seen to the end.
+                frames[depth + 1, LEFT] = frames[depth, LEFT] - (frames[depth, COUNT] > 1)
                 depth += 1
                 continue
             if frames[depth, BEST] >= frames[depth, BETA] and at > 0:
@@ -182,10 +233,11 @@ def enter(
     # What `quick` did not find takes a few plies more: a bound that may close the window.
     high = game.far - game.soonest_win
     low = game.soonest_loss - game.far
-    if low >= beta:
-        return True, low
-    if high <= alpha:
-        return True, high
+    if low >= beta or high <= alpha:
+        return True, low if low >= beta else high
+    if frames[depth, LEFT] <= 0:
+        control[MET_HORIZON] = 1
+        return True, game.evaluate(state)
     first = -1
     if control[USE_TABLE] != 0:
         key = state
@@ -195,22 +247,26 @@ def enter(
                 key = image
         game.store(keys, depth, key)
         slot = slot_of(key, table)
-        if not holds(game, slot, key, control, table):
+        if game.load(table, slot) != key:
             slot += 1
-        if holds(game, slot, key, control, table):
-            entry = table[slot, game.num_words]
+        entry = table[slot, game.num_words]
+        same = game.load(table, slot) == key
+        current = entry >> word(48) == word(control[GENERATION])
+        if same and current:
             low = max(low, int((entry >> word(16)) & word(0xFFFF)) - _BIAS)
             high = min(high, int(entry & word(0xFFFF)) - _BIAS)
             if low >= beta or low >= high:
                 return True, low
             if high <= alpha:
                 return True, high
-            if depth >= control[TURN_PLIES] or len(turns) < 2:
-                first = int((entry >> word(32)) & word(0xFF))
+        # With a horizon an earlier iteration's bounds are void, but its best move is worth trying.
+        is_own = depth >= control[TURN_PLIES] or len(turns) < 2  # not that of a mirror image
+        if same and is_own and (current or control[WIDE] != 0):
+            first = int((entry >> word(32)) & word(0xFF))
     frames[depth, ALPHA], frames[depth, BETA] = max(alpha, low), min(beta, high)
     frames[depth, KNOWN_LOW], frames[depth, KNOWN_HIGH] = low, high
     frames[depth, BEST] = -_BIAS
-    frames[depth, BEST_MOVE] = 255
+    frames[depth, BEST_MOVE] = NO_MOVE
     list_moves(game, depth, state, mask, first, control, frames, moves)
     return False, 0
 
@@ -257,12 +313,6 @@ def slot_of(key: Any, table: Any) -> Any:
     for part in key:
         digest = mix(digest ^ part)
     return 2 * scale(digest, len(table) // 2)
-
-
-def holds(game: WordGame, slot: Any, key: Any, control: Any, table: Any) -> Any:
-    """Whether a slot holds this very key, from this generation."""
-    entry = table[slot, game.num_words]
-    return entry >> word(48) == word(control[GENERATION]) and game.load(table, slot) == key
 
 
 def remember(game: WordGame, depth: Any, control: Any, keys: Any, frames: Any, table: Any) -> None:

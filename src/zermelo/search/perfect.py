@@ -3,9 +3,11 @@
 import random
 from collections.abc import Iterator
 
-from zermelo.contract import Position, WordGame
+from zermelo.contract import BoardGame, WordGame
 from zermelo.players import Analysis, Limit, Player
-from zermelo.search.solver import Solution, Solver, Unsolved, solve
+from zermelo.position import Position
+from zermelo.search.solution import Solution, solve, solver_for
+from zermelo.search.solver import Solver, Unsolved
 
 _PATIENCE = 600.0  # seconds for a move, where the caller sets no limit
 
@@ -20,6 +22,9 @@ class PerfectPlayer(Player):
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer, proven; Unsolved when there is none within the limit."""
+        if isinstance(position.game, BoardGame):
+            msg = f"{position.game.spec} is beyond perfect: it solves boards up to 64 cells"
+            raise Unsolved(msg)
         seconds = limit.seconds or _PATIENCE
         found = self._solve(position, Limit(seconds=seconds))
         if not found.exact:
@@ -33,10 +38,12 @@ class PerfectPlayer(Player):
             pv=found.pv,
             nodes=found.nodes,
             seconds=found.seconds,
+            source=found.source,
+            diff=found.diff,
         )
 
     def _solve(self, position: Position, limit: Limit) -> Solution:
         game = position.game
         if isinstance(game, WordGame) and (self._solver is None or self._solver.game != game):
-            self._solver = Solver(game)
+            self._solver = solver_for(game)
         return solve(position, limit=limit, solver=self._solver)

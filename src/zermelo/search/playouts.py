@@ -3,8 +3,9 @@
 import random
 from typing import Any, NamedTuple
 
-from zermelo.contract import BoardGame, Game, Outcome, WordGame
+from zermelo.contract import BoardGame, Game, WordGame
 from zermelo.kernels import compiled, kernel
+from zermelo.position import Outcome
 from zermelo.words import mix, popcount, scale, select, word
 
 _STRIDE = 0x9E3779B97F4A7C15  # splitmix64's step, an odd number near 2**64 / golden ratio

@@ -12,8 +12,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from zermelo.contract import Game, Position
+from zermelo.contract import Game
 from zermelo.errors import TooLarge
+from zermelo.position import Position
 
 METHODS = ("minimax", "alphabeta", "memo", "both", "value-iteration")
 ORDERS = ("index", "centre")

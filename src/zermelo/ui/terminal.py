@@ -3,15 +3,22 @@
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from zermelo import roster, saves
 from zermelo.errors import IllegalMove
 from zermelo.games import files
 from zermelo.matches import Match
 from zermelo.players import Limit, Player
+from zermelo.position import Position
+from zermelo.search import analysis
+from zermelo.search.analysis import Analyst
+from zermelo.ui import showing
 
 _HELP = """moves     {forms}
+hint      a good move, and why
+why MOVE  what a move leads to
 undo      take back your last move
 history   the moves so far
 board     the board again
@@ -19,6 +26,8 @@ resign    give up
 quit      leave; the game is saved
 help      this list"""
 _MAX_LINE = 1000
+_MAX_ROWS = 12  # of a thought
+_PATIENCE = 3.0  # seconds for a hint, where --seconds does not say
 
 
 @dataclass
@@ -27,7 +36,9 @@ class Options:
 
     hints: bool = False
     colour: bool = False
+    thinking: bool = False  #: show what the players think before they move
     limit: Limit = field(default_factory=Limit)
+    analyst: Analyst = field(default_factory=Analyst)
 
 
 class Leave(Exception):
@@ -46,7 +57,7 @@ def play(match: Match, players: tuple[str, str], options: Options) -> None:
             if engine is None:
                 _ask(match, engines, options)
             else:
-                _reply(match, engine, options)
+                _reply(match, engines, options)
     except (Leave, EOFError, KeyboardInterrupt):
         _save(match, players)
         return
@@ -81,6 +92,7 @@ def _ask(match: Match, engines: tuple[Player | None, ...], options: Options) -> 
         print("There is nothing else to play: type pass.")
     line = input(f"{symbol} to move: ").strip()
     commands: dict[str, Callable[[], None]] = {
+        "hint": lambda: _hint(match, engines, options),
         "undo": lambda: _undo(match, engines, options),
         "history": lambda: print(_history(match)),
         "board": lambda: print(_board(match, options)),
@@ -90,6 +102,9 @@ def _ask(match: Match, engines: tuple[Player | None, ...], options: Options) -> 
     }
     if line.lower() in commands:
         commands[line.lower()]()
+        return
+    if line.lower().split()[:1] == ["why"]:
+        _why(match, line[3:].strip(), engines, options)
         return
     if len(line) > _MAX_LINE:
         print(f"A line of {len(line)} characters is no move. Type help for what is.")
@@ -105,10 +120,66 @@ def _ask(match: Match, engines: tuple[Player | None, ...], options: Options) -> 
     print(f"You played: {move}{index}\n{_board(match, options)}")
 
 
-def _reply(match: Match, engine: Player, options: Options) -> None:
-    symbol = match.game.symbols[match.position.player]
-    answer = match.reply(engine, options.limit)
+def _reply(match: Match, engines: tuple[Player | None, ...], options: Options) -> None:
+    position = match.position
+    engine = engines[position.player]
+    assert engine is not None
+    limit = replace(options.limit, every=options.thinking)
+    answer = match.reply(engine, limit)
+    if options.thinking:
+        found = analysis.to_json(position, answer, match.game.spec)
+        print(showing.analysis_text(found, _sides(match, position, engines), _MAX_ROWS))
+    symbol = match.game.symbols[position.player]
     print(f"{engine.name} ({symbol}) plays {answer.move}\n{_board(match, options)}")
+
+
+def _sides(match: Match, position: Position, engines: tuple[Player | None, ...]) -> tuple[str, str]:
+    """The side to move and the other one: human and AI where there is one of each."""
+    mover = position.player
+    symbols = match.game.symbols
+    if (engines[0] is None) == (engines[1] is None):
+        return symbols[mover], symbols[1 - mover]
+    names = tuple("human" if engine is None else "AI" for engine in engines)
+    return names[mover], names[1 - mover]
+
+
+def _hint(match: Match, engines: tuple[Player | None, ...], options: Options) -> None:
+    """The best move with its reasons."""
+    found = _judge(match, options)
+    best = found["candidates"][0]
+    _say(match, best, found, engines)
+
+
+def _why(match: Match, move: str, engines: tuple[Player | None, ...], options: Options) -> None:
+    """What a move leads to, and what shows it."""
+    try:
+        text = match.game.to_text(match.position.parse(move))
+    except IllegalMove as error:
+        print(f"{str(error)[0].upper()}{str(error)[1:]}. Type why and a move.")
+        return
+    found = _judge(match, options)
+    judged = next(c for c in found["candidates"] if c["move"] == text)
+    _say(match, judged, found, engines)
+
+
+def _judge(match: Match, options: Options) -> dict[str, Any]:
+    limit = options.limit if options.limit.seconds else replace(options.limit, seconds=_PATIENCE)
+    thought = analysis.analyze(match.position, limit, analyst=options.analyst)
+    return analysis.to_json(match.position, thought, match.game.spec)
+
+
+def _say(
+    match: Match,
+    candidate: dict[str, Any],
+    found: dict[str, Any],
+    engines: tuple[Player | None, ...],
+) -> None:
+    print(showing.row_text(candidate, _sides(match, match.position, engines))[2:])
+    for reason in candidate["reasons"]:
+        print(f"  {reason['text']}: {' '.join(reason['line'])}")
+    if not candidate["reasons"]:
+        print(f"  expected: {showing.reasons_text(candidate)}")
+    print(f"  ({showing.effort_text(found)})")
 
 
 def _undo(match: Match, engines: tuple[Player | None, ...], options: Options) -> None:

@@ -1,0 +1,138 @@
+"""Commands about speed: compiling ahead, and the benchmarks."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from zermelo.cli import asking
+
+_PARTS = ("sets", "alphabeta", "switches")  # of `bench solve`
+
+
+@click.command()
+@asking.json_option
+def warm(as_json: bool) -> None:
+    """Compile what is not yet compiled, so that nothing waits for it later."""
+    from zermelo import warming
+
+    begin = time.perf_counter()
+    with asking.progress("compiling") as progress:
+        number = warming.warm(progress)
+    seconds = round(time.perf_counter() - begin, 1)
+    if as_json:
+        asking.print_json({"kernels": number, "seconds": seconds})
+    else:
+        click.echo(f"{number} kernels ready in {seconds} s")
+
+
+@click.group()
+def bench() -> None:
+    """Measure, beside the peers that are installed."""
+
+
+_repeat_option = click.option(
+    "--repeat", default=3, type=click.IntRange(1, 20), help="Runs; the median counts."
+)
+
+
+def _bench_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--game", "names", multiple=True, help="Only these games."),
+        _repeat_option,
+        click.option("--seconds", default=1.0, type=asking.Seconds(), help="Per measurement."),
+    ):
+        command = option(command)
+    return command
+
+
+@bench.command()
+@_bench_options
+@asking.json_option
+def playouts(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
+    """Random play on one core, in steps a second, in one run with the peers."""
+    from zermelo.bench import playouts as suite
+
+    with asking.progress("measuring") as progress:
+        report = suite.run(seconds, repeat, names or suite.GAMES, progress)
+    _print_report(report, as_json=as_json)
+
+
+@bench.command()
+@_bench_options
+@asking.json_option
+def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
+    """Our PettingZoo environments beside its own, wrapped and raw, in one run."""
+    from zermelo.bench import envs as suite
+
+    for name in names:
+        if name not in suite.GAMES:
+            msg = f"PettingZoo has no {name}: {', '.join(suite.GAMES)}"
+            raise click.UsageError(msg)
+    with asking.progress("measuring") as progress:
+        report = suite.run(seconds, repeat, names or tuple(suite.GAMES), progress)
+    _print_report(report, as_json=as_json)
+
+
+@bench.command("solve")
+@click.option(
+    "--positions",
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Connect Four positions: a csv with the columns moves and set, or moves, one line each.",
+)
+@click.option(
+    "--part", "parts", multiple=True, type=click.Choice(_PARTS), help="Only these measurements."
+)
+@click.option(
+    "--number", default=500, type=click.IntRange(1, 10_000), help="Positions a set that we draw."
+)
+@_repeat_option
+@asking.json_option
+def bench_solve(
+    file: Path | None, parts: tuple[str, ...], number: int, repeat: int, as_json: bool
+) -> None:
+    """Exact search on one core: Connect Four sets, alpha-beta, and what each switch is worth."""
+    from zermelo.bench import solve as suite
+
+    with asking.progress("measuring") as progress:
+        report = suite.run(number, repeat, parts or _PARTS, file, progress)
+    _print_report(report, as_json=as_json)
+
+
+@bench.command()
+@asking.json_option
+def signature(as_json: bool) -> None:
+    """The nodes of a fixed list of searches: they change only when rules or search do."""
+    from zermelo.bench import signature as suite
+
+    report = suite.run()
+    if as_json:
+        asking.print_json(report)
+    else:
+        click.echo(f"signature {report['signature']}")
+
+
+def _print_report(report: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        asking.print_json(report)
+        return
+    columns = [c for c in ("rate", "unit", "ms", "nodes") if any(c in r for r in report["rows"])]
+    asking.table(
+        ("game", "task", "system", *columns),
+        [
+            (r["game"], r["task"], r["system"], *[_cell(r.get(c, "")) for c in columns])
+            for r in report["rows"]
+        ],
+    )
+    for key, ratios in report["ratios"].items():
+        for system, ratio in ratios.items():
+            click.echo(f"{key}: {ratio:.1f} times {system}")
+    for note in report.get("notes", []):
+        click.echo(note)
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:,}"

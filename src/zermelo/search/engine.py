@@ -1,0 +1,57 @@
+"""The engine: whatever looks a number of plies ahead. Deepening, players and analysis share it.
+
+Scores are seen by the side to move. A win in n plies is `far - n`, a loss `n - far`, a draw 0
+(Reversi: the disc difference); an estimate lies between -`decisive` and `decisive`.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+from zermelo.contract import Game
+from zermelo.search.clock import Clock
+
+
+class Engine(ABC):
+    """Searches states of one game to a depth, with estimates at the horizon."""
+
+    game: Game
+    far: int
+    #: a score beyond this is a proven win or loss, whatever lies beyond the horizon
+    decisive: int
+    ply_cost: int = 1  #: 0 where scores do not tell how far away they are
+    scale: float = 1000.0  #: the score that makes an estimate of tanh(1)
+    #: whether an estimate stood in for an end since `start`: if not, every score is exact
+    met_horizon: bool = False
+
+    @abstractmethod
+    def start(self, depth: int) -> None:
+        """Begin an iteration: scores of an earlier one serve the ordering of moves only."""
+
+    @abstractmethod
+    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
+        """The score of a state that is not over, `depth` plies ahead (0: the estimate).
+
+        Fail-soft: an answer of alpha or less is an upper bound, of beta or more a lower one.
+        Nodes are reported to the clock, which may raise Stopped.
+        """
+
+    @abstractmethod
+    def line(self, state: Any) -> list[int]:
+        """The actions that the last search of a state expects, as far as it remembers."""
+
+    def sooner(self, score: int) -> int:
+        """A child's score, seen by the side that moved: the sign flips, a ply is added."""
+        return -score + self.ply_cost * ((score > 0) - (score < 0))
+
+    def later(self, bound: int) -> int:
+        """The bound for a child that means `bound` here: the inverse of `sooner`."""
+        return -(bound + self.ply_cost * ((bound > 0) - (bound < 0)))
+
+    def ended(self, state: Any) -> int:
+        """The score of a state that is over."""
+        return int(self.game.result(state)[1]) * self.far
+
+    def estimate(self, score: int) -> float:
+        """A score as a number in [-1, 1]; 1 and -1 are for what is proven."""
+        return round(max(-0.99, min(0.99, math.tanh(score / self.scale))), 4)

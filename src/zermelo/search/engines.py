@@ -1,0 +1,131 @@
+"""Engines for word games and for games in plain Python; that for large boards is in `boards`."""
+
+from typing import Any
+
+from zermelo.contract import BoardGame, Game, WordGame
+from zermelo.search import kernel as k
+from zermelo.search.clock import Clock
+from zermelo.search.engine import Engine
+from zermelo.search.runner import Runner
+
+_TABLE_BITS = 19
+_MAX_LINE = 64
+_PLAIN_FAR = 1 << 20
+
+
+def engine_for(game: Game) -> Engine:
+    """The engine that fits a game."""
+    if isinstance(game, WordGame):
+        return WordEngine(game)
+    if isinstance(game, BoardGame):
+        from zermelo.search.boards import BoardEngine
+
+        return BoardEngine(game)
+    return PlainEngine(game)
+
+
+class WordEngine(Engine):
+    """The solver's kernel, with a horizon."""
+
+    def __init__(self, game: WordGame) -> None:
+        self.game: WordGame = game
+        self.far, self.ply_cost, self.scale = game.far, game.ply_cost, game.scale
+        # Reversi is decided by counting at the end: no score proves anything before.
+        self.decisive = game.far // 2 if game.ply_cost else game.far
+        # Without symmetry a state's best move in the table is its own, so lines can be read off.
+        self._runner = Runner(game, table_bits=_TABLE_BITS, symmetry=False)
+
+    def start(self, depth: int) -> None:
+        """Another generation of the table."""
+        del depth
+        self._runner.renew()
+        self._runner.control[k.MET_HORIZON] = 0
+        self.met_horizon = False
+
+    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
+        """By the kernel."""
+        score = self._runner.look_ahead(state, depth, alpha, beta, clock)
+        self.met_horizon = bool(self._runner.control[k.MET_HORIZON])
+        return score
+
+    def line(self, state: Any) -> list[int]:
+        """The table's moves, and at the end of the line what wins at once."""
+        actions: list[int] = []
+        while len(actions) < _MAX_LINE and not self.game.result(state)[0]:
+            action = self._runner.move(state)
+            if action is None or action not in self.game.actions(state):
+                action = self._last(state)
+                return actions if action is None else [*actions, action]
+            actions.append(action)
+            state = self.game.play(state, action)
+        return actions
+
+    def _last(self, state: Any) -> int | None:
+        for action in self.game.actions(state):
+            over, value = self.game.result(self.game.play(state, action))
+            if over and value < 0:
+                return action
+        return None
+
+    def ended(self, state: Any) -> int:
+        """In Reversi the disc difference."""
+        return super().ended(state) if self.ply_cost else int(self.game.quick(state)[1])
+
+
+class PlainEngine(Engine):
+    """Alpha-beta as the book has it, for any game of the contract; beyond the horizon all is 0."""
+
+    far = _PLAIN_FAR
+    decisive = _PLAIN_FAR // 2
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self._known: dict[Any, tuple[int, int, int | None]] = {}  # low, high, best action
+
+    def start(self, depth: int) -> None:
+        """Forget."""
+        del depth
+        self._known.clear()
+        self.met_horizon = False
+
+    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
+        """Negamax with a memo of bounds, by state and depth."""
+        clock.spend(1)
+        if depth <= 0:
+            self.met_horizon = True
+            return 0
+        low, high, first = self._known.get((state, depth), (-self.far, self.far, None))
+        if low >= beta or low == high:
+            return low
+        if high <= alpha:
+            return high
+        best, best_action = -self.far - 1, first
+        for action in self.game.actions(state):
+            child = self.game.play(state, action)
+            if self.game.result(child)[0]:
+                score = self.sooner(self.ended(child))
+            else:
+                window = self.later(beta), self.later(max(alpha, best))
+                score = self.sooner(self.search(child, depth - 1, *window, clock))
+            if score > best:
+                best, best_action = score, action
+            if best >= beta:
+                break
+        low, high = (best if best > alpha else low), (best if best < beta else high)
+        self._known[state, depth] = low, high, best_action
+        return best
+
+    def line(self, state: Any) -> list[int]:
+        """From the memo, the deepest first."""
+        best = {s: (d, a) for (s, d), (_, _, a) in sorted(self._known.items(), key=_depth)}
+        actions: list[int] = []
+        while len(actions) < _MAX_LINE and state in best and best[state][1] is not None:
+            action = best[state][1]
+            assert action is not None
+            actions.append(action)
+            state = self.game.play(state, action)
+        return actions
+
+
+def _depth(item: tuple[tuple[Any, int], Any]) -> int:
+    return item[0][1]

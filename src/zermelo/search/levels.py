@@ -1,0 +1,72 @@
+"""Levels: players that make mistakes at a set rate, from a beginner's to none.
+
+A mistake is a move that turns a win into less, or a draw into a loss. Where the values of all
+moves are proven the rate is exact by the way a move is drawn; elsewhere estimates stand in, and a
+move counts as a mistake when it is clearly worse than the best.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+
+from zermelo.errors import BadSpec
+from zermelo.players import Analysis, Candidate, Limit, Player
+from zermelo.position import Position
+from zermelo.search.analysis import Analyst
+
+#: how often a level errs where it can
+MISTAKES = {1: 0.60, 2: 0.45, 3: 0.33, 4: 0.25, 5: 0.18, 6: 0.12, 7: 0.08, 8: 0.04, 9: 0.015, 10: 0}
+_SECONDS = 1.0
+_CLEARLY = 0.25  # of an estimate
+
+
+class LevelPlayer(Player):
+    """Draws first whether to err, then a move: among the best, or among the lesser ones."""
+
+    def __init__(self, level: int, seed: int | None = None) -> None:
+        if level not in MISTAKES:
+            msg = f"level is {level}: there are levels 1 to {max(MISTAKES)}"
+            raise BadSpec(msg)
+        self.name = f"level:{level}" + ("" if seed is None else f",seed={seed}")
+        self.level = level
+        self._dice = random.Random(seed)
+        self._analyst = Analyst()
+
+    def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
+        """One answer."""
+        within = replace(limit, seconds=limit.seconds or _SECONDS)
+        found = self._analyst.choose(position, within)
+        good, lesser = _split(found.candidates)
+        errs = self._dice.random() < MISTAKES[self.level]
+        chosen = self._err(lesser) if errs and lesser else self._dice.choice(good)
+        yield replace(
+            found,
+            move=chosen.move,
+            value=chosen.value,
+            estimate=chosen.estimate,
+            plies=chosen.plies,
+            exact=chosen.exact,
+            pv=chosen.pv,
+            diff=chosen.diff,
+        )
+
+    def _err(self, lesser: list[Candidate]) -> Candidate:
+        """A likely mistake: the better ones, which come first, more often."""
+        weights = [2.0 ** -(4 * rank / len(lesser)) for rank in range(len(lesser))]
+        return self._dice.choices(lesser, weights)[0]
+
+
+def _split(candidates: tuple[Candidate, ...]) -> tuple[list[Candidate], list[Candidate]]:
+    """(the best, the mistakes); what is neither is not played."""
+    best = candidates[0]
+    if all(c.exact for c in candidates):
+        good = [c for c in candidates if c.best]
+        return good, [c for c in candidates if _worth(c) < _worth(best)]
+    good = [c for c in candidates if c.best]
+    return good, [c for c in candidates if _worth(c) < _worth(best) - _CLEARLY]
+
+
+def _worth(candidate: Candidate) -> float:
+    if candidate.exact:
+        return {"win": 1.0, "draw": 0.0, "loss": -1.0}[candidate.value or "draw"]
+    return candidate.estimate or 0.0

@@ -1,0 +1,138 @@
+"""The runner: the kernel's arrays for one game, and its slices by the clock."""
+
+from typing import TYPE_CHECKING, Any
+
+from zermelo.contract import WordGame
+from zermelo.kernels import compiled
+from zermelo.search import kernel as k
+from zermelo.search.clock import Clock
+from zermelo.symmetry import byte_tables
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_MAX_PLIES = 140
+_NO_HORIZON = 1 << 20
+_MAX_GENERATION = 1 << 16
+TURN_PLIES = 12  #: so many plies from the root states are looked up up to symmetry
+
+
+class Runner:
+    """Runs the kernel for one game; the table stays between questions."""
+
+    def __init__(
+        self,
+        game: WordGame,
+        *,
+        table_bits: int | None,
+        ordering: bool = True,
+        symmetry: bool = True,
+    ) -> None:
+        import numpy as np
+
+        self.game = game
+        self._run = compiled(k.solve, game)
+        words = game.num_words
+        size = 2 if table_bits is None else 1 << table_bits
+        self.table: NDArray[Any] = np.zeros((size, words + 1), np.uint64)
+        self._room = [
+            np.zeros((_MAX_PLIES, words), np.uint64),
+            np.zeros((_MAX_PLIES, words), np.uint64),
+            np.zeros((_MAX_PLIES, k.NUM_COLUMNS), np.int64),
+            np.zeros((_MAX_PLIES, 128), np.int64),
+        ]
+        turns = byte_tables(game.symmetries() if symmetry and table_bits is not None else ())
+        self._turns = np.array(turns, np.uint64).reshape(-1, 8, 256)
+        self.control: NDArray[Any] = np.zeros(k.NUM_CONTROLS, np.int64)
+        self.control[k.GENERATION] = 1
+        self.control[k.USE_TABLE] = table_bits is not None
+        self.control[k.USE_RANK] = ordering
+        self.control[k.TURN_PLIES] = TURN_PLIES
+
+    def forget(self) -> None:
+        """Another generation of the table, no history: nothing known is used again."""
+        self.control[k.HISTORY_MAX] = 0
+        self.control[k.HISTORY :] = 0
+        self.renew()
+
+    def renew(self) -> None:
+        """Another generation of the table: what is in it serves the ordering at most."""
+        self.control[k.GENERATION] += 1
+        if self.control[k.GENERATION] >= _MAX_GENERATION:
+            self.table[:] = 0
+            self.control[k.GENERATION] = 1
+
+    def bounds(
+        self, state: Any, low: int, high: int, clock: Clock, *, coarse: bool = False
+    ) -> tuple[int, int]:
+        """Bounds that answer the question, for a state that is not over.
+
+        Within [low, high] the score is found; beyond them only that it lies there. `coarse` asks
+        for its sign alone. Stopped when the clock says so.
+        """
+        self.control[k.WIDE], self.control[k.COARSE] = 0, coarse
+        self.control[k.HORIZON] = _NO_HORIZON
+        self.control[k.GAP] = self.game.far - self.game.longest(state) - 1
+        self._work(state, low, high, clock)
+        return int(self.control[k.LOW]), int(self.control[k.HIGH])
+
+    def look_ahead(self, state: Any, depth: int, low: int, high: int, clock: Clock) -> int:
+        """The score of a state that is not over, with estimates `depth` plies ahead."""
+        self.control[k.WIDE], self.control[k.HORIZON] = 1, depth
+        self._work(state, low, high, clock)
+        return int(self.control[k.GUESS])
+
+    def _work(self, state: Any, low: int, high: int, clock: Clock) -> None:
+        import numpy as np
+
+        control = self.control
+        control[k.DEPTH], control[k.NODES] = k.NEW, 0
+        control[k.LOW], control[k.HIGH] = low, high
+        root = np.array(state, np.uint64)
+        done = False
+        while not done:
+            before = int(control[k.NODES])
+            control[k.BUDGET] = before + clock.slice()
+            done = self._run(root, control, *self._room, self.table, self._turns)
+            if done:
+                clock.count(int(control[k.NODES]) - before)
+            else:
+                clock.spend(int(control[k.NODES]) - before)
+
+    def scores(self, states: Any, clock: Clock) -> list[int]:
+        """The exact score of every state, none of which is over; each as if asked for first.
+
+        For measuring: thousands of states cost no more calls than a few do. `states` may be an
+        array [state, word].
+        """
+        import numpy as np
+
+        run, control = compiled(k.solve_each, self.game), self.control
+        roots: NDArray[np.uint64] = np.ascontiguousarray(states, np.uint64)
+        roots = roots.reshape(-1, self.game.num_words)
+        found: NDArray[np.int64] = np.zeros(len(roots), np.int64)
+        assert len(roots) < _MAX_GENERATION
+        if control[k.GENERATION] + len(roots) >= _MAX_GENERATION:
+            self.table[:] = 0
+            control[k.GENERATION] = 0
+        control[k.WIDE], control[k.COARSE], control[k.HORIZON] = 0, 0, _NO_HORIZON
+        control[k.DEPTH], control[k.NODES] = k.NEW, 0
+        done = 0
+        while done < len(roots):
+            before = int(control[k.NODES])
+            control[k.BUDGET] = before + clock.slice()
+            done = run(roots, found, done, control, *self._room, self.table, self._turns)
+            spent = int(control[k.NODES]) - before
+            clock.count(spent) if done == len(roots) else clock.spend(spent)
+        return [int(score) for score in found]
+
+    def move(self, state: Any) -> int | None:
+        """The action that the table holds for a state in this generation, None if none."""
+        slot = k.slot_of(state, self.table)
+        for at in (slot, slot + 1):
+            entry = int(self.table[at, -1])
+            if tuple(map(int, self.table[at, :-1])) == tuple(state):
+                current = entry >> 48 == int(self.control[k.GENERATION])
+                index = entry >> 32 & 0xFF
+                return self.game.action_at(index) if current and index != k.NO_MOVE else None
+        return None
