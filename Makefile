@@ -21,10 +21,12 @@ check: .venv/dev
 
 proofs: .venv/dev
 	$(BIN)/python -m pytest -m proof
+	$(BIN)/zermelo bench solved --write docs/solved-games.md
 
 bench: .venv/dev
 	$(BIN)/zermelo bench playouts
 	$(BIN)/zermelo bench envs
+	$(BIN)/zermelo bench solve
 	$(BIN)/zermelo bench signature
 
 clean:

@@ -1,4 +1,6 @@
-"""Fit the weights of the line games' heuristic to exact values: python scripts/fit.py squava …
+"""Fit the weights of the line games' heuristic to exact values.
+
+Usage: python scripts/fit.py squava …
 
 Positions are drawn from random games that avoid plain blunders, solved to win, draw or loss, and a
 logistic model of the value is fitted to their features. Prints weights for games/fitted.py and
@@ -13,6 +15,7 @@ import numpy as np
 
 import zermelo as z
 from zermelo.games.lines import WordLineGame
+from zermelo.games.reversi import Reversi
 from zermelo.players import Limit
 from zermelo.search.clock import Clock, Stopped
 from zermelo.search.solver import Solver
@@ -53,9 +56,33 @@ def fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return weights
 
 
+def fit_reversi(spec: str) -> None:
+    """Least squares on the disc difference, with 10 to 14 cells left."""
+    game = z.game(spec)
+    assert isinstance(game, Reversi)
+    solver, dice = Solver(game), random.Random(1)
+    rows, diffs = [], []
+    while len(rows) < _POSITIONS // 2:
+        state, free = game.initial(), dice.randrange(10, 15)
+        while not game.result(state)[0] and (state[0] | state[1]).bit_count() < game.cells - free:
+            state = game.play(state, dice.choice(game.actions(state)))
+        if game.result(state)[0]:
+            continue
+        own, other = game.features(*state[:2]), game.features(state[1], state[0])
+        rows.append([a - b for a, b in zip(own, other, strict=True)])
+        diffs.append(solver.score(state))
+    x, y = np.array(rows, float), np.array(diffs, float)
+    weights, *_ = np.linalg.lstsq(x, y, rcond=None)
+    explained = 1 - np.var(y - x @ weights) / np.var(y)
+    print(f"{spec}: {tuple(int(w) for w in np.round(16 * weights))}, explains {explained:.2f}")
+
+
 def main(spec: str) -> None:
     """One game."""
     game = z.game(spec)
+    if isinstance(game, Reversi):
+        fit_reversi(spec)
+        return
     assert isinstance(game, WordLineGame)
     solver, dice = Solver(game), random.Random(1)
     rows, values = [], []
@@ -73,8 +100,10 @@ def main(spec: str) -> None:
     decided = y[half:] != 0.5
     right = np.mean(((x[half:] @ weights) > 0)[decided] == (y[half:] > 0.5)[decided])
     lines = np.mean(((x[half:, 1:4].sum(1)) > 0)[decided] == (y[half:] > 0.5)[decided])
-    print(f'    "{spec}": {tuple(int(w) for w in np.round(1000 * fit(x, y)))},')  # noqa: T201
-    print(f"    # sign right {right:.3f}, by line counts {lines:.3f}, draws {np.mean(~decided):.2f}")  # noqa: T201
+    print(f'    "{spec}": {tuple(int(w) for w in np.round(1000 * fit(x, y)))},')
+    print(
+        f"    # sign right {right:.3f}, by line counts {lines:.3f}, draws {np.mean(~decided):.2f}"
+    )
 
 
 if __name__ == "__main__":

@@ -248,9 +248,12 @@ def test_limits_are_kept() -> None:
     analyst = Analyst()
     analyst.choose(position, Limit(seconds=0.1))  # compiles
     for seconds in (0.3, 1.0):
-        begin = time.perf_counter()
-        found = analyst.choose(position, Limit(seconds=seconds))
-        assert time.perf_counter() - begin < seconds + 0.1
+        late = []
+        for _ in range(3):  # the machine may be busy with something else
+            begin = time.perf_counter()
+            found = analyst.choose(position, Limit(seconds=seconds))
+            late.append(time.perf_counter() - begin - seconds)
+        assert min(late) < 0.05
         assert not found.exact
         assert found.estimate is not None
         assert found.depth

@@ -35,18 +35,23 @@ _TABLE_BITS = 18  # part of the signature: a table that is full forgets
 
 def run() -> dict[str, Any]:
     """The totals, and what each game adds."""
-    searches = [_row(spec, "solve", _nodes(spec, lines), "nodes") for spec, lines in _lists()]
+    found = searches()
     counts = [
         _row(spec, f"perft {depth}", sum(count(registry.game(spec), max_ply=depth).perft(depth)))
         for spec, depth in _DEPTHS.items()
     ]
     return {
         "suite": "signature",
-        "signature": sum(row["rate"] for row in searches),
+        "signature": sum(row["rate"] for row in found),
         "perft": sum(row["rate"] for row in counts),
-        "rows": searches + counts,
+        "rows": found + counts,
         "ratios": {},
     }
+
+
+def searches() -> list[dict[str, Any]]:
+    """The nodes of each game's searches."""
+    return [_row(spec, "solve", _nodes(spec, states), "nodes") for spec, states in _lists()]
 
 
 def _row(game: str, task: str, total: int, unit: str = "sequences") -> dict[str, Any]:

@@ -9,7 +9,7 @@ import click
 
 from zermelo.cli import asking
 
-_PARTS = ("sets", "alphabeta", "switches")  # of `bench solve`
+_PARTS = ("sets", "alphabeta", "switches", "squava")  # of `bench solve`
 
 
 @click.command()
@@ -100,6 +100,29 @@ def bench_solve(
     with asking.progress("measuring") as progress:
         report = suite.run(number, repeat, parts or _PARTS, file, progress)
     _print_report(report, as_json=as_json)
+
+
+@bench.command()
+@click.option("--write", type=click.Path(dir_okay=False, path_type=Path), help="As a page.")
+@asking.json_option
+def solved(write: Path | None, as_json: bool) -> None:
+    """Prove every published value again: m,n,k games, Connect Four by size, Reversi 4x4, Squava."""
+    from zermelo.bench import solved as suite
+
+    with asking.progress("proving") as progress:
+        rows = suite.run(progress)
+    if write is not None:
+        write.write_text(suite.to_markdown(rows), encoding="utf-8")
+    if as_json:
+        asking.print_json(suite.to_json(rows))
+        return
+    asking.table(
+        ("game", "after", "value", "plies", "positions", "seconds"),
+        [
+            (r.game, r.position, r.value, r.plies or "", f"{r.nodes:,}", f"{r.seconds:.2f}")
+            for r in rows
+        ],
+    )
 
 
 @bench.command()

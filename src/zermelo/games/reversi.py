@@ -140,6 +140,33 @@ class Reversi(WordGame):
         corner = (self.corners >> index) & self.one
         return 100 * popcount(corner) - popcount(self.mobility(after[0], after[1]))
 
+    scale = 20.0
+    #: sixteenths of a disc each for moves, corners, cells beside free corners, discs
+    eval_weights: tuple[int, ...] = (45, 134, -55, -1)
+
+    def evaluate(self, state: Any) -> Any:
+        """The difference to expect: moves and corners count, discs hardly do."""
+        mine, theirs, _player = state
+        own, other = self.features(mine, theirs), self.features(theirs, mine)
+        score = 0
+        for feature in range(len(own)):
+            score += self.eval_weights[feature] * (own[feature] - other[feature])
+        return max(-self.cells, min(self.cells, score // 16))
+
+    def features(self, mine: Any, theirs: Any) -> Any:
+        """What one side has."""
+        open_corners = self.corners & (self.full ^ (mine | theirs))
+        beside = self.none
+        for shift, from_above, from_below in self.rays[2:]:  # the diagonals
+            beside = beside | ((open_corners << shift) & from_above)
+            beside = beside | ((open_corners >> shift) & from_below)
+        return (
+            popcount(self.mobility(mine, theirs)),
+            popcount(mine & self.corners),
+            popcount(mine & beside),
+            popcount(mine),
+        )
+
     # What people and files see.
 
     def diff(self, state: Any) -> int:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from zermelo.contract import Game
+from zermelo.errors import BadSpec
 from zermelo.games.lines import LineGame, windows
 from zermelo.games.reversi import Reversi
 from zermelo.players import Analysis, Candidate, Limit, Player
@@ -40,6 +41,9 @@ class LookaheadPlayer(Player):
     """Exact wins and losses within so many plies, else greedy."""
 
     def __init__(self, plies: int = 3, seed: int | None = None) -> None:
+        if plies < 1:
+            msg = f"plies is {plies}: it must be 1 or more"
+            raise BadSpec(msg)
         self.name = f"lookahead:{plies}" + ("" if seed is None else f",seed={seed}")
         self.plies = plies
         self._dice = random.Random(seed)

@@ -25,10 +25,14 @@ USE_TABLE, USE_RANK, TURN_PLIES, GAP = range(8, 12)
 # WIDE: one search with the window (LOW, HIGH), HORIZON plies ahead, its score in GUESS; an
 # estimate at the horizon sets MET_HORIZON. Else null windows, to the end.
 WIDE, HORIZON, MET_HORIZON = range(12, 15)
+# How many slots of the table are in use, and the node at which there will be more: while a search
+# is short its table stays in the processor's cache.
+SLOTS, GROW_AT = range(15, 17)
 # How often a move at an even or odd ply closed the window, and the most that any did.
-HISTORY_MAX, HISTORY = 15, 16
+HISTORY_MAX, HISTORY = 17, 20
 NUM_CONTROLS = HISTORY + 2 * 64
 NO_MOVE = 255
+_FEW_SLOTS, _GROWTH = 1 << 14, 16
 NEW = -1  # control[DEPTH] when no search is under way
 _BIAS = 1 << 15  # scores in a table entry are stored as unsigned 16 bits
 
@@ -105,15 +109,45 @@ def solve_each(
     for number in range(begin, roots.shape[0]):
         if control[DEPTH] == NEW:
             control[GENERATION] += 1
-            control[HISTORY_MAX] = 0
-            for closed in range(HISTORY, NUM_CONTROLS):
-                control[closed] = 0
+            forget(control, table)
             control[LOW], control[HIGH] = -game.far, game.far
             control[GAP] = game.far - game.longest(game.load(roots, number)) - 1
         if not solve(game, roots[number], control, states, keys, frames, moves, table, turns):
             return number
         scores[number] = control[LOW]
     return roots.shape[0]
+
+
+def forget(control: Any, table: Any) -> None:
+    """No history, and a small table to begin with."""
+    control[HISTORY_MAX] = 0
+    for closed in range(HISTORY, NUM_CONTROLS):
+        control[closed] = 0
+    control[SLOTS] = min(_FEW_SLOTS, len(table))
+    control[GROW_AT] = control[NODES] + 2 * control[SLOTS]
+
+
+def grow(game: WordGame, control: Any, table: Any) -> None:
+    """More slots, with what is known moved to where it will be looked for.
+
+    From the last pair of slots down: each moves up, to a pair that has been moved already.
+    """
+    old = control[SLOTS]
+    control[SLOTS] = min(_GROWTH * old, len(table))
+    control[GROW_AT] = control[NODES] + 2 * control[SLOTS]
+    if control[SLOTS] == old:
+        return
+    for at in range(old - 1, -1, -1):
+        entry = table[at, game.num_words]
+        if entry >> word(48) != word(control[GENERATION]):
+            continue
+        key = game.load(table, at)
+        table[at, game.num_words] = word(0)
+        slot = slot_of(key, control[SLOTS])
+        if table[slot, game.num_words] >> word(48) == word(control[GENERATION]):
+            slot += 1
+        game.store(table, slot, key)
+        table[slot, game.num_words] = entry
 
 
 def is_settled(control: Any) -> Any:
@@ -164,6 +198,8 @@ def search(
                 control[DEPTH] = depth
                 return False, 0
             control[NODES] += 1
+            if control[NODES] >= control[GROW_AT]:
+                grow(game, control, table)
             settled, score = enter(game, depth, control, states, keys, frames, moves, table, turns)
             if not settled:
                 frames[depth, NEXT] = 0
@@ -246,7 +282,7 @@ def enter(
             if image < key:
                 key = image
         game.store(keys, depth, key)
-        slot = slot_of(key, table)
+        slot = slot_of(key, control[SLOTS])
         if game.load(table, slot) != key:
             slot += 1
         entry = table[slot, game.num_words]
@@ -307,12 +343,12 @@ def list_moves(
     frames[depth, COUNT] = count
 
 
-def slot_of(key: Any, table: Any) -> Any:
+def slot_of(key: Any, slots: Any) -> Any:
     """The first of the two slots where a key may be."""
     digest = word(0)
     for part in key:
         digest = mix(digest ^ part)
-    return 2 * scale(digest, len(table) // 2)
+    return 2 * scale(digest, slots // 2)
 
 
 def remember(game: WordGame, depth: Any, control: Any, keys: Any, frames: Any, table: Any) -> None:
@@ -321,7 +357,7 @@ def remember(game: WordGame, depth: Any, control: Any, keys: Any, frames: Any, t
     Of two slots the first keeps the state nearest the root, which took most work to know.
     """
     key = game.load(keys, depth)
-    slot = slot_of(key, table)
+    slot = slot_of(key, control[SLOTS])
     entry = table[slot, game.num_words]
     taken = entry >> word(48) == word(control[GENERATION])
     nearer = int((entry >> word(40)) & word(0xFF)) < depth

@@ -2,11 +2,14 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 from zermelo.contract import BoardGame, WordGame
 from zermelo.players import Analysis, Limit, Player
 from zermelo.position import Position
-from zermelo.search.solution import Solution, solve, solver_for
+from zermelo.search.analysis import Analyst
+from zermelo.search.clock import Clock, Stopped
+from zermelo.search.solution import VALUES, solve, solver_for
 from zermelo.search.solver import Solver, Unsolved
 
 _PATIENCE = 600.0  # seconds for a move, where the caller sets no limit
@@ -19,31 +22,64 @@ class PerfectPlayer(Player):
         self.name = "perfect" if seed is None else f"perfect:seed={seed}"
         self._dice = random.Random(seed)
         self._solver: Solver | None = None
+        self._analyst = Analyst()
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer, proven; Unsolved when there is none within the limit."""
-        if isinstance(position.game, BoardGame):
-            msg = f"{position.game.spec} is beyond perfect: it solves boards up to 64 cells"
+        game = position.game
+        if isinstance(game, BoardGame):
+            msg = f"{game.spec} is beyond perfect: it solves boards up to 64 cells"
             raise Unsolved(msg)
-        seconds = limit.seconds or _PATIENCE
-        found = self._solve(position, Limit(seconds=seconds))
+        limit = replace(limit, seconds=limit.seconds or _PATIENCE)
+        if limit.every:
+            found = self._judge_all(position, limit)
+        elif isinstance(game, WordGame):
+            found = self._choose(game, position, limit)
+        else:
+            found = self._choose_plainly(position, limit)
         if not found.exact:
-            msg = f"perfect did not solve {position.game.spec} within {seconds:g} seconds"
+            msg = f"perfect did not solve {game.spec} within {limit.seconds:g} seconds"
             raise Unsolved(msg)
-        yield Analysis(
+        yield found
+
+    def _choose(self, game: WordGame, position: Position, limit: Limit) -> Analysis:
+        """Of all best moves one by the dice: every one of them is proven first."""
+        if self._solver is None or self._solver.game != game:
+            self._solver = solver_for(game)
+        clock = Clock(limit)
+        try:
+            score = self._solver.score(position.state, clock)
+            best = self._solver.best(position.state, score, clock)
+        except Stopped:
+            return Analysis(position.legal[0], estimate=0.0)
+        move = game.to_text(self._dice.choice(best))
+        return Analysis(
+            move,
+            value=VALUES[(score > 0) - (score < 0)],
+            plies=game.far - abs(score) if game.ply_cost and score else None,
+            exact=True,
+            pv=(move,),
+            nodes=clock.nodes,
+            seconds=clock.seconds,
+            source="search" if self._solver.known is None else "table",
+            diff=None if game.ply_cost else score,
+        )
+
+    def _choose_plainly(self, position: Position, limit: Limit) -> Analysis:
+        found = solve(position, limit=limit)
+        return Analysis(
             self._dice.choice(found.best),
             value=found.value,
+            estimate=found.estimate,
             plies=found.plies,
-            exact=True,
+            exact=found.exact,
             pv=found.pv,
             nodes=found.nodes,
             seconds=found.seconds,
-            source=found.source,
-            diff=found.diff,
         )
 
-    def _solve(self, position: Position, limit: Limit) -> Solution:
-        game = position.game
-        if isinstance(game, WordGame) and (self._solver is None or self._solver.game != game):
-            self._solver = solver_for(game)
-        return solve(position, limit=limit, solver=self._solver)
+    def _judge_all(self, position: Position, limit: Limit) -> Analysis:
+        """Every move with its value, for those who want to see it think."""
+        found = self._analyst.choose(position, limit)
+        chosen = self._dice.choice([c for c in found.candidates if c.best])
+        return replace(found, move=chosen.move, pv=chosen.pv)

@@ -48,11 +48,11 @@ class Runner:
         self.control[k.USE_TABLE] = table_bits is not None
         self.control[k.USE_RANK] = ordering
         self.control[k.TURN_PLIES] = TURN_PLIES
+        k.forget(self.control, self.table)
 
     def forget(self) -> None:
         """Another generation of the table, no history: nothing known is used again."""
-        self.control[k.HISTORY_MAX] = 0
-        self.control[k.HISTORY :] = 0
+        k.forget(self.control, self.table)
         self.renew()
 
     def renew(self) -> None:
@@ -86,7 +86,7 @@ class Runner:
         import numpy as np
 
         control = self.control
-        control[k.DEPTH], control[k.NODES] = k.NEW, 0
+        control[k.DEPTH] = k.NEW
         control[k.LOW], control[k.HIGH] = low, high
         root = np.array(state, np.uint64)
         done = False
@@ -116,7 +116,7 @@ class Runner:
             self.table[:] = 0
             control[k.GENERATION] = 0
         control[k.WIDE], control[k.COARSE], control[k.HORIZON] = 0, 0, _NO_HORIZON
-        control[k.DEPTH], control[k.NODES] = k.NEW, 0
+        control[k.DEPTH] = k.NEW
         done = 0
         while done < len(roots):
             before = int(control[k.NODES])
@@ -128,7 +128,7 @@ class Runner:
 
     def move(self, state: Any) -> int | None:
         """The action that the table holds for a state in this generation, None if none."""
-        slot = k.slot_of(state, self.table)
+        slot = k.slot_of(state, int(self.control[k.SLOTS]))
         for at in (slot, slot + 1):
             entry = int(self.table[at, -1])
             if tuple(map(int, self.table[at, :-1])) == tuple(state):

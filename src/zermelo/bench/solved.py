@@ -1,0 +1,145 @@
+"""Solved games: prove every value again, and write them down with what that took."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from zermelo.bench import measure
+from zermelo.contract import WordGame
+from zermelo.errors import ZermeloError
+from zermelo.games import registry
+from zermelo.position import Position
+from zermelo.search.clock import Clock
+from zermelo.search.solver import Settings, Solver
+
+#: value for the first player, and plies to the end where they are published
+_MNK: dict[str, tuple[int, int | None]] = {
+    "3x3x3": (0, None),
+    "4x3x3": (1, 7),
+    "4x4x3": (1, 5),
+    "5x3x3": (1, 7),
+    "4x4x4": (0, None),
+    "5x4x4": (0, None),
+    "6x4x4": (0, None),
+    "7x4x4": (0, None),
+    "5x5x4": (0, None),
+    "6x5x4": (1, 11),
+    "7x5x4": (1, 11),
+    "6x6x4": (1, 11),
+    "7x6x4": (1, None),
+    "7x7x4": (1, None),
+    "5x5x5": (0, None),
+}
+_CONNECT_FOUR = {
+    "4x4": 0, "4x5": 0, "4x6": -1, "5x4": 0, "5x5": 0, "5x6": 0, "6x4": 0, "6x5": 0, "6x6": -1,
+}  # fmt: skip
+_SQUAVA = {"a1": 1, "b1": 1, "b2": 1, "c1": -1, "c2": -1, "c3": -1}
+_WORDS = {1: "first player wins", 0: "draw", -1: "second player wins"}
+_TABLE_BITS = 24
+
+
+class Contradiction(ZermeloError):
+    """A value that differs from the published one."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One proven value."""
+
+    game: str
+    position: str
+    value: str
+    plies: int | None
+    diff: int | None
+    nodes: int
+    seconds: float
+
+
+def claims() -> Iterator[tuple[str, str, int, int | None]]:
+    """(game, moves, the first player's value, plies in all if published)."""
+    for size, (value, plies) in _MNK.items():
+        yield f"mnk:{size}", "", value, plies
+    for size, value in _CONNECT_FOUR.items():
+        yield f"connect4:{size}", "", value, None
+    yield "reversi:4", "", -1, None
+    for opening, value in _SQUAVA.items():
+        yield "squava", opening, value, None
+
+
+def run(progress: Callable[[str], None]) -> list[Row]:
+    """Prove all of them, on one core; Contradiction where a published value does not come out."""
+    measure.use_one_core()
+    rows = []
+    for spec, moves, value, plies in claims():
+        progress(f"{spec} {moves}".strip())
+        position = registry.game(spec).position(moves=moves)
+        row = prove(position)
+        if row.value != _WORDS[value] or plies not in (None, row.plies):
+            msg = f"{spec} {moves}: {row.value} in {row.plies}, published {_WORDS[value]} {plies}"
+            raise Contradiction(msg)
+        rows.append(row)
+    return rows
+
+
+def prove(position: Position) -> Row:
+    """One position, with an empty table; the kernel is compiled before the clock starts."""
+    game = position.game
+    assert isinstance(game, WordGame)
+    solver = Solver(game, Settings(table_bits=_TABLE_BITS))
+    clock, begin = Clock(), time.process_time()
+    score = solver.score(position.state, clock)
+    seconds = time.process_time() - begin
+    sign = ((score > 0) - (score < 0)) * (1 if position.player == 0 else -1)
+    played = len(position.moves or ())
+    has_plies = game.ply_cost and score
+    return Row(
+        game.spec,
+        " ".join(position.moves or ()),
+        _WORDS[sign],
+        played + game.far - abs(score) if has_plies else None,
+        None if game.ply_cost else score,
+        clock.nodes,
+        seconds,
+    )
+
+
+def to_markdown(rows: list[Row]) -> str:
+    """The page docs/solved-games.md."""
+    where = measure.machine()
+    lines = [
+        "# Solved games",
+        "",
+        "Written by `make proofs` (`zermelo bench solved --write docs/solved-games.md`): every",
+        "value proven anew, with an empty table, no book, on one core, and compared with the",
+        "published one. Plies are counted from the empty board to the end, the winner as fast and",
+        "the loser as slow as can be. Seconds are CPU time without compilation.",
+        "",
+        f"Machine: {where['cpu']}, Python {where['python']}.",
+        "",
+        "| game | after | value | plies | positions | seconds |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row.game} | {row.position} | {_value(row)} | {row.plies or ''} | {row.nodes:,} "
+        f"| {row.seconds:.2f} |"
+        for row in rows
+    ]
+    lines += [
+        "",
+        "Sources of the published values: m,n,k games, Uiterwijk and van den Herik, The advantage",
+        "of the initiative (2000), and van den Herik, Uiterwijk and van Rijswijck, Games solved",
+        "(2002); Connect Four by size, John Tromp's table; Squava's openings and Reversi 4x4, by",
+        "brute force. Connect Four sizes are rows x columns.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _value(row: Row) -> str:
+    return row.value if row.diff is None else f"{row.value} ({row.diff:+d} discs for the first)"
+
+
+def to_json(rows: list[Row]) -> dict[str, Any]:
+    """For machines."""
+    return {"suite": "solved", "rows": [vars(row) for row in rows], "ratios": {}}
