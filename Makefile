@@ -1,11 +1,14 @@
-# Two commands do all set-up: `make play` and `make test`.
+# Two commands do all set-up: `make studio` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
 # uv does not read pip's settings: hand it the folders where pip looks for wheels.
 export UV_FIND_LINKS := $(or $(PIP_FIND_LINKS),$(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null))
 
-.PHONY: play test check proofs bench clean
+.PHONY: studio play test check proofs bench clean
 .DELETE_ON_ERROR:
+
+studio: .venv/studio
+	@$(BIN)/zermelo studio --warm
 
 play: .venv/core
 	@$(BIN)/zermelo play tictactoe --indices
@@ -33,7 +36,7 @@ clean:
 	rm -rf .venv
 
 # uv is several times faster than pip, which does the same where uv cannot.
-extras := dev,envs,learn,peers
+extras := dev,envs,learn,peers,studio
 define install
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --constraint constraints.txt uv || true
@@ -46,7 +49,12 @@ endef
 	@echo "Setting up .venv (once)…"
 	$(call install,.)
 
+.venv/studio: pyproject.toml constraints.txt
+	@echo "Setting up .venv (once)…"
+	$(call install,.[studio])
+	@touch .venv/core
+
 .venv/dev: pyproject.toml constraints.txt
 	@echo "Setting up .venv for development (once)…"
 	$(call install,.[$(extras)])
-	@touch .venv/core
+	@touch .venv/core .venv/studio

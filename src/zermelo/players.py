@@ -5,10 +5,11 @@ stops the thinking: one mechanism for time limits, Ctrl-C, streaming and hints.
 """
 
 import random
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from zermelo.errors import IllegalMove
@@ -23,6 +24,7 @@ class Limit:
     nodes: int | None = None
     depth: int | None = None
     every: bool = False  #: judge every legal move, for an analysis, and not only the best
+    stop: threading.Event | None = field(default=None, compare=False)  #: set to stop it early
 
 
 @dataclass(frozen=True)

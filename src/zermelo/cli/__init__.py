@@ -10,7 +10,7 @@ import sys
 import click
 
 from zermelo import __version__
-from zermelo.cli import measuring, playing, solving, tables
+from zermelo.cli import measuring, playing, serving, solving, tables
 from zermelo.errors import ZermeloError
 
 _BAD_ARGUMENTS, _INTERRUPTED = 2, 130
@@ -84,6 +84,7 @@ for _command in (
     solving.textbook,
     solving.count,
     tables.table,
+    serving.studio,
     measuring.warm,
     measuring.bench,
 ):

@@ -6,6 +6,7 @@ import click
 
 from zermelo.cli import asking
 from zermelo.ui import showing
+from zermelo.wording import word_for
 
 if TYPE_CHECKING:
     from zermelo.position import Position
@@ -112,7 +113,7 @@ def analyze(
 
 def solution_text(found: dict[str, Any]) -> str:
     """A solution in one line."""
-    value = found["value"] or f"not proven: {showing.word_for(None, found['estimate'])}"
+    value = found["value"] or f"not proven: {word_for(None, found['estimate'])}"
     plies = f" in {found['plies']} plies" if found["plies"] else ""
     depth = f", {found['depth']} plies ahead" if found.get("depth") else ""
     parts = [f"{value}{plies}{depth}"]

@@ -1,6 +1,7 @@
 """The heuristic players: alpha-beta to a depth, or deepening as long as there is time."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from zermelo.contract import Game
 from zermelo.errors import BadSpec
@@ -26,7 +27,7 @@ class AlphaBetaPlayer(Player):
         """A record a depth."""
         engine = self._engine_for(position.game)
         seconds = limit.seconds or self.seconds
-        clock = Clock(Limit(seconds, limit.nodes))
+        clock = Clock(replace(limit, seconds=seconds))
         depth = min(filter(None, (self.depth, limit.depth)), default=None)
         for found in deepen(engine, position.state, clock, max_depth=depth, every=limit.every):
             yield _record(position, engine, found, clock, every=limit.every)

@@ -18,7 +18,7 @@ from zermelo.search.deepening import Depth, deepen, is_settled
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
 from zermelo.search.reasons import Facts, Judged, explain
-from zermelo.search.solver import Solver
+from zermelo.search.solver import Settings, Solver
 
 PATIENCE = 10.0  #: seconds, where the caller sets no limit
 _DEEPENING, _PROVING = 0.2, 0.9  # shares of what is left when their turn comes
@@ -100,7 +100,8 @@ class Analyst(Player):
 
     name = "analysis"
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._settings = settings
         self._engine: Engine | None = None
         self._solver: Solver | None = None
 
@@ -127,7 +128,9 @@ class Analyst(Player):
         """Kept between calls for the same game."""
         if self._engine is None or self._engine.game != game:
             self._engine = engine_for(game)
-            self._solver = solution.solver_for(game) if isinstance(game, WordGame) else None
+            self._solver = (
+                solution.solver_for(game, self._settings) if isinstance(game, WordGame) else None
+            )
         return self._engine, self._solver
 
 

@@ -29,6 +29,7 @@ class Clock:
         self.deadline = None if limit.seconds is None else self.begin + limit.seconds
         self.max_nodes = limit.nodes
         self.nodes = 0
+        self.stop = limit.stop
         self.progress = progress
         self._lock = threading.Lock()
 
@@ -67,7 +68,7 @@ class Clock:
         """Stopped when a limit is reached."""
         late = self.deadline is not None and time.perf_counter() >= self.deadline
         spent = self.max_nodes is not None and self.nodes >= self.max_nodes
-        if late or spent:
+        if late or spent or (self.stop is not None and self.stop.is_set()):
             raise Stopped
 
 

@@ -1,0 +1,51 @@
+"""The stateless move: a board of tic-tac-toe in, an action and its evaluations out."""
+
+from typing import Any
+
+from zermelo.errors import BadBoard
+from zermelo.games import registry
+from zermelo.players import Analysis, Candidate
+from zermelo.position import Position
+
+
+def parse(board: list[int], player: int, board_size: int, win_length: int | None) -> Position:
+    """The position, checked; BadBoard or BadSpec says what is wrong with it."""
+    if len(board) != board_size * board_size:
+        msg = f"{len(board)} cells do not make a board of {board_size}x{board_size}"
+        raise BadBoard(msg)
+    game = registry.named_game(f"tictactoe:size={board_size},win={win_length or board_size}")
+    position = game.position(board, 0 if player == 1 else 1)
+    if position.is_over:
+        msg = f"the game is over: {position.verdict}"
+        raise BadBoard(msg)
+    return position
+
+
+def answer(position: Position, found: Analysis, *, show_thinking: bool) -> dict[str, Any]:
+    """The action, and if asked for what each move is worth to X."""
+    sign = 1 if position.player == 0 else -1
+    evaluations = None
+    if show_thinking:
+        evaluations = {
+            str(position.parse(c.move)): {
+                "value": sign * _worth(c),
+                "reasoning": _reasoning(c),
+                "is_best": c.best,
+            }
+            for c in found.candidates
+        }
+    return {"action": position.parse(found.move), "evaluations": evaluations}
+
+
+def _worth(candidate: Candidate) -> float:
+    if candidate.value is not None:
+        return {"win": 1.0, "draw": 0.0, "loss": -1.0}[candidate.value]
+    return candidate.estimate or 0.0
+
+
+def _reasoning(candidate: Candidate) -> str:
+    if candidate.reasons:
+        return "; ".join(reason.text for reason in candidate.reasons)
+    if candidate.value is not None:
+        return {"win": "wins", "draw": "leads to a draw", "loss": "loses"}[candidate.value]
+    return "by estimate"

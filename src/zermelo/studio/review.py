@@ -1,0 +1,80 @@
+"""Review: a game move by move, with what was better, and why."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from zermelo.players import Analysis, Candidate, Limit, Player
+from zermelo.position import Position
+from zermelo.studio.views import analysis_view
+
+_SLIP = 0.5  # of an estimate
+
+
+def review(
+    analyst: Player, positions: list[Position], seconds: float, stop: threading.Event
+) -> Iterator[dict[str, Any]]:
+    """A record for the start and for every move: who stands how, and whether it was a mistake."""
+    share = min(2.0, max(0.05, seconds / max(1, len(positions))))
+    for ply, position in enumerate(positions):
+        if stop.is_set():
+            return
+        if position.is_over:
+            break
+        found = analyst.choose(position, Limit(seconds=share, stop=stop))
+        if ply == 0:
+            yield _start(position, found)
+        if ply + 1 < len(positions):
+            yield _move(position, found, positions[ply + 1], ply + 1)
+
+
+def _start(position: Position, found: Analysis) -> dict[str, Any]:
+    view = analysis_view(position, found)
+    return {
+        "ply": 0,
+        "move": None,
+        "player": None,
+        "estimate": _for_first(position, _worth(found)),
+        "exact": found.exact,
+        "mistake": None,
+        "better": None,
+        "words": view["words"],
+        "reasons": [],
+    }
+
+
+def _move(position: Position, found: Analysis, after: Position, ply: int) -> dict[str, Any]:
+    moves = after.moves or []
+    by_move = {c.move: c for c in found.candidates}
+    played, best = by_move[moves[ply - 1]], found.candidates[0]
+    views = {c["move"]: c for c in analysis_view(position, found)["candidates"]}
+    fault = _fault(found, played, best)
+    better = views[best.move]
+    return {
+        "ply": ply,
+        "move": played.move,
+        "player": position.player,
+        "estimate": _for_first(position, _worth(played)),
+        "exact": played.exact,
+        "mistake": fault,
+        "better": {k: better[k] for k in ("move", "words", "reasons")} if fault else None,
+        "words": views[played.move]["words"],
+        "reasons": views[played.move]["reasons"],
+    }
+
+
+def _fault(found: Analysis, played: Candidate, best: Candidate) -> str | None:
+    """A mistake is proven; a slip is clear by estimate."""
+    if played.exact and found.exact:
+        return "mistake" if _worth(played) < _worth(best) else None
+    return "slip" if _worth(played) < _worth(best) - _SLIP else None
+
+
+def _worth(found: Analysis | Candidate) -> float:
+    if found.value is not None:
+        return {"win": 1.0, "draw": 0.0, "loss": -1.0}[found.value]
+    return found.estimate or 0.0
+
+
+def _for_first(position: Position, worth: float) -> float:
+    return worth if position.player == 0 else -worth

@@ -1,0 +1,106 @@
+"""Views: a position and a match as the page, or any other client, gets them. No rules in here."""
+
+from typing import Any
+
+from zermelo.matches import Match
+from zermelo.players import Analysis
+from zermelo.position import Position
+from zermelo.roster import HUMAN
+from zermelo.search import analysis
+from zermelo.store import Row
+from zermelo.wording import word_for
+
+
+def position_view(position: Position, *, verdict: str = "") -> dict[str, Any]:
+    """Everything that is needed to draw a position and to move in it."""
+    game, legal = position.game, position.legal
+    grid = game.grid
+    cells = _cells(position)
+    clickable = {cell["move"] for cell in cells}
+    outcome = position.outcome
+    return {
+        "game": game.spec,
+        "moves": position.moves or [],
+        "ply": len(position.moves or ()),
+        "to_move": position.player,
+        "rows": grid.rows if grid else 0,
+        "cols": grid.cols if grid else 0,
+        "board": list(position.board or ()),
+        "symbols": game.symbols,
+        "discs": game.discs,
+        "columns": list(game.column_labels),
+        "cells": cells,
+        "legal": legal,
+        "extra": [move for move in legal if move not in clickable],
+        "last_cell": position.last_cell,
+        "winning_line": list(position.winning_line or ()),
+        "over": outcome is not None,
+        "outcome": outcome.value if outcome else None,
+        "verdict": verdict or position.verdict,
+    }
+
+
+def _cells(position: Position) -> list[dict[str, str | None]]:
+    """For every cell its name, and what a click on it plays."""
+    game = position.game
+    if game.grid is None:
+        return []
+    moves: list[str | None] = [None] * game.grid.size
+    falls = getattr(game, "gravity", False)
+    board = position.board or ()
+    for action in position.actions:
+        if falls:
+            for cell in range(action, game.grid.size, game.grid.cols):
+                if not board[cell]:
+                    moves[cell] = game.to_text(action)
+        else:
+            cell_of = game.last_cell(game.play(position.state, action), action)
+            if cell_of is not None:
+                moves[cell_of] = game.to_text(action)
+    return [{"name": game.grid.text(cell), "move": move} for cell, move in enumerate(moves)]
+
+
+def match_view(row: Row, match: Match) -> dict[str, Any]:
+    """A match: its position, and who plays."""
+    view = position_view(match.position, verdict=match.verdict)
+    outcome = match.outcome
+    players = row.first, row.second
+    return view | {
+        "id": row.id,
+        "first": row.first,
+        "second": row.second,
+        "over": outcome is not None,
+        "outcome": outcome.value if outcome else None,
+        "human_to_move": outcome is None and players[match.position.player] == HUMAN,
+        "resigned": row.resigned,
+        "updated": row.updated,
+    }
+
+
+def row_view(row: Row) -> dict[str, Any]:
+    """A match in a list."""
+    return {
+        "id": row.id,
+        "game": row.game,
+        "first": row.first,
+        "second": row.second,
+        "plies": row.plies,
+        "verdict": row.verdict,
+        "over": bool(row.over),
+        "updated": row.updated,
+    }
+
+
+def analysis_view(position: Position, found: Analysis) -> dict[str, Any]:
+    """What `zermelo analyze` prints, with words."""
+    view = analysis.to_json(position, found, position.game.spec)
+    for part in (view, *view["candidates"]):
+        part["words"] = _words(part)
+    return view
+
+
+def _words(part: dict[str, Any]) -> str:
+    word = word_for(part["value"], part["estimate"])
+    if part.get("diff"):
+        return f"{word} by {abs(part['diff'])}"
+    return f"{word} in {part['plies']}" if part["plies"] else word

@@ -1,0 +1,22 @@
+"""Words for people: what a value or an estimate is called, on every screen."""
+
+# Above each of these an estimate is called so; below all of them, losing.
+_WORDS = ((0.9, "winning"), (0.3, "better"), (-0.3, "balanced"), (-0.9, "worse"))
+
+
+def word_for(
+    value: str | None, estimate: float | None, sides: tuple[str, str] | None = None
+) -> str:
+    """A proven value as it is, with the winning side where sides are named; an estimate in words.
+
+    >>> word_for("win", None), word_for(None, 0.95), word_for(None, 0.1), word_for(None, -0.99)
+    ('wins', 'winning', 'balanced', 'losing')
+    >>> word_for("loss", None, ("AI", "human"))
+    'human wins'
+    """
+    if value is not None and sides is not None:
+        return {"win": f"{sides[0]} wins", "draw": "draw", "loss": f"{sides[1]} wins"}[value]
+    if value is not None:
+        return {"win": "wins", "draw": "draw", "loss": "loses"}[value]
+    number = estimate or 0.0
+    return next((word for above, word in _WORDS if number > above), "losing")
