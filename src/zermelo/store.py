@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from zermelo.errors import ZermeloError
@@ -31,8 +31,6 @@ CREATE TABLE matches (
 ) STRICT;
 CREATE INDEX by_update ON matches (updated);
 """
-
-
 _INSERT = "INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # as in Row
 
 
@@ -69,20 +67,32 @@ class Store:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._base = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._base.execute("PRAGMA journal_mode = WAL")
-            self._base.execute("PRAGMA synchronous = NORMAL")
-            self._migrate()
+            try:
+                self._migrate()  # first: a file that is not ours stays as it is
+                self._base.execute("PRAGMA journal_mode = WAL")
+                self._base.execute("PRAGMA synchronous = NORMAL")
+            except BaseException:
+                self._base.close()
+                raise
         except (sqlite3.Error, OSError) as error:
             msg = f"{path} cannot be used as a store of matches: {error}"
             raise BadStore(msg) from None
 
     def _migrate(self) -> None:
-        (version,) = self._base.execute("PRAGMA user_version").fetchone()
-        if version > _VERSION:
-            msg = f"made by a later version ({version})"
-            raise sqlite3.Error(msg)
-        if version == 0:
-            self._base.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+        with self._writing() as base:  # two that begin at once take turns
+            (version,) = base.execute("PRAGMA user_version").fetchone()
+            if version > _VERSION:
+                msg = f"made by a later version ({version})"
+                raise sqlite3.Error(msg)
+            tables = base.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+            if version == 0 and tables == 0:
+                for statement in _SCHEMA.split(";"):
+                    base.execute(statement)
+                base.execute(f"PRAGMA user_version = {_VERSION}")
+            names = [name for _, name, *_ in base.execute("PRAGMA table_info(matches)")]
+            if names != [field.name for field in fields(Row)]:
+                msg = "it is a database of something else"
+                raise sqlite3.Error(msg)
 
     def close(self) -> None:
         """No calls after this one."""

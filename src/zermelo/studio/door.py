@@ -15,7 +15,8 @@ Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 100_000
-_OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]", "testserver")
+_READING = ("GET", "HEAD", "OPTIONS")
+_OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 _HEADERS = (
     (
         b"content-security-policy",
@@ -44,64 +45,79 @@ class Door:
         if refusal is not None:
             await _refuse(send, *refusal)
             return
-        body = _Body(receive)
         answer = _Answer(send, scope["path"])
-        try:
-            await self.app(scope, body.receive, answer.send)
-        except _TooLarge:
-            if answer.started:
-                raise
+        if scope["method"] in _READING:
+            await self.app(scope, receive, answer.send)
+            return
+        body = await _read(receive, headers)
+        if body is None:
             await _refuse(send, 413, f"a body of more than {MAX_BODY:,} bytes is too large")
+        else:
+            await self.app(scope, _Body(receive, body).receive, answer.send)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         host = headers.get(b"host", b"").decode("latin-1")
         name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
         if self.hosts is not None and name.lower() not in self.hosts:
             return 403, "this server answers to its own name only"
-        if scope["method"] in ("GET", "HEAD", "OPTIONS"):
-            return None
         origin = headers.get(b"origin", b"").decode("latin-1")
         if origin and origin.partition("://")[2] != host:
             return 403, "requests from other sites are refused"
-        if headers.get(b"sec-fetch-site", b"same-origin") == b"cross-site":
+        # A picture's address may be an analysis: reading costs time, too. The page may be linked to.
+        costs = scope["method"] not in _READING or scope["path"].startswith("/api/v1/")
+        if costs and headers.get(b"sec-fetch-site", b"same-origin") == b"cross-site":
             return 403, "requests from other sites are refused"
+        if scope["method"] in _READING:
+            return None
         kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if kind != b"application/json":
             return 415, "the body must be JSON, with content-type application/json"
         return None
 
 
-class _TooLarge(Exception):
-    pass
+async def _read(receive: Receive, headers: dict[bytes, bytes]) -> bytes | None:
+    """The whole body, None if it is too large; what was announced as such is not read."""
+    announced = headers.get(b"content-length", b"0")
+    if not announced.isdigit() or len(announced) > 12 or int(announced) > MAX_BODY:
+        return None
+    parts, size, more = [], 0, True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            break  # the client has left
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > MAX_BODY:
+            return None
+        more = message.get("more_body", False)
+    return b"".join(parts)
 
 
 class _Body:
-    """Counts what comes in."""
+    """A body that was read, and after it whatever comes from the client."""
 
-    def __init__(self, receive: Receive) -> None:
-        self._receive, self._size = receive, 0
+    def __init__(self, receive: Receive, body: bytes) -> None:
+        self._receive, self._body = receive, body
+        self._told = False
 
     async def receive(self) -> Message:
-        message = await self._receive()
-        if message["type"] == "http.request":
-            self._size += len(message.get("body", b""))
-            if self._size > MAX_BODY:
-                raise _TooLarge
-        return message
+        if self._told:
+            return await self._receive()
+        self._told = True
+        return {"type": "http.request", "body": self._body, "more_body": False}
 
 
 class _Answer:
     """Adds headers to what goes out."""
 
     def __init__(self, send: Send, path: str) -> None:
-        self._send, self.started = send, False
+        self._send = send
         self._kept = path.startswith("/page/")
         # The page of the API's documentation brings its own script.
         self._strict = not path.startswith("/api/docs")
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.started = True
             extra = [*_HEADERS] if self._strict else [*_HEADERS[1:]]
             if not self._kept:
                 extra.append((b"cache-control", b"no-store"))

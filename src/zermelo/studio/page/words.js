@@ -1,0 +1,88 @@
+/** How games, players, moves and judgements are called; no drawing and no requests here. */
+
+const TITLES = {
+  connect4: 'Connect Four', squava: 'Squava', tictactoe: 'Tic-tac-toe', gomoku6: 'Gomoku 6×6', gomoku: 'Gomoku',
+  reversi: 'Reversi', mnk: 'K in a row', line: 'Your own rules',
+};
+const LEVELS = ['', 'a beginner', 'a beginner', 'casual', 'casual', 'solid', 'solid', 'strong', 'strong', 'expert', 'never errs'];
+
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** "K in a row · 5×5×4" */
+export function title(spec) {
+  const [name, rest] = spec.split(/:(.*)/s);
+  const head = TITLES[name] ?? capital(name);
+  return rest ? `${head} · ${rest.replace(/(\d)x(?=\d)/g, '$1×').replaceAll(',', ', ')}` : head;
+}
+
+export const levelWords = (level) => LEVELS[level] ?? '';
+
+export function playerName(spec) {
+  const [name, rest] = spec.split(/:(.*)/s);
+  if (name === 'human') return 'Human';
+  return rest ? `${capital(name)} ${rest.replaceAll(',', ', ')}` : capital(name);
+}
+
+export const isHuman = (spec) => spec === 'human';
+
+/** How many of a match's sides are human. */
+export const humans = (match) => [match.first, match.second].filter(isHuman).length;
+
+/** "You" and "AI" where there is one human, else as the move list has it: AI, or nothing between two humans. */
+export function who(match, side) {
+  const human = isHuman(side ? match.second : match.first);
+  if (!human) return 'AI';
+  return humans(match) === 1 ? 'You' : '';
+}
+
+/** "4. AI (O) b2", or "4. O b2" where nobody has to be told apart. */
+export function moveText(ply, move, symbols, name = '') {
+  const symbol = symbols[(ply - 1) % 2];
+  return `${ply}. ${name ? `${name} (${symbol})` : symbol} ${move}`;
+}
+
+/** A judgement as a number for the side it speaks of: proven values as 1, 0, -1, else the estimate. */
+export function worth(part) {
+  if (part.value) return { win: 1, draw: 0, loss: -1 }[part.value];
+  return part.estimate ?? 0;
+}
+
+/** "proven", or "estimate, 12 plies ahead": said wherever a value is shown. */
+export function certainty(record) {
+  if (record.exact) return 'proven';
+  return record.depth ? `estimate, ${record.depth} ${record.depth === 1 ? 'ply' : 'plies'} ahead` : 'estimate';
+}
+
+export const signed = (number) => `${number < 0 ? '−' : '+'}${Math.abs(number).toFixed(2)}`;
+
+/** "wins in 9", "balanced −0.05" */
+export function outcomeWords(part) {
+  const words = part.words ?? part.value ?? 'unclear';
+  return part.value || part.estimate == null ? words : `${words} ${signed(part.estimate)}`;
+}
+
+/** The few letters that fit into a cell; `brief` for boards with small cells. */
+export function cellWords(part, brief) {
+  if (brief) return part.best ? '★' : worth(part) > 0.3 ? '+' : worth(part) < -0.3 ? '−' : '=';
+  if (part.diff) return `${part.value} ${Math.abs(part.diff)}`;
+  if (part.value) return part.plies ? `${part.value} ${part.plies}` : part.value;
+  return signed(part.estimate ?? 0);
+}
+
+/** The first reason, or where the move leads. */
+export function whyWords(candidate) {
+  if (candidate.reasons?.length) return candidate.reasons[0].text;
+  return candidate.pv?.length > 1 ? `expected: ${candidate.pv.slice(0, 6).join(' ')}${candidate.pv.length > 6 ? ' …' : ''}` : '';
+}
+
+const CLEARLY = 0.5; // the difference in estimates that the server calls a slip
+
+/** Whether `move` throws something away, as the server's review judges it; null where it does not. */
+export function fault(record, move) {
+  const [best] = record.candidates;
+  const played = record.candidates.find((candidate) => candidate.move === move);
+  if (!played || played === best) return null;
+  const lost = worth(best) - worth(played);
+  const proven = played.exact && record.exact;
+  return (proven ? lost > 0 : lost > CLEARLY) ? { kind: proven ? 'mistake' : 'slip', played, best } : null;
+}
