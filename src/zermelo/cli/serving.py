@@ -1,9 +1,14 @@
 """Commands that serve."""
 
 import os
+import socket
+import sys
 from pathlib import Path
 
 import click
+
+_GRACE = 2  # seconds for answers that are on their way when it stops
+_BACKLOG = 2048
 
 
 @click.command()
@@ -32,8 +37,29 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
         with asking.progress("compiling") as progress:
             warming.warm(progress)
     app = create_app(db or saves.folder().parent / "studio.db", host)
-    click.echo(f"Zermelo studio: http://{host}:{port}  (stop with Ctrl-C)")
+    level = os.environ.get("ZERMELO_LOG", "warning")
+    config = uvicorn.Config(
+        app, log_level=level, server_header=False, timeout_graceful_shutdown=_GRACE
+    )
+    ours = _bound(host, port)
+    name = f"[{host}]" if ":" in host else host
+    click.echo(f"Zermelo studio: http://{name}:{ours.getsockname()[1]}  (stop with Ctrl-C)")
     if host not in ("127.0.0.1", "localhost", "::1"):
         click.echo("It listens beyond this machine: anyone who reaches it can play and think here.")
-    level = os.environ.get("ZERMELO_LOG", "warning")
-    uvicorn.run(app, host=host, port=port, log_level=level, server_header=False)
+    sys.setswitchinterval(float(os.environ.get("SWI", "0.005")))
+    uvicorn.Server(config).run(sockets=[ours])
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 takes one that is free."""
+    try:
+        (family, kind, *_, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        ours = socket.socket(family, kind)
+        if os.name == "posix":
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        ours.bind(address)
+        ours.listen(_BACKLOG)
+    except OSError as error:
+        msg = f"cannot listen on {host}, port {port}: {error.strerror}; --port takes another"
+        raise click.ClickException(msg) from None
+    return ours

@@ -93,7 +93,7 @@ def _candidate(position: Position, engine: Engine, found: Depth, action: int) ->
         text(action),
         value={1: "win", 0: "draw", -1: "loss"}[(score > 0) - (score < 0)] if exact else None,
         estimate=None if exact else engine.estimate(score),
-        plies=engine.far - abs(score) if exact and engine.ply_cost and score else None,
+        plies=engine.plies(score) if exact else None,
         exact=exact,
         best=score == found.score,
         pv=tuple(map(text, found.lines[action])),

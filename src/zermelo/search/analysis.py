@@ -223,11 +223,10 @@ class _Work:
         score = self.scores[action]
         if action not in self.proven:
             return Judged(action, line=self.lines[action])
-        has_plies = self.engine.ply_cost and score
         return Judged(
             action,
             sign=(score > 0) - (score < 0),
-            plies=self.engine.far - abs(score) if has_plies else None,
+            plies=self.engine.plies(score),
             diff=None if self.engine.ply_cost else score,
             line=self.lines[action],
         )

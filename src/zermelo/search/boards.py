@@ -407,6 +407,9 @@ class BoardEngine(Engine):
     decisive = DECISIVE
     scale = 1000.0
 
+    # Moves are left out, so a nearer win may be missed; but what wins or threatens to is seen.
+    sure_plies = 4
+
     def __init__(self, game: BoardGame, width: int = _WIDTH, fours: int = _FOURS) -> None:
         assert isinstance(game, BoardLineGame), f"{game.spec} has no lines to count"
         self.game: BoardLineGame = game

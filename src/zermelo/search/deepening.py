@@ -58,9 +58,12 @@ def is_settled(engine: Engine, score: int, depth: int) -> bool:
     """Whether a score is proven, distance included: nothing nearer is left beyond the horizon.
 
     Forced moves are searched past the depth, so a proven win may lie further away than a nearer
-    one that was not seen; at most a ply beyond the depth it does not.
+    one that was not seen; at most a ply beyond the depth it does not. Where distances are bounds
+    anyway (`Engine.plies` is None), the proof is enough.
     """
-    return abs(score) > engine.decisive and engine.far - abs(score) <= depth + 1
+    if abs(score) <= engine.decisive:
+        return False
+    return engine.plies(score) is None or engine.far - abs(score) <= depth + 1
 
 
 def _is_settled(engine: Engine, found: Depth, *, every: bool) -> bool:

@@ -21,6 +21,8 @@ class Engine(ABC):
     decisive: int
     ply_cost: int = 1  #: 0 where scores do not tell how far away they are
     scale: float = 1000.0  #: the score that makes an estimate of tanh(1)
+    #: how far away a proven end may be for its distance to be exact, too, and not only a bound
+    sure_plies: int = 1 << 30
     #: whether an estimate stood in for an end since `start`: if not, every score is exact
     met_horizon: bool = False
 
@@ -51,6 +53,11 @@ class Engine(ABC):
     def ended(self, state: Any) -> int:
         """The score of a state that is over."""
         return int(self.game.result(state)[1]) * self.far
+
+    def plies(self, score: int) -> int | None:
+        """The distance to the end that a proven score tells; None where it tells none."""
+        away = self.far - abs(score)
+        return away if score and self.ply_cost and away <= self.sure_plies else None
 
     def estimate(self, score: int) -> float:
         """A score as a number in [-1, 1]; 1 and -1 are for what is proven."""

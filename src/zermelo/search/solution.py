@@ -1,5 +1,6 @@
 """Solutions: `solve` answers for a position, proven where the limit allows it, else an estimate."""
 
+import functools
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from zermelo.players import Limit
 from zermelo.position import Position
 from zermelo.search.clock import Clock, Stopped
 from zermelo.search.deepening import deepen, is_settled
+from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
 from zermelo.search.solver import Settings, Solver, Unsolved
 from zermelo.search.tables import Table
@@ -139,14 +141,21 @@ class _Work:
     progress: Callable[[int], None] | None
     known: Solution = field(init=False)
 
+    @functools.cached_property
+    def engine(self) -> Engine:
+        """For estimates; made when the first is needed."""
+        return engine_for(self.position.game)
+
     def solve(self) -> Solution:
         self.known = Solution(self.position, estimate=0.0, best=(self.position.legal[0],))
-        clock = Clock(self.limit, self.progress)
         game = self.position.game
+        if isinstance(game, WordGame):
+            self.solver = self.solver or solver_for(game)
+        else:
+            self.engine  # noqa: B018 - is made, and compiled, here
+        clock = Clock(self.limit, self.progress)  # compilation aside
         try:
-            if isinstance(game, WordGame):
-                self.solver = self.solver or solver_for(game)
-                clock = Clock(self.limit, self.progress)  # compilation aside
+            if self.solver is not None:
                 score = None
                 if self.limit != Limit() and self.solver.known is None:
                     score = self.guess(clock.part(_ESTIMATE_SHARE))
@@ -168,8 +177,7 @@ class _Work:
 
     def guess(self, clock: Clock) -> int | None:
         """An estimate by deepening; the score, if it turns out to be a proof."""
-        game, state = self.position.game, self.position.state
-        engine = engine_for(game)
+        game, state, engine = self.position.game, self.position.state, self.engine
         every = not isinstance(game, WordGame)
         for found in deepen(engine, state, clock, max_depth=self.limit.depth, every=every):
             texts = tuple(map(game.to_text, found.pv))
@@ -183,7 +191,8 @@ class _Work:
             if found.exact or is_settled(engine, found.score, found.depth):
                 best = [a for a, score in found.scores.items() if score == found.score]
                 self.found(found.score, engine.far, engine.ply_cost, best if every else best[:1])
-                self.known = replace(self.known, pv=texts, complete=every)
+                plies = engine.plies(found.score)
+                self.known = replace(self.known, plies=plies, pv=texts, complete=every)
                 return found.score
         return None
 

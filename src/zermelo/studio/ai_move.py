@@ -13,8 +13,10 @@ def parse(board: list[int], player: int, board_size: int, win_length: int | None
     if len(board) != board_size * board_size:
         msg = f"{len(board)} cells do not make a board of {board_size}x{board_size}"
         raise BadBoard(msg)
-    game = registry.named_game(f"tictactoe:size={board_size},win={win_length or board_size}")
-    position = game.position(board, 0 if player == 1 else 1)
+    win = win_length or board_size
+    # The preset is compiled for itself.
+    spec = "tictactoe" if board_size == win == 3 else f"tictactoe:size={board_size},win={win}"
+    position = registry.named_game(spec).position(board, 0 if player == 1 else 1)
     if position.is_over:
         msg = f"the game is over: {position.verdict}"
         raise BadBoard(msg)
@@ -28,7 +30,7 @@ def answer(position: Position, found: Analysis, *, show_thinking: bool) -> dict[
     if show_thinking:
         evaluations = {
             str(position.parse(c.move)): {
-                "value": sign * _worth(c),
+                "value": sign * _worth(c) + 0.0,  # no -0.0
                 "reasoning": _reasoning(c),
                 "is_best": c.best,
             }

@@ -1,24 +1,27 @@
 """The studio's server: the HTTP of docs/studio.md. Each route is a door, a step and a view."""
 
+import asyncio
 import contextlib
 import json
 import secrets
-import threading
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException as PlainHTTPException
 
 from zermelo import __version__, records, roster
 from zermelo.contract import Game
 from zermelo.errors import ZermeloError
 from zermelo.games import registry
+from zermelo.games.lines import WordLineGame
 from zermelo.matches import Match
 from zermelo.players import Limit
 from zermelo.position import Position
@@ -26,17 +29,20 @@ from zermelo.records import Record
 from zermelo.specs import Parameter
 from zermelo.store import Changed, Row, Store
 from zermelo.studio import ai_move, puzzles, schemas, views
-from zermelo.studio.door import Door
+from zermelo.studio.door import Door, Receive, Scope, Send
 from zermelo.studio.review import review
 from zermelo.studio.schemas import MAX_SECONDS, Problem
-from zermelo.studio.thinking import ANALYST, Busy, Thinkers
+from zermelo.studio.thinking import ANALYST, Busy, Stream, Thinkers
 
 _PAGE = Path(__file__).parent / "page"
 _SECONDS = 10.0  # of an analysis
-_REPLY_SECONDS = 5.0
 _STATELESS_SECONDS = 1.0
+_AT_ONCE = 0.5  # seconds in which what goes wrong is still an error, and no event
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem} for code in (403, 404, 409, 413, 415, 422, 429)
+}
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {"description": "server-sent events", "content": {"text/event-stream": {}}}
 }
 
 GameQuery = Annotated[str, Query(min_length=1, max_length=200)]
@@ -44,9 +50,11 @@ MovesQuery = Annotated[str, Query(max_length=4000, description="separated by spa
 SecondsQuery = Annotated[float, Query(gt=0, le=MAX_SECONDS, allow_inf_nan=False)]
 
 
-def create_app(db: Path, host: str = "127.0.0.1") -> FastAPI:  # noqa: PLR0915 - a route each
-    """The application over one store."""
-    store, thinkers = Store(db), Thinkers()
+def create_app(  # noqa: PLR0915 - a route each
+    db: Path, host: str = "127.0.0.1", max_seconds: float = MAX_SECONDS
+) -> FastAPI:
+    """The application over one store; nothing in it thinks for longer than `max_seconds`."""
+    store, thinkers = Store(db), Thinkers(max_seconds)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -63,6 +71,7 @@ def create_app(db: Path, host: str = "127.0.0.1") -> FastAPI:  # noqa: PLR0915 -
         openapi_url="/api/openapi.json",
         responses=_PROBLEMS,
     )
+    app.state.thinkers = thinkers
     app.add_middleware(Door, host=host)
     _answer_errors(app)
 
@@ -103,7 +112,8 @@ def create_app(db: Path, host: str = "127.0.0.1") -> FastAPI:  # noqa: PLR0915 -
         for spec in (body.first, body.second):
             _check_player(spec)
         match = Match(_game(body.game), _moves(body.moves))
-        row = Row(secrets.token_urlsafe(9), body.game, body.first.strip(), body.second.strip())
+        key, first, second = secrets.token_urlsafe(9), body.first.strip(), body.second.strip()
+        row = Row(key, match.game.spec, first, second)
         row = store.add(_with(row, match))
         return views.match_view(row, match)
 
@@ -129,7 +139,7 @@ def create_app(db: Path, host: str = "127.0.0.1") -> FastAPI:  # noqa: PLR0915 -
         return views.match_view(store.put(row, _with(row, match)), match)
 
     @app.post("/api/v1/matches/{key}/reply")
-    async def reply(key: str, body: schemas.Reply) -> dict[str, Any]:
+    async def reply(key: str, body: schemas.Reply, response: Response) -> dict[str, Any]:
         """The computer's move."""
         row, match = _load(store, key)
         if match.outcome is not None:
@@ -137,9 +147,10 @@ def create_app(db: Path, host: str = "127.0.0.1") -> FastAPI:  # noqa: PLR0915 -
         spec = (row.first, row.second)[match.position.player]
         if spec == roster.HUMAN:
             raise HTTPException(409, "it is a human's turn")
-        limit = Limit(seconds=body.seconds or _REPLY_SECONDS)
-        found = await thinkers.choose(spec, match.position, limit)
-        match.play(found.move)
+        answer = await thinkers.choose(spec, match.position, body.seconds)
+        think, cpu = answer.seconds * 1000, answer.cpu * 1000
+        response.headers["server-timing"] = f"think;dur={think:.2f}, cpu;dur={cpu:.2f}"
+        match.play(answer.found.move)
         return views.match_view(store.put(row, _with(row, match)), match)
 
     @app.post("/api/v1/matches/{key}/undo")
@@ -165,7 +176,7 @@ def create_app(db: Path, host: str = "127.0.0.1") -> FastAPI:  # noqa: PLR0915 -
         game = _game(body.game)
         return views.position_view(game.position(body.board, moves=_moves(body.moves)))
 
-    @app.get("/api/v1/analysis", response_class=StreamingResponse)
+    @app.get("/api/v1/analysis", response_class=StreamingResponse, responses=_EVENTS)
     async def analysis(
         game: GameQuery,
         moves: MovesQuery = "",
@@ -180,26 +191,25 @@ def create_app(db: Path, host: str = "127.0.0.1") -> FastAPI:  # noqa: PLR0915 -
         if player:
             _check_player(player, human=False)
 
-        def thoughts(stop: threading.Event) -> Iterator[dict[str, Any]]:
-            limit = Limit(seconds=seconds, every=True, stop=stop)
+        def thoughts(limit: Limit) -> Iterator[dict[str, Any]]:
             with thinkers.player(spec, position.game.spec) as thinker:
                 for found in thinker.think(position, limit):
                     yield views.analysis_view(position, found)
 
-        return await _events(thinkers, thoughts, "analysis")
+        return await _events(thinkers.stream(thoughts, Limit(seconds, every=True)), "analysis")
 
-    @app.get("/api/v1/review", response_class=StreamingResponse)
+    @app.get("/api/v1/review", response_class=StreamingResponse, responses=_EVENTS)
     async def review_of(
         game: GameQuery, moves: MovesQuery = "", seconds: SecondsQuery = _SECONDS
     ) -> StreamingResponse:
         """A whole game, move by move, as server-sent events."""
         positions = _positions(_game(game), moves)
 
-        def thoughts(stop: threading.Event) -> Iterator[dict[str, Any]]:
+        def thoughts(limit: Limit) -> Iterator[dict[str, Any]]:
             with thinkers.player(ANALYST, positions[0].game.spec) as analyst:
-                yield from review(analyst, positions, seconds, stop)
+                yield from review(analyst, positions, limit)
 
-        return await _events(thinkers, thoughts, "ply")
+        return await _events(thinkers.stream(thoughts, Limit(seconds)), "ply")
 
     @app.get("/api/v1/puzzle")
     async def puzzle(
@@ -211,7 +221,7 @@ def create_app(db: Path, host: str = "127.0.0.1") -> FastAPI:  # noqa: PLR0915 -
         if plies not in puzzles.PLIES:
             raise HTTPException(422, "plies is even: a win takes 3, 5, 7 or 9")
         rules = _game(game)
-        found = await thinkers.run(lambda: puzzles.make(rules, plies, seed))
+        found = await thinkers.run(lambda: puzzles.make(rules, plies, seed, max_seconds))
         return {
             "game": rules.spec,
             "moves": found.position.moves,
@@ -251,9 +261,8 @@ def create_app(db: Path, host: str = "127.0.0.1") -> FastAPI:  # noqa: PLR0915 -
     async def stateless_move(body: schemas.AiMove) -> dict[str, Any]:
         """The best action on a board of tic-tac-toe."""
         position = ai_move.parse(body.board, body.player, body.board_size, body.win_length)
-        limit = Limit(seconds=_STATELESS_SECONDS, every=True)
-        found = await thinkers.choose(ANALYST, position, limit)
-        return ai_move.answer(position, found, show_thinking=body.show_thinking)
+        answer = await thinkers.choose(ANALYST, position, _STATELESS_SECONDS, every=True)
+        return ai_move.answer(position, answer.found, show_thinking=body.show_thinking)
 
     return app
 
@@ -268,6 +277,17 @@ def _answer_errors(app: FastAPI) -> None:
     app.add_exception_handler(Changed, problem(409))
     app.add_exception_handler(Busy, problem(429))
     app.add_exception_handler(puzzles.NoPuzzle, problem(404))
+
+    @app.exception_handler(sqlite3.Error)
+    async def lost(_: Request, error: sqlite3.Error) -> JSONResponse:
+        detail = f"the store of matches does not answer: {error}"
+        return JSONResponse({"detail": detail}, 503, {"retry-after": "1"})
+
+    @app.exception_handler(PlainHTTPException)
+    async def refused(_: Request, error: PlainHTTPException) -> JSONResponse:
+        if error.status_code == 400:  # the framework's word for a body that it cannot read
+            return JSONResponse({"detail": "the body: no JSON that can be read"}, 422)
+        return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -287,9 +307,26 @@ def _parameters(parameters: tuple[Parameter, ...]) -> list[dict[str, Any]]:
     ]
 
 
+@lru_cache(maxsize=256)
 def _game(spec: str) -> Game:
-    """By name only: a file is code, and nothing that arrives here may run it."""
-    return registry.named_game(spec)
+    """By name only: a file is code, and nothing that arrives here may run it.
+
+    The rules of a preset under another name, such as `mnk:3x3x3`, are the preset: compiling them
+    once more would take seconds.
+    """
+    game = registry.named_game(spec)
+    if isinstance(game, WordLineGame) and game.specialised:
+        return next(
+            preset
+            for preset in map(registry.named_game, registry.PRESETS)
+            if isinstance(preset, WordLineGame) and _rules(preset) == _rules(game)
+        )
+    return game
+
+
+def _rules(game: WordLineGame) -> tuple[Any, ...]:
+    grid = game.grid
+    return (grid.rows, grid.cols, game.win, game.lose, game.gravity, game.overline)
 
 
 def _moves(moves: list[str] | None) -> list[str]:
@@ -343,32 +380,46 @@ def _can_write(game: Game, form: records.Format) -> bool:
     return True
 
 
-async def _events(
-    thinkers: Thinkers,
-    thoughts: Callable[[threading.Event], Iterator[dict[str, Any]]],
-    name: str,
-) -> StreamingResponse:
-    """Server-sent events: one a thought, then `done`; an error arrives as `problem`."""
-    stream = thinkers.stream(thoughts)
+class _Events(StreamingResponse):
+    """A stream that stops its thinking when it ends, in whatever way it does."""
+
+    def __init__(self, stream: Stream, lines: AsyncIterator[str]) -> None:
+        super().__init__(lines, media_type="text/event-stream")
+        self._stream = stream
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._stream.close()
+
+
+async def _events(stream: Stream, name: str) -> StreamingResponse:
+    """Server-sent events: one a thought, then `done`; an error arrives as `problem`.
+
+    What goes wrong at once is an error, no stream.
+    """
+    first = asyncio.ensure_future(stream.next())
     try:
-        first = await anext(stream, None)  # so that what goes wrong at once is an error, no stream
+        await asyncio.wait((first,), timeout=_AT_ONCE)
+        if first.done():
+            first.result()
     except BaseException:
-        await stream.aclose()  # type: ignore[attr-defined]
+        first.cancel()
+        stream.close()
         raise
 
     async def lines() -> AsyncIterator[str]:
         try:
-            if first is not None:
-                yield _event(name, first)
-                async for thought in stream:
-                    yield _event(name, thought)
+            thought = await first
+            while thought is not None:
+                yield _event(name, thought)
+                thought = await stream.next()
             yield _event("done", {})
         except ZermeloError as error:
             yield _event("problem", {"detail": str(error)})
-        finally:
-            await stream.aclose()  # type: ignore[attr-defined]
 
-    return StreamingResponse(lines(), media_type="text/event-stream")
+    return _Events(stream, lines())
 
 
 def _event(name: str, data: dict[str, Any]) -> str:

@@ -63,7 +63,7 @@ class Door:
         origin = headers.get(b"origin", b"").decode("latin-1")
         if origin and origin.partition("://")[2] != host:
             return 403, "requests from other sites are refused"
-        # A picture's address may be an analysis: reading costs time, too. The page may be linked to.
+        # A picture's address may be an analysis: reading costs time, too. Pages may be linked to.
         costs = scope["method"] not in _READING or scope["path"].startswith("/api/v1/")
         if costs and headers.get(b"sec-fetch-site", b"same-origin") == b"cross-site":
             return 403, "requests from other sites are refused"

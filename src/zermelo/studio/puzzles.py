@@ -13,6 +13,7 @@ from zermelo.search.solver import Settings, Solver
 from zermelo.words import bits
 
 PLIES = (3, 5, 7, 9)
+_LEAST = 3  # moves before a puzzle
 _SECONDS = 5.0
 _NODES = 200_000  # a position that takes more is left for another
 
@@ -30,15 +31,16 @@ class Puzzle:
     seed: int
 
 
-def make(game: Any, plies: int, seed: int) -> Puzzle:
+def make(game: Any, plies: int, seed: int, seconds: float = _SECONDS) -> Puzzle:
     """The same puzzle for the same game, plies and seed."""
+    seconds = min(seconds, _SECONDS)
     if not isinstance(game, WordGame) or game.ply_cost == 0 or game.grid is None:
         msg = f"there are no puzzles of {game.spec}: it takes a line game of up to 64 cells"
         raise NoPuzzle(msg)
     dice = random.Random(f"{game.spec} {plies} {seed}")
     solver = Solver(game, Settings(table_bits=18))
-    clock = Clock(Limit(seconds=_SECONDS))
-    while clock.seconds < _SECONDS:
+    clock = Clock()
+    while clock.seconds < seconds and plies <= game.grid.size - _LEAST:
         position = _wander(game, dice)
         if position is not None and _fits(solver, position, plies):
             return Puzzle(position, plies, seed)
@@ -50,7 +52,7 @@ def _wander(game: WordGame, dice: random.Random) -> Position | None:
     """A random game without plain blunders, stopped somewhere; None if it was over by then."""
     assert game.grid is not None
     position = game.start()
-    for _ in range(dice.randrange(3, max(4, game.grid.size - 3))):
+    for _ in range(dice.randrange(_LEAST, max(_LEAST + 1, game.grid.size - _LEAST))):
         known, _, moves = game.quick(position.state)
         if known or not moves:
             return None

@@ -1,7 +1,7 @@
 """Review: a game move by move, with what was better, and why."""
 
-import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from zermelo.players import Analysis, Candidate, Limit, Player
@@ -11,17 +11,17 @@ from zermelo.studio.views import analysis_view
 _SLIP = 0.5  # of an estimate
 
 
-def review(
-    analyst: Player, positions: list[Position], seconds: float, stop: threading.Event
-) -> Iterator[dict[str, Any]]:
+def review(analyst: Player, positions: list[Position], limit: Limit) -> Iterator[dict[str, Any]]:
     """A record for the start and for every move: who stands how, and whether it was a mistake."""
-    share = min(2.0, max(0.05, seconds / max(1, len(positions))))
+    assert limit.seconds is not None
+    assert limit.stop is not None
+    share = min(2.0, max(0.05, limit.seconds / max(1, len(positions))))
     for ply, position in enumerate(positions):
-        if stop.is_set():
+        if limit.stop.is_set():
             return
         if position.is_over:
             break
-        found = analyst.choose(position, Limit(seconds=share, stop=stop))
+        found = analyst.choose(position, replace(limit, seconds=share))
         if ply == 0:
             yield _start(position, found)
         if ply + 1 < len(positions):
@@ -48,7 +48,7 @@ def _move(position: Position, found: Analysis, after: Position, ply: int) -> dic
     by_move = {c.move: c for c in found.candidates}
     played, best = by_move[moves[ply - 1]], found.candidates[0]
     views = {c["move"]: c for c in analysis_view(position, found)["candidates"]}
-    fault = _fault(found, played, best)
+    fault = _fault(played, best)
     better = views[best.move]
     return {
         "ply": ply,
@@ -63,9 +63,9 @@ def _move(position: Position, found: Analysis, after: Position, ply: int) -> dic
     }
 
 
-def _fault(found: Analysis, played: Candidate, best: Candidate) -> str | None:
-    """A mistake is proven; a slip is clear by estimate."""
-    if played.exact and found.exact:
+def _fault(played: Candidate, best: Candidate) -> str | None:
+    """A mistake is proven, whatever the other moves may be worth; a slip is clear by estimate."""
+    if played.exact and best.exact:
         return "mistake" if _worth(played) < _worth(best) else None
     return "slip" if _worth(played) < _worth(best) - _SLIP else None
 

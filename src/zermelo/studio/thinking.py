@@ -1,15 +1,17 @@
 """Thinking: players and analysts at work in threads, a bounded number, lent and taken back.
 
 Kernels release the interpreter, so threads share the cores, and a long think delays nobody: there
-are more threads than cores, and the system shares its time among them.
+are more threads than cores, the system shares its time among them, and what streams for a while
+has threads of its own.
 """
 
 import asyncio
 import contextlib
 import threading
-from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from zermelo import roster
@@ -17,13 +19,14 @@ from zermelo.errors import ZermeloError
 from zermelo.players import Analysis, Limit, Player
 from zermelo.position import Position
 from zermelo.search.analysis import Analyst
+from zermelo.search.levels import LevelPlayer
 from zermelo.search.solver import Settings
 
 ANALYST = "analysis"
-_WORKERS, _WAITING = 16, 64
-_SPARE = 2  # players of a kind kept for the next call
-_KINDS = 64
+_SPARE = 16  # players kept for the next call, of all kinds together
 _SETTINGS = Settings(table_bits=20)  # 32 MB an analyst at most
+_PATIENCE = 5.0  # seconds for a move, where neither the caller nor the player has a limit
+_LEVEL_SECONDS = 1.0
 
 Result = TypeVar("Result")
 
@@ -32,102 +35,175 @@ class Busy(ZermeloError):
     """Too many think at once."""
 
 
-class Thinkers:
-    """A pool of threads, and one of players by spec and game."""
+@dataclass(frozen=True)
+class Answer:
+    """A player's move, and the thread's time that it took: wall and CPU."""
 
-    def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(_WORKERS, "think")
-        self._places = threading.BoundedSemaphore(_WORKERS + _WAITING)
+    found: Analysis
+    seconds: float
+    cpu: float
+
+
+class Thinkers:
+    """Threads for moves and for streams, and players by spec and game."""
+
+    def __init__(self, max_seconds: float = 60.0) -> None:
+        self.max_seconds = max_seconds
+        self._moves = _Pool("move", workers=16, waiting=64)
+        self._long = _Pool("long", workers=8, waiting=8)
         self._lock = threading.Lock()
-        self._spare: defaultdict[tuple[str, str], list[Player]] = defaultdict(list)
+        self._spare: list[tuple[str, str, Player]] = []  # the last one used comes last
+        self._closing = threading.Event()
+
+    @property
+    def working(self) -> int:
+        """How many think, or wait to."""
+        return self._moves.taken + self._long.taken
 
     def close(self) -> None:
-        """What still thinks is not waited for."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """What still thinks stops soon, and is not waited for."""
+        self._closing.set()
+        for pool in (self._moves, self._long):
+            pool.threads.shutdown(wait=False, cancel_futures=True)
 
     @contextlib.contextmanager
     def player(self, spec: str, game: str) -> Iterator[Player]:
         """Borrow a player that nobody else uses; it may remember this game."""
-        with self._lock:
-            kind = self._spare.pop((spec, game), [])
-            player = kind.pop() if kind else None
-            if kind:
-                self._spare[spec, game] = kind
+        player = self._take(spec, game)
         if player is None:
             player = Analyst(_SETTINGS) if spec == ANALYST else roster.player(spec)
         try:
             yield player
         finally:
             with self._lock:
-                if len(self._spare) >= _KINDS:
-                    self._spare.pop(next(iter(self._spare)))
-                if len(self._spare[spec, game]) < _SPARE:
-                    self._spare[spec, game].append(player)
+                self._spare.append((spec, game, player))
+                del self._spare[:-_SPARE]
+
+    def _take(self, spec: str, game: str) -> Player | None:
+        with self._lock:
+            for at in reversed(range(len(self._spare))):
+                if self._spare[at][:2] == (spec, game):
+                    return self._spare.pop(at)[2]
+        return None
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Work in a thread; Busy when too many wait already."""
-        with self._place() as release:
-            future = asyncio.get_running_loop().run_in_executor(self._threads, work)
-            future.add_done_callback(lambda _: release())
-        return await future
+        """Work that may take seconds; Busy when too many wait already."""
+        return await self._long.run(work)
 
-    async def choose(self, spec: str, position: Position, limit: Limit) -> Analysis:
-        """A player's move."""
+    async def choose(
+        self, spec: str, position: Position, seconds: float | None, *, every: bool = False
+    ) -> Answer:
+        """A player's move, in the time it is given, or that it takes by itself."""
 
-        def work() -> Analysis:
+        def work() -> Answer:
             with self.player(spec, position.game.spec) as player:
-                return player.choose(position, limit)
+                within = min(seconds or _patience(player), self.max_seconds)
+                limit = Limit(seconds=within, every=every, stop=self._closing)
+                begin, cpu = time.perf_counter(), time.thread_time()
+                found = player.choose(position, limit)
+                return Answer(found, time.perf_counter() - begin, time.thread_time() - cpu)
 
-        return await self.run(work)
+        return await self._moves.run(work)
 
-    async def stream(
-        self, thoughts: Callable[[threading.Event], Iterator[Any]]
-    ) -> AsyncIterator[Any]:
-        """What a generator yields in a thread, as it comes; leaving early stops it.
+    def stream(self, thoughts: Callable[[Limit], Iterator[Any]], limit: Limit) -> "Stream":
+        """What a generator yields in a thread; Busy when too many wait already."""
+        within = min(limit.seconds or self.max_seconds, self.max_seconds)
+        stop = _Either(self._closing)
+        stream = Stream(thoughts, replace(limit, seconds=within, stop=stop))
+        self._long.start(stream.work)
+        return stream
 
-        Of records that come faster than they are taken, the older ones are kept in order too: there
-        are few, since every one costs a search.
-        """
-        loop = asyncio.get_running_loop()
-        ready: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
-        stop = threading.Event()
 
-        def tell(kind: str, item: Any) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(ready.put_nowait, (kind, item))
+class Stream:
+    """Thoughts on their way from a thread to the event loop, in order; `close` stops them.
 
-        def work() -> None:
-            try:
-                for thought in thoughts(stop):
-                    if stop.is_set():
-                        break
-                    tell("item", thought)
-                tell("end", None)
-            except Exception as error:  # noqa: BLE001 - it is raised again where it is awaited
-                tell("error", error)
+    All are kept until they are taken: there are few, since every one costs a search.
+    """
 
-        with self._place() as release:
-            future = loop.run_in_executor(self._threads, work)
-            future.add_done_callback(lambda _: release())
+    def __init__(self, thoughts: Callable[[Limit], Iterator[Any]], limit: Limit) -> None:
+        assert limit.stop is not None
+        self._thoughts, self._limit, self._stop = thoughts, limit, limit.stop
+        self._loop = asyncio.get_running_loop()
+        self._ready: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
+
+    def work(self) -> None:
+        """In the thread."""
         try:
-            while True:
-                kind, item = await ready.get()
-                if kind == "end":
-                    return
-                if kind == "error":
-                    raise item
-                yield item
-        finally:
-            stop.set()
+            for thought in () if self._stop.is_set() else self._thoughts(self._limit):
+                if self._stop.is_set():
+                    break
+                self._tell("item", thought)
+            self._tell("end", None)
+        except Exception as error:  # noqa: BLE001 - it is raised again where it is awaited
+            self._tell("error", error)
 
-    @contextlib.contextmanager
-    def _place(self) -> Iterator[Callable[[], None]]:
-        """A place in the queue, to be released when the work is done."""
-        if not self._places.acquire(blocking=False):
-            msg = "too many are thinking at once: try again in a moment"
-            raise Busy(msg)
+    def _tell(self, kind: str, item: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._ready.put_nowait, (kind, item))
+
+    async def next(self) -> Any:
+        """The next thought, None after the last; what went wrong in the thread is raised here."""
+        kind, item = await self._ready.get()
+        if kind == "error":
+            raise item
+        return item
+
+    def close(self) -> None:
+        """Nobody listens any more."""
+        self._stop.set()
+
+
+class _Either(threading.Event):
+    """Set by itself or by another."""
+
+    def __init__(self, other: threading.Event) -> None:
+        super().__init__()
+        self._other = other
+
+    def is_set(self) -> bool:
+        return super().is_set() or self._other.is_set()
+
+
+class _Pool:
+    """Threads, and a bounded number of places in them and before them."""
+
+    def __init__(self, name: str, workers: int, waiting: int) -> None:
+        self.threads = ThreadPoolExecutor(
+            workers,
+            name,
+            lambda: __import__("os").nice(
+                int(__import__("os").environ.get("NICE", "0")) if name == "long" else 0
+            ),
+        )
+        self.taken = 0
+        self._places = workers + waiting
+        self._lock = threading.Lock()
+
+    def start(self, work: Callable[[], Result]) -> "asyncio.Future[Result]":
+        with self._lock:
+            if self.taken >= self._places:
+                msg = "too many are thinking at once: try again in a moment"
+                raise Busy(msg)
+            self.taken += 1
         try:
-            yield self._places.release
+            future = self.threads.submit(work)
         except BaseException:
-            self._places.release()
+            self._release()
             raise
+        future.add_done_callback(self._release)
+        return asyncio.wrap_future(future)
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        return await self.start(work)
+
+    def _release(self, _: Any = None) -> None:
+        with self._lock:
+            self.taken -= 1
+
+
+def _patience(player: Player) -> float:
+    """The seconds that a player takes for a move when nobody says."""
+    if isinstance(player, LevelPlayer):
+        return _LEVEL_SECONDS
+    own: float | None = getattr(player, "seconds", None)
+    return own or _PATIENCE

@@ -1,7 +1,7 @@
 /** The start: pick a game, pick an opponent, play. Everything has a default, so one click is enough. */
 import { button, choice, h, memory, s, segmented } from './dom.js';
 import { create, games, players, recent } from './api.js';
-import { capital, isHuman, levelWords, playerName, title } from './words.js';
+import { blurb, capital, isHuman, levelWords, playerName, title } from './words.js';
 import { importDialog } from './records.js';
 
 // Little boards for the cards: X and O, lower case where the line that decides runs.
@@ -71,7 +71,7 @@ export async function startView(main, params, signal) {
 
   const cards = h('fieldset', { class: 'cards' }, h('legend', { class: 'unseen' }, 'Game'), known.map((game) => h('label', { class: 'game', 'data-testid': `game-${game.name}` },
     h('input', { type: 'radio', name: 'game', value: game.name, checked: game.name === chosen.game, on: { change: () => set('game', game.name) } }),
-    picture(game.name), h('span', { class: 'name' }, title(game.name)), h('span', { class: 'quiet' }, capital(game.summary)))));
+    picture(game.name), h('span', { class: 'name' }, title(game.name)), h('span', { class: 'quiet' }, blurb(game)))));
 
   /** Asks for one side of the computer's: a level, or any player of the roster. */
   function computer() {
@@ -110,6 +110,8 @@ export async function startView(main, params, signal) {
 
   function draw() {
     const game = gameOf();
+    const { activeElement: active } = document;
+    const kept = panel.contains(active) && (active.dataset.testid ? `[data-testid="${active.dataset.testid}"]` : `[name="${active.name}"][value="${active.value}"]`);
     const own = chosen.options[chosen.game];
     panel.replaceChildren(...[
       h('h2', {}, title(game.name)),
@@ -122,6 +124,7 @@ export async function startView(main, params, signal) {
       error,
       h('div', { class: 'go' }, h('button', { type: 'submit', class: 'primary', 'data-testid': 'start' }, chosen.mode === 'watch' ? 'Watch' : 'Play')),
     ].filter(Boolean));
+    if (kept) panel.querySelector(kept)?.focus();
   }
 
   function seats() {

@@ -4,6 +4,11 @@ const TITLES = {
   connect4: 'Connect Four', squava: 'Squava', tictactoe: 'Tic-tac-toe', gomoku6: 'Gomoku 6×6', gomoku: 'Gomoku',
   reversi: 'Reversi', mnk: 'K in a row', line: 'Your own rules',
 };
+const BLURBS = {
+  connect4: 'Stones fall; four in a row wins', squava: 'Four in a row wins, but three in a row loses', tictactoe: 'Three in a row, small or large',
+  gomoku6: 'Four in a row on a small board', gomoku: 'Five in a row on a large board', reversi: 'Turn their discs over; most discs win',
+  mnk: 'Choose the board and how many in a row', line: 'Gravity, lines that lose, swap: make your own game',
+};
 const LEVELS = ['', 'a beginner', 'a beginner', 'casual', 'casual', 'solid', 'solid', 'strong', 'strong', 'expert', 'never errs'];
 
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -14,6 +19,9 @@ export function title(spec) {
   const head = TITLES[name] ?? capital(name);
   return rest ? `${head} · ${rest.replace(/(\d)x(?=\d)/g, '$1×').replaceAll(',', ', ')}` : head;
 }
+
+/** What a game is about, in a few words; its own where we have none. */
+export const blurb = ({ name, summary }) => BLURBS[name] ?? capital(summary);
 
 export const levelWords = (level) => LEVELS[level] ?? '';
 
