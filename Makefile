@@ -4,7 +4,7 @@ BIN := .venv/bin
 # uv does not read pip's settings: hand it the folders where pip looks for wheels.
 export UV_FIND_LINKS := $(or $(PIP_FIND_LINKS),$(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null))
 
-.PHONY: studio play test check proofs bench clean
+.PHONY: studio play test check proofs bench load clean
 .DELETE_ON_ERROR:
 
 studio: .venv/studio
@@ -31,6 +31,9 @@ bench: .venv/dev
 	$(BIN)/zermelo bench envs
 	$(BIN)/zermelo bench solve
 	$(BIN)/zermelo bench signature
+
+load: .venv/dev
+	$(BIN)/python scripts/load.py
 
 clean:
 	rm -rf .venv

@@ -160,3 +160,26 @@ def test_choosing_and_thinking_aloud() -> None:
     assert "(proven; " in shown
     assert "keeps the draw" in shown or "threatens to win at" in shown
     assert "Illegal move 'a9'" in shown
+
+
+def test_lookahead_sees_the_end_of_reversi_and_draws() -> None:
+    position = z.game("reversi:4").position(moves="d3 d4 b1 d2 c4 a3 b4 a1 a2")
+    truth = z.solve(position)
+    found = z.player("lookahead:6").choose(position)
+    assert (found.value, found.diff) == (truth.value, truth.diff)
+    assert z.player("lookahead:9").choose(z.game("tictactoe").start()).value == "draw"
+
+
+@pytest.mark.parametrize("spec", [*SPECS, "random:seed=1", "level:1,seed=1", "perfect:seed=2"])
+def test_the_chosen_move_leads_its_record(spec: str) -> None:
+    position = z.game("tictactoe").position(moves="a1 b2 b1")
+    found = z.player(spec).choose(position, Limit(seconds=0.5, every=True))
+    assert found.candidates[0].move == found.move or spec.startswith("perfect")
+    assert next(c for c in found.candidates if c.move == found.move).best
+    assert found.value == next(c for c in found.candidates if c.move == found.move).value
+
+
+def test_a_game_is_saved_when_a_player_gives_up(tmp_path: Any) -> None:
+    done = zermelo("play", "connect4", "--second", "perfect", "--seconds", "0.2", given="4\n")
+    assert done.returncode == 2
+    assert "The game is saved" in done.stdout

@@ -18,8 +18,9 @@ import zermelo as z
 from test_cli import answer, zermelo
 from zermelo.players import Limit
 from zermelo.search import textbook
+from zermelo.search.runner import Unsolved
 from zermelo.search.solution import solve
-from zermelo.search.solver import Settings, Solver, Unsolved
+from zermelo.search.solver import Settings, Solver
 from zermelo.search.tables import Table, path_of
 from zermelo.words import bits
 
@@ -381,7 +382,7 @@ def test_what_cannot_be_solved_says_so() -> None:
         solve(z.game("gomoku").start())
     done = zermelo("choose", "connect4", "perfect", "--seconds", "0.2")
     assert done.returncode == 2
-    assert "perfect did not solve connect4 within 0.2 seconds" in done.stderr
+    assert "perfect did not solve connect4 within 0.2 s" in done.stderr
 
 
 def test_the_same_search_twice_has_the_same_counts() -> None:
@@ -430,3 +431,124 @@ def test_command() -> None:
     assert lines.returncode == 1
     assert len(lines.stdout.splitlines()) == 2
     assert "draw" in zermelo("solve", "tictactoe").stdout
+
+
+NIM = """
+from zermelo import Word, WordGame
+from zermelo.words import pick
+
+class Nim(WordGame):
+    \"\"\"Two heaps, take 1 to 3; who takes the last wins. A state turns up at several plies.\"\"\"
+    num_words, num_boards, num_actions = 3, 0, 6
+    one: Word = 1
+
+    def initial(self):
+        return (14, 11, 0)
+
+    def legal(self, state):
+        a, b, _ = state
+        first = pick(a == 0, 0, pick(a == 1, 1, pick(a == 2, 3, 7)))
+        return first | pick(b == 0, 0, pick(b == 1, 8, pick(b == 2, 24, 56)))
+
+    def play(self, state, action):
+        a, b, player = state
+        one = self.one
+        return (
+            pick(action < 3, a - action - one, a),
+            pick(action < 3, b, b - action + one + one),
+            player ^ one,
+        )
+
+    def result(self, state):
+        over = (state[0] | state[1]) == 0
+        return over, 0 - 1 * over
+"""
+
+TICK = """
+from zermelo import Word, WordGame
+
+class Tick(WordGame):
+    \"\"\"Forced moves, {last} of them, in states of two words.\"\"\"
+    num_words, num_boards, num_actions = 2, 0, 1
+    one: Word = 1
+    last: Word = {last}
+
+    def initial(self):
+        return (0, 0)
+
+    def legal(self, state):
+        return self.one
+
+    def play(self, state, action):
+        return (state[0] + self.one, state[1] ^ self.one)
+
+    def result(self, state):
+        over = state[0] == self.last
+        return over, -1 * over
+"""
+
+
+def own_game(folder: Any, name: str, text: str) -> z.Game:
+    path = folder / f"{name}.py"
+    path.write_text(text)
+    return z.game(str(path))
+
+
+def test_a_state_that_turns_up_at_several_plies(tmp_path: Any) -> None:
+    game = own_game(tmp_path, "nim", NIM)
+    book = textbook.Search(game, method="memo", distance=True)
+    for moves in ("", "3", "3 1", "1", "0 4 2"):
+        position = game.position(moves=moves)
+        value, best = book.best_actions(position.state)
+        for limit in (None, Limit(seconds=5), Limit(nodes=3000)):
+            found = solve(position, limit=limit)
+            if found.exact:
+                assert found.plies == textbook.FAR - abs(value)
+                if found.complete:
+                    assert found.best == tuple(map(str, best))
+        assert z.analyze(position, Limit(seconds=5)).plies == textbook.FAR - abs(value)
+
+
+def test_long_games_are_solved_or_refused(tmp_path: Any) -> None:
+    long = own_game(tmp_path, "long", TICK.format(last=300)).start()
+    assert (solve(long).value, solve(long).plies) == ("loss", 300)
+    assert z.analyze(long, Limit(seconds=5)).plies == 300
+    endless = own_game(tmp_path, "endless", TICK.format(last=5000)).start()
+    for limit in (None, Limit(seconds=1)):
+        with pytest.raises(Unsolved, match="more than 1,000 plies"):
+            solve(endless, limit=limit)
+    with pytest.raises(z.TooLarge, match="deeper"):
+        textbook.answer(endless, method="both", depth=None, order="index", distance=False)
+
+
+def test_limits_and_ctrl_c_hold_with_threads() -> None:
+    start = z.game("connect4").start()
+    solver = Solver(start.game, Settings(threads=2))  # type: ignore[arg-type]
+    found = [solve(start, limit=Limit(seconds=0.5), solver=solver) for _ in range(3)]
+    assert min(f.seconds for f in found) < 0.6
+    few = solve(start, limit=Limit(nodes=100_000), solver=solver)
+    assert few.nodes < 115_000
+    command = [sys.executable, "-m", "zermelo", "solve", "connect4", "--json", "--threads", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(12 if os.environ.get("ZERMELO_BOUNDS") else 5)
+        process.send_signal(signal.SIGINT)
+        begin = time.perf_counter()
+        out, _ = process.communicate(timeout=20)
+    assert time.perf_counter() - begin < 5
+    assert json.loads(out)["exact"] is False
+
+
+def test_goals_keep_a_move_and_say_what_is_proven() -> None:
+    start = z.game("mnk:5x4x4").start()
+    for nodes in (1000, 230_000, 260_000, 300_000):
+        assert solve(start, "wdl", Limit(nodes=nodes)).best
+    no = solve(start, "win").to_json("mnk:5x4x4")
+    assert (no["value"], no["wins"], no["exact"]) == (None, False, False)
+    assert solve(z.game("mnk:4x4x3").start(), "win").to_json("")["wins"] is True
+
+
+def test_connect_four_scores_count_the_winners_stones() -> None:
+    """With a losing length the loser may move last."""
+    game = z.game("line:rows=4,cols=4,win=4,lose=2,gravity=true")
+    found = solve(game.position(moves="1 3 2")).to_json("")
+    assert (found["value"], found["source"], found["score"]) == ("win", "end", 8)

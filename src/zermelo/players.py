@@ -133,7 +133,7 @@ class RandomPlayer(Player):
             estimate=0.0,
             candidates=tuple(
                 Candidate(text, estimate=0.0, best=text == move, pv=(text,))
-                for text in position.legal
+                for text in sorted(position.legal, key=lambda text: text != move)
             ),
             pv=(move,),
             seconds=time.perf_counter() - begin,

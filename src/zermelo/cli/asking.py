@@ -66,6 +66,7 @@ def answer(
     to_text: Callable[[dict[str, Any]], str],
     *,
     workers: int = 1,
+    stop: threading.Event | None = None,
 ) -> int:
     """One answer, or one a line of standard input; a bad line is answered in its place."""
     if sum((moves is not None, board is not None, from_stdin)) > 1:
@@ -83,7 +84,7 @@ def answer(
             return {"error": str(error)}
 
     failed = False
-    for found in _in_order(answer_line, _lines(), workers):
+    for found in _in_order(answer_line, _lines(), workers, stop or threading.Event()):
         failed = failed or "error" in found
         click.echo(json.dumps(found) if as_json or "error" in found else to_text(found))
         sys.stdout.flush()
@@ -91,9 +92,15 @@ def answer(
 
 
 def _in_order(
-    work: Callable[[str | None], dict[str, Any]], lines: Iterator[str | None], workers: int
+    work: Callable[[str | None], dict[str, Any]],
+    lines: Iterator[str | None],
+    workers: int,
+    stop: threading.Event,
 ) -> Iterator[dict[str, Any]]:
-    """The answers in the order of the lines, each as soon as it is there."""
+    """The answers in the order of the lines, each as soon as it is there.
+
+    `stop` is set when they are no longer wanted, as after Ctrl-C.
+    """
     if workers == 1:
         yield from map(work, lines)
         return
@@ -107,8 +114,13 @@ def _in_order(
 
         # A thread of its own reads: whoever sends line after line gets answer after answer.
         threading.Thread(target=read, daemon=True).start()
-        while (done := waiting.get()) is not None:
-            yield done.result()
+        try:
+            while (done := waiting.get()) is not None:
+                yield done.result()
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 class Pool(Generic[Tool]):

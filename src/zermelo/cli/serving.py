@@ -9,6 +9,8 @@ import click
 
 _GRACE = 2  # seconds for answers that are on their way when it stops
 _BACKLOG = 2048
+# seconds: requests wait for a thinking thread's Python no longer than this
+_SWITCH = 0.0005
 
 
 @click.command()
@@ -46,7 +48,7 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
     click.echo(f"Zermelo studio: http://{name}:{ours.getsockname()[1]}  (stop with Ctrl-C)")
     if host not in ("127.0.0.1", "localhost", "::1"):
         click.echo("It listens beyond this machine: anyone who reaches it can play and think here.")
-    sys.setswitchinterval(float(os.environ.get("SWI", "0.005")))
+    sys.setswitchinterval(_SWITCH)
     uvicorn.Server(config).run(sockets=[ours])
 
 

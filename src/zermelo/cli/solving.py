@@ -1,5 +1,6 @@
 """Commands that walk a game's tree: the solver, the textbook's searches, counts."""
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,6 +58,7 @@ def solve(
     def make() -> Solver | None:
         return solution.solver_for(rules, settings) if isinstance(rules, WordGame) else None
 
+    stop = threading.Event()
     solvers = asking.Pool(make, threads if from_stdin else 1)
     with asking.progress(f"solving {game}") as progress:
 
@@ -65,7 +67,7 @@ def solve(
                 found = solution.solve(
                     position,
                     goal,
-                    Limit(seconds, nodes),
+                    Limit(seconds, nodes, stop=stop),
                     solver=solver,
                     progress=lambda nodes: progress(f"{nodes:,} positions"),
                 )
@@ -73,7 +75,15 @@ def solve(
 
         workers = threads if from_stdin else 1
         return asking.answer(
-            rules, find, moves, board, from_stdin, as_json, solution_text, workers=workers
+            rules,
+            find,
+            moves,
+            board,
+            from_stdin,
+            as_json,
+            solution_text,
+            workers=workers,
+            stop=stop,
         )
 
 
@@ -114,6 +124,8 @@ def analyze(
 def solution_text(found: dict[str, Any]) -> str:
     """A solution in one line."""
     value = found["value"] or f"not proven: {word_for(None, found['estimate'])}"
+    if found.get("wins") is False:
+        value = "does not win, proven"
     plies = f" in {found['plies']} plies" if found["plies"] else ""
     depth = f", {found['depth']} plies ahead" if found.get("depth") else ""
     parts = [f"{value}{plies}{depth}"]
@@ -150,7 +162,9 @@ def textbook(
 ) -> None:
     """Search GAME as the textbook does, and count what it costs."""
     from zermelo.games import registry
+    from zermelo.games.reversi import Reversi
     from zermelo.search import textbook as book
+    from zermelo.search.solution import scores
 
     rules = registry.game(game)
     position = rules.position(moves=moves)
@@ -159,6 +173,8 @@ def textbook(
         msg = "value iteration has no depth, order or distance"
         raise click.UsageError(msg)
     found = book.answer(position, deepens=deepen, **switches)
+    diff = rules.diff(position.state) if position.is_over and isinstance(rules, Reversi) else None
+    found |= scores(position, found["value"], found["plies"], diff)
     if as_json:
         asking.print_json({**found, "game": game})
         return

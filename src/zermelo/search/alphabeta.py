@@ -26,11 +26,14 @@ class AlphaBetaPlayer(Player):
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """A record a depth."""
         engine = self._engine_for(position.game)
-        seconds = limit.seconds or self.seconds
+        seconds = min(filter(None, (self.seconds, limit.seconds)), default=None)
         clock = Clock(replace(limit, seconds=seconds))
         depth = min(filter(None, (self.depth, limit.depth)), default=None)
         for found in deepen(engine, position.state, clock, max_depth=depth, every=limit.every):
-            yield _record(position, engine, found, clock, every=limit.every)
+            last = _record(position, engine, found, clock, every=limit.every)
+            yield last
+        # What the depth that was not finished took counts too.
+        yield replace(last, nodes=clock.nodes, seconds=clock.seconds)
 
     def _engine_for(self, game: Game) -> Engine:
         if self._engine is None or self._game != game:

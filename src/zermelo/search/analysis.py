@@ -22,7 +22,7 @@ from zermelo.search.solver import Settings, Solver
 
 PATIENCE = 10.0  #: seconds, where the caller sets no limit
 _DEEPENING, _PROVING = 0.2, 0.9  # shares of what is left when their turn comes
-_ALONE = 0.9  # for deepening, where nothing can be proven otherwise
+_ALONE = 0.85  # for deepening, where nothing can be proven otherwise
 
 
 def analyze(
@@ -49,6 +49,8 @@ def analyze(
     analyst = analyst or Analyst()
     if player is None:
         return last_of(analyst.think(position, limit))
+    if limit.seconds is not None:
+        limit = replace(limit, seconds=limit.seconds / 2)
     thought = last_of(player.think(position, replace(limit, every=True)))
     verdict = last_of(analyst.think(position, limit))
     why = {c.move: c.reasons for c in verdict.candidates}

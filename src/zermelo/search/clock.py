@@ -80,6 +80,13 @@ class Part(Clock):
         self.whole = whole
         self.cancelled = False
 
+    def slice(self) -> int:
+        """Short where threads share what is left of a number of nodes."""
+        size = super().slice()
+        if self.whole.max_nodes is None:
+            return size
+        return max(1, min(size, (self.whole.max_nodes - self.whole.nodes) // 4))
+
     def count(self, nodes: int) -> None:
         """Here and in the whole."""
         super().count(nodes)

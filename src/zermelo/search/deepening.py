@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from zermelo.contract import Game
 from zermelo.search.clock import Clock, Stopped
 from zermelo.search.engine import Engine
 
@@ -41,7 +42,7 @@ def deepen(
     engine: Engine, state: Any, clock: Clock, *, max_depth: int | None = None, every: bool = False
 ) -> Iterator[Depth]:
     """Deeper and deeper answers for a state that is not over; at least one, whatever the clock."""
-    order = engine.game.actions(state)
+    order = _from_centre(engine.game, engine.game.actions(state))
     for depth in range(1, (max_depth or MAX_DEPTH) + 1):
         try:
             # The first depth is a move's worth of work, and without it there would be no answer.
@@ -54,6 +55,15 @@ def deepen(
             return
 
 
+def _from_centre(game: Game, actions: list[int]) -> list[int]:
+    """Of moves that look alike, those in the middle first."""
+    grid = game.grid
+    if grid is None or game.num_actions < grid.size:
+        return actions
+    middle = complex((grid.cols - 1) / 2, (grid.rows - 1) / 2)
+    return sorted(actions, key=lambda a: abs(complex(a % grid.cols, a // grid.cols) - middle))
+
+
 def is_settled(engine: Engine, score: int, depth: int) -> bool:
     """Whether a score is proven, distance included: nothing nearer is left beyond the horizon.
 
@@ -61,7 +71,7 @@ def is_settled(engine: Engine, score: int, depth: int) -> bool:
     one that was not seen; at most a ply beyond the depth it does not. Where distances are bounds
     anyway (`Engine.plies` is None), the proof is enough.
     """
-    if abs(score) <= engine.decisive:
+    if abs(score) <= engine.decisive or not engine.settles:
         return False
     return engine.plies(score) is None or engine.far - abs(score) <= depth + 1
 

@@ -23,6 +23,8 @@ class Engine(ABC):
     scale: float = 1000.0  #: the score that makes an estimate of tanh(1)
     #: how far away a proven end may be for its distance to be exact, too, and not only a bound
     sure_plies: int = 1 << 30
+    #: whether such a distance may be read off at all: not where a state turns up at several plies
+    settles: bool = True
     #: whether an estimate stood in for an end since `start`: if not, every score is exact
     met_horizon: bool = False
 

@@ -32,6 +32,7 @@ class WordEngine(Engine):
         self.far, self.ply_cost, self.scale = game.far, game.ply_cost, game.scale
         # Reversi is decided by counting at the end: no score proves anything before.
         self.decisive = game.far // 2 if game.ply_cost else game.far
+        self.settles = game.layered
         # Without symmetry a state's best move in the table is its own, so lines can be read off.
         self._runner = Runner(game, table_bits=_TABLE_BITS, symmetry=False)
 

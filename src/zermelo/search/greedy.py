@@ -12,7 +12,7 @@ from zermelo.games.reversi import Reversi
 from zermelo.players import Analysis, Candidate, Limit, Player
 from zermelo.position import Position
 from zermelo.search.clock import Clock
-from zermelo.search.deepening import deepen
+from zermelo.search.deepening import Depth, deepen
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
 
@@ -55,17 +55,20 @@ class LookaheadPlayer(Player):
         if self._engine is None or self._engine.game != game:
             self._engine = engine_for(game)
         engine, clock = self._engine, Clock(limit)
-        seen: dict[int, int] = {}
+        seen: dict[int, int | None] = {}
         for found in deepen(engine, position.state, clock, max_depth=self.plies, every=True):
-            seen = {a: self._within(engine, score) for a, score in found.scores.items()}
-        best = max(seen.values())
-        ranks = {a: _rank(game, position.state, a) for a, score in seen.items() if score == best}
+            seen = {a: self._within(engine, found, a) for a in found.scores}
+        best = max(score or 0 for score in seen.values())
+        ranks = {
+            a: _rank(game, position.state, a) for a, score in seen.items() if (score or 0) == best
+        }
         yield _answer(position, _pick(ranks, self._dice), ranks, clock, (engine, seen))
 
-    def _within(self, engine: Engine, score: int) -> int:
-        """A score that is proven and near enough; else 0."""
-        near = engine.far - abs(score) <= self.plies
-        return score if near and abs(score) > engine.decisive else 0
+    def _within(self, engine: Engine, found: Depth, action: int) -> int | None:
+        """A score that is proven and near enough."""
+        score = found.scores[action]
+        near = engine.far - abs(score) <= self.plies and abs(score) > engine.decisive
+        return score if near or found.exact else None
 
 
 def _pick(ranks: dict[int, tuple[int, int, float]], dice: random.Random) -> int:
@@ -78,16 +81,18 @@ def _answer(
     action: int,
     ranks: dict[int, tuple[int, int, float]],
     clock: Clock,
-    seen: tuple[Engine, dict[int, int]] | None = None,
+    seen: tuple[Engine, dict[int, int | None]] | None = None,
 ) -> Analysis:
     """The record: proven where looking ahead has proven it, else greedy's own points."""
     text = position.game.to_text
     candidates = []
     for other in position.actions:
-        score = seen[1][other] if seen else 0
-        value, plies = None, None
-        if seen and score:
-            value, plies = ("win" if score > 0 else "loss"), seen[0].far - abs(score)
+        value, plies, diff = None, None, None
+        score = seen[1][other] if seen else None
+        if seen and score is not None:
+            value = {1: "win", 0: "draw", -1: "loss"}[(score > 0) - (score < 0)]
+            plies = seen[0].plies(score)
+            diff = None if seen[0].ply_cost else score
         points = ranks[other][1] / _SCALE if other in ranks else 0.0
         candidates.append(
             Candidate(
@@ -98,9 +103,11 @@ def _answer(
                 exact=value is not None,
                 best=other == action,
                 pv=(text(other),),
+                diff=diff,
             )
         )
-    candidates.sort(key=lambda c: (not c.best, {"win": 0, None: 1, "loss": 2}[c.value]))
+    worth = {"win": 2.0, "draw": 0.0, "loss": -2.0}
+    candidates.sort(key=lambda c: (not c.best, -worth.get(c.value or "", c.estimate or 0.0)))
     top = candidates[0]
     return Analysis(
         top.move,
@@ -113,6 +120,7 @@ def _answer(
         nodes=clock.nodes,
         seconds=clock.seconds,
         source="greedy" if seen is None else "search",
+        diff=top.diff,
     )
 
 

@@ -28,11 +28,13 @@ WIDE, HORIZON, MET_HORIZON = range(12, 15)
 # How many slots of the table are in use, and the node at which there will be more: while a search
 # is short its table stays in the processor's cache.
 SLOTS, GROW_AT = range(15, 17)
+TOO_DEEP = 18  # set when the stack has no room for another ply
 # How often a move at an even or odd ply closed the window, and the most that any did.
 HISTORY_MAX, HISTORY = 17, 20
 NUM_CONTROLS = HISTORY + 2 * 64
 NO_MOVE = 255
 _FEW_SLOTS, _GROWTH = 1 << 14, 16
+_MOST_MOVED = 1 << 16  # slots: to move more of them takes longer than a slice should
 NEW = -1  # control[DEPTH] when no search is under way
 _BIAS = 1 << 15  # scores in a table entry are stored as unsigned 16 bits
 
@@ -128,14 +130,14 @@ def forget(control: Any, table: Any) -> None:
 
 
 def grow(game: WordGame, control: Any, table: Any) -> None:
-    """More slots, with what is known moved to where it will be looked for.
+    """More slots, with what is known moved to where it will be looked for, if it is not too much.
 
     From the last pair of slots down: each moves up, to a pair that has been moved already.
     """
     old = control[SLOTS]
     control[SLOTS] = min(_GROWTH * old, len(table))
     control[GROW_AT] = control[NODES] + 2 * control[SLOTS]
-    if control[SLOTS] == old:
+    if control[SLOTS] == old or old > _MOST_MOVED:
         return
     for at in range(old - 1, -1, -1):
         entry = table[at, game.num_words]
@@ -209,6 +211,9 @@ def search(
         if not settled:
             at = frames[depth, NEXT]
             if at < frames[depth, COUNT] and frames[depth, BEST] < frames[depth, BETA]:
+                if depth + 1 == frames.shape[0]:
+                    control[TOO_DEEP] = 1
+                    return False, 0
                 index = moves[depth, at]
                 frames[depth, NEXT] = at + 1
                 frames[depth, LAST_MOVE] = index
@@ -366,7 +371,7 @@ def remember(game: WordGame, depth: Any, control: Any, keys: Any, frames: Any, t
     game.store(table, slot, key)
     table[slot, game.num_words] = (
         word(control[GENERATION]) << word(48)
-        | word(depth) << word(40)
+        | word(min(depth, 255)) << word(40)
         | word(frames[depth, BEST_MOVE]) << word(32)
         | word(frames[depth, KNOWN_LOW] + _BIAS) << word(16)
         | word(frames[depth, KNOWN_HIGH] + _BIAS)

@@ -35,25 +35,34 @@ class LevelPlayer(Player):
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer."""
         within = replace(limit, seconds=limit.seconds or _SECONDS)
-        found = self._analyst.choose(position, within)
-        good, lesser = _split(found.candidates)
         errs = self._dice.random() < MISTAKES[self.level]
-        chosen = self._err(lesser) if errs and lesser else self._dice.choice(good)
-        yield replace(
-            found,
-            move=chosen.move,
-            value=chosen.value,
-            estimate=chosen.estimate,
-            plies=chosen.plies,
-            exact=chosen.exact,
-            pv=chosen.pv,
-            diff=chosen.diff,
-        )
+        chance = self._dice.random()
+        for found in self._analyst.think(position, within):
+            good, lesser = _split(found.candidates)
+            chosen = _err(lesser, chance) if errs and lesser else good[int(chance * len(good))]
+            others = (replace(c, best=False) for c in found.candidates if c.move != chosen.move)
+            yield replace(
+                found,
+                move=chosen.move,
+                value=chosen.value,
+                estimate=chosen.estimate,
+                plies=chosen.plies,
+                exact=chosen.exact,
+                candidates=(replace(chosen, best=True), *others),
+                pv=chosen.pv,
+                diff=chosen.diff,
+            )
 
-    def _err(self, lesser: list[Candidate]) -> Candidate:
-        """A likely mistake: the better ones, which come first, more often."""
-        weights = [2.0 ** -(4 * rank / len(lesser)) for rank in range(len(lesser))]
-        return self._dice.choices(lesser, weights)[0]
+
+def _err(lesser: list[Candidate], chance: float) -> Candidate:
+    """A likely mistake: the better ones, which come first, more often."""
+    weights = [2.0 ** -(4 * rank / len(lesser)) for rank in range(len(lesser))]
+    left = chance * sum(weights)
+    for candidate, weight in zip(lesser, weights, strict=True):
+        left -= weight
+        if left < 0:
+            return candidate
+    return lesser[-1]
 
 
 def _split(candidates: tuple[Candidate, ...]) -> tuple[list[Candidate], list[Candidate]]:

@@ -9,10 +9,11 @@ from zermelo.players import Analysis, Limit, Player
 from zermelo.position import Position
 from zermelo.search.analysis import Analyst
 from zermelo.search.clock import Clock, Stopped
+from zermelo.search.runner import Unsolved
 from zermelo.search.solution import VALUES, solve, solver_for
-from zermelo.search.solver import Solver, Unsolved
+from zermelo.search.solver import Solver
 
-_PATIENCE = 600.0  # seconds for a move, where the caller sets no limit
+_PATIENCE = 60.0  # seconds for a move, where the caller sets no limit
 
 
 class PerfectPlayer(Player):
@@ -38,7 +39,7 @@ class PerfectPlayer(Player):
         else:
             found = self._choose_plainly(position, limit)
         if not found.exact:
-            msg = f"perfect did not solve {game.spec} within {limit.seconds:g} seconds"
+            msg = f"perfect did not solve {game.spec} within {limit.seconds:g} s: give it more seconds"
             raise Unsolved(msg)
         yield found
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from zermelo.contract import Game, MaskGame
+from zermelo.contract import Game
 from zermelo.games.lines import LineGame
 from zermelo.players import Reason
 
@@ -29,7 +29,7 @@ KINDS = {
     "loses-slower": "proven: every move loses, another one sooner",
     "forces-pass": "after the move the opponent must pass",
 }
-_MAX_FACTS = 64  # moves whose consequences are looked at on a large board
+_MANY, _MAX_FACTS = 64, 32  # with more moves than that, the consequences of so many are looked at
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Facts:
 
     def _threats(self, state: Any) -> list[int]:
         """What the other side would win with at once, if it moved now."""
-        if not isinstance(self.game, MaskGame):
+        if not isinstance(self.game, LineGame):
             return []
         handed = self.game.handed_over(state)
         return [] if self.game.result(handed)[0] else self._winning(handed)
@@ -184,7 +184,8 @@ def _near(game: Game, state: Any) -> int:
 
 def explain(facts: Facts, judged: list[Judged]) -> dict[int, tuple[Reason, ...]]:
     """The reasons for and against every move, the weightiest first; `judged` is best first."""
-    facts.look_at([j.action for j in judged[:_MAX_FACTS]] + facts.threatened)
+    most = len(judged) if len(judged) <= _MANY else _MAX_FACTS
+    facts.look_at([j.action for j in judged[:most]] + facts.threatened)
     return {j.action: tuple(_reasons(facts, j, judged)) for j in judged}
 
 

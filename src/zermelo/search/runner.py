@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from zermelo.contract import WordGame
+from zermelo.errors import ZermeloError
 from zermelo.kernels import compiled
 from zermelo.search import kernel as k
 from zermelo.search.clock import Clock
@@ -11,10 +12,14 @@ from zermelo.symmetry import byte_tables
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MAX_PLIES = 140
+_MIN_PLIES, _MAX_PLIES = 140, 1000  # passes may make a game longer than its board
 _NO_HORIZON = 1 << 20
 _MAX_GENERATION = 1 << 16
 TURN_PLIES = 12  #: so many plies from the root states are looked up up to symmetry
+
+
+class Unsolved(ZermeloError):
+    """The limit came first, or the game is beyond the solver."""
 
 
 class Runner:
@@ -35,11 +40,12 @@ class Runner:
         words = game.num_words
         size = 2 if table_bits is None else 1 << table_bits
         self.table: NDArray[Any] = np.zeros((size, words + 1), np.uint64)
+        plies = max(_MIN_PLIES, min(_MAX_PLIES, game.longest(game.initial()) + 2))
         self._room = [
-            np.zeros((_MAX_PLIES, words), np.uint64),
-            np.zeros((_MAX_PLIES, words), np.uint64),
-            np.zeros((_MAX_PLIES, k.NUM_COLUMNS), np.int64),
-            np.zeros((_MAX_PLIES, 128), np.int64),
+            np.zeros((plies, words), np.uint64),
+            np.zeros((plies, words), np.uint64),
+            np.zeros((plies, k.NUM_COLUMNS), np.int64),
+            np.zeros((plies, 128), np.int64),
         ]
         turns = byte_tables(game.symmetries() if symmetry and table_bits is not None else ())
         self._turns = np.array(turns, np.uint64).reshape(-1, 8, 256)
@@ -94,6 +100,10 @@ class Runner:
             before = int(control[k.NODES])
             control[k.BUDGET] = before + clock.slice()
             done = self._run(root, control, *self._room, self.table, self._turns)
+            if control[k.TOO_DEEP]:
+                control[k.TOO_DEEP] = 0
+                msg = f"{self.game.spec} can last more than {_MAX_PLIES:,} plies: beyond the solver"
+                raise Unsolved(msg)
             if done:
                 clock.count(int(control[k.NODES]) - before)
             else:

@@ -16,7 +16,8 @@ from zermelo.search.clock import Clock, Stopped
 from zermelo.search.deepening import deepen, is_settled
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
-from zermelo.search.solver import Settings, Solver, Unsolved
+from zermelo.search.runner import Unsolved
+from zermelo.search.solver import Settings, Solver
 from zermelo.search.tables import Table
 
 GOALS = ("exact", "wdl", "win")
@@ -42,7 +43,8 @@ class Solution:
     source: str = "search"
     diff: int | None = None  #: Reversi: the raw disc difference
     depth: int | None = None  #: of an estimate: plies looked ahead
-    complete: bool = True  #: False when the limit came before all best moves were known
+    complete: bool = True  #: whether `best` is known to hold all best moves
+    wins: bool | None = None  #: for the goal "win": the answer, when it is proven
 
     def to_json(self, spec: str) -> dict[str, Any]:
         """The fields that scripts get."""
@@ -62,6 +64,8 @@ class Solution:
             "depth": self.depth,
             "complete": self.complete,
         }
+        if self.wins is not None:
+            found["wins"] = self.wins
         return found | scores(self.position, self.value, self.plies, self.diff)
 
 
@@ -83,8 +87,9 @@ def connect_four_score(position: Position, value: str | None, plies: int | None)
     if value is None or plies is None:
         return None
     board = position.board or ()
-    stones = sum(map(abs, board)) + plies
-    size = (len(board) + 3) // 2 - (stones + 1) // 2
+    winner = position.player if value == "win" else 1 - position.player
+    stones = sum(map(abs, board)) + plies + 1 - winner  # the first player has the odd one
+    size = (len(board) + 3) // 2 - stones // 2
     return size if value == "win" else -size
 
 
@@ -147,7 +152,8 @@ class _Work:
         return engine_for(self.position.game)
 
     def solve(self) -> Solution:
-        self.known = Solution(self.position, estimate=0.0, best=(self.position.legal[0],))
+        first = self.position.legal[0]
+        self.known = Solution(self.position, estimate=0.0, best=(first,), complete=False)
         game = self.position.game
         if isinstance(game, WordGame):
             self.solver = self.solver or solver_for(game)
@@ -187,6 +193,7 @@ class _Work:
                 best=texts[:1],
                 pv=texts,
                 depth=found.depth,
+                complete=False,
             )
             if found.exact or is_settled(engine, found.score, found.depth):
                 best = [a for a, score in found.scores.items() if score == found.score]
@@ -234,15 +241,18 @@ class _Work:
     def prove_sign(self, solver: Solver, clock: Clock) -> None:
         """Win, draw or loss of the position and of its moves; what is not proven stays null."""
         game, state = solver.game, self.position.state
-        if self.goal == "win" and not solver.is_above(state, 0, clock):
-            self.known = Solution(self.position, estimate=0.0)
+        wins = solver.is_above(state, 0, clock) if self.goal == "win" else None
+        if wins is False:
+            self.known = replace(self.known, wins=False)
             return
-        sign = 1 if self.goal == "win" else solver.sign(state, clock)
+        sign = 1 if wins else solver.sign(state, clock)
+        guessed = self.known.best
         best: list[str] = []
         for action in self.position.actions:
+            shown = tuple(best) or guessed
             self.known = Solution(
-                self.position, VALUES[sign], best=tuple(best), exact=True, complete=False
+                self.position, VALUES[sign], best=shown, exact=True, complete=False, wins=wins
             )
             if -solver.sign(game.play(state, action), clock) == sign:
                 best.append(game.to_text(action))
-        self.known = Solution(self.position, VALUES[sign], best=tuple(best), exact=True)
+        self.known = Solution(self.position, VALUES[sign], best=tuple(best), exact=True, wins=wins)

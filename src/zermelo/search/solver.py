@@ -6,12 +6,12 @@ own table, since only a table whose entries are single words could be shared wit
 
 import contextlib
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from zermelo.contract import WordGame
-from zermelo.errors import ZermeloError
 from zermelo.search import kernel as k
 from zermelo.search.clock import Clock, Part, Stopped
 from zermelo.search.deepening import deepen, is_settled
@@ -22,10 +22,6 @@ from zermelo.search.tables import Table
 _MAX_LINE = 64
 # Nodes for proving and for deepening, by turns; then proving without end.
 _TURNS = ((2_000_000, 4_000_000), (32_000_000, 16_000_000))
-
-
-class Unsolved(ZermeloError):
-    """The limit came first, or the game is beyond the solver."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,7 @@ class Solver:
         known = self._known(state)
         if known is not None:
             return known
-        if self.settings.deepening and not self.game.ends_first:
+        if self.settings.deepening and self.game.layered and not self.game.ends_first:
             for proving, deepening in _TURNS:
                 with contextlib.suppress(Stopped):
                     return self._prove(state, clock.part(nodes=proving))
@@ -228,9 +224,20 @@ class Solver:
                     for other in parts:
                         other.cancelled = True
 
-        with ThreadPoolExecutor(len(parts)) as pool:
+        with ThreadPoolExecutor(len(parts)) as pool, _cancelling(parts):
             for done in [
                 pool.submit(work, *pair) for pair in zip(self._runners, parts, strict=True)
             ]:
                 done.result()
         return worths
+
+
+@contextlib.contextmanager
+def _cancelling(parts: list[Part]) -> Iterator[None]:
+    """Whatever goes wrong, or Ctrl-C, ends the other threads' search too."""
+    try:
+        yield
+    except BaseException:
+        for part in parts:
+            part.cancelled = True
+        raise

@@ -21,6 +21,7 @@ ORDERS = ("index", "centre")
 FAR = 1_000_000  #: above every number of plies
 INFINITY = 2 * FAR
 MAX_STATES = 3_000_000
+MAX_LINE = 64
 
 
 @dataclass
@@ -202,13 +203,30 @@ def principal_variation(search: Search, state: Any) -> list[int]:
         state = search.game.play(state, best[0])
 
 
+def _line_by(values: dict[Any, int], game: Game, state: Any) -> list[int]:
+    """First moves that keep the value, to the end or for a while."""
+    line: list[int] = []
+    while len(line) < MAX_LINE and (actions := game.actions(state)):
+        line.append(next(a for a in actions if -values[game.play(state, a)] == values[state]))
+        state = game.play(state, line[-1])
+    return line
+
+
 def answer(position: Position, *, deepens: bool = False, **switches: Any) -> dict[str, Any]:
     """The textbook's answer for a position, with its counts, as scripts get it.
 
     Counts are of the one search for the value; best moves and line are found by others.
     """
-    game, state = position.game, position.state
     begin = time.perf_counter()
+    try:
+        return _answer(position, begin, deepens=deepens, **switches)
+    except RecursionError:
+        msg = f"{position.game.spec} goes deeper than a search that calls itself ply by ply"
+        raise TooLarge(msg) from None
+
+
+def _answer(position: Position, begin: float, *, deepens: bool, **switches: Any) -> dict[str, Any]:
+    game, state = position.game, position.state
     best: list[int] = []
     line: list[int] = []
     if switches["method"] == "value-iteration":
@@ -216,6 +234,7 @@ def answer(position: Position, *, deepens: bool = False, **switches: Any) -> dic
         value, proven = values[state], True
         actions = game.actions(state)
         best = [a for a in actions if -values[game.play(state, a)] == value]
+        line = _line_by(values, game, state)
     else:
         if deepens:
             value, search = deepen(game, state, **switches)

@@ -111,7 +111,7 @@ def create_app(  # noqa: PLR0915 - a route each
         """Begin a match."""
         for spec in (body.first, body.second):
             _check_player(spec)
-        match = Match(_game(body.game), _moves(body.moves))
+        match = Match(_game(body.game), body.moves)
         key, first, second = secrets.token_urlsafe(9), body.first.strip(), body.second.strip()
         row = Row(key, match.game.spec, first, second)
         row = store.add(_with(row, match))
@@ -174,7 +174,7 @@ def create_app(  # noqa: PLR0915 - a route each
     async def position_of(body: schemas.Asked) -> dict[str, Any]:
         """A position, without storing it."""
         game = _game(body.game)
-        return views.position_view(game.position(body.board, moves=_moves(body.moves)))
+        return views.position_view(game.position(body.board, moves=body.moves))
 
     @app.get("/api/v1/analysis", response_class=StreamingResponse, responses=_EVENTS)
     async def analysis(
@@ -243,7 +243,7 @@ def create_app(  # noqa: PLR0915 - a route each
     @app.post("/api/v1/export")
     async def export(body: schemas.Export) -> dict[str, str]:
         """A game as a record."""
-        position = _game(body.game).position(moves=_moves(body.moves))
+        position = _game(body.game).position(moves=body.moves)
         return {"text": records.write(Record(position, position.outcome), body.format)}
 
     @app.post("/api/v1/import")
@@ -327,10 +327,6 @@ def _game(spec: str) -> Game:
 def _rules(game: WordLineGame) -> tuple[Any, ...]:
     grid = game.grid
     return (grid.rows, grid.cols, game.win, game.lose, game.gravity, game.overline)
-
-
-def _moves(moves: list[str] | None) -> list[str]:
-    return list(moves or ())
 
 
 def _check_player(spec: str, *, human: bool = True) -> None:

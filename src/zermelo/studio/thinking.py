@@ -168,13 +168,7 @@ class _Pool:
     """Threads, and a bounded number of places in them and before them."""
 
     def __init__(self, name: str, workers: int, waiting: int) -> None:
-        self.threads = ThreadPoolExecutor(
-            workers,
-            name,
-            lambda: __import__("os").nice(
-                int(__import__("os").environ.get("NICE", "0")) if name == "long" else 0
-            ),
-        )
+        self.threads = ThreadPoolExecutor(workers, name)
         self.taken = 0
         self._places = workers + waiting
         self._lock = threading.Lock()

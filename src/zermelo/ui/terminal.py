@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from zermelo import roster, saves
-from zermelo.errors import IllegalMove
+from zermelo.errors import IllegalMove, ZermeloError
 from zermelo.games import files
 from zermelo.matches import Match
 from zermelo.players import Limit, Player
@@ -61,6 +61,9 @@ def play(match: Match, players: tuple[str, str], options: Options) -> None:
     except (Leave, EOFError, KeyboardInterrupt):
         _save(match, players)
         return
+    except ZermeloError:  # a player that cannot go on
+        _save(match, players)
+        raise
     if resumed:
         saves.forget(match.game.spec)
     print(f"{match.verdict[0].upper()}{match.verdict[1:]}.")
@@ -152,6 +155,9 @@ def _hint(match: Match, engines: tuple[Player | None, ...], options: Options) ->
 
 def _why(match: Match, move: str, engines: tuple[Player | None, ...], options: Options) -> None:
     """What a move leads to, and what shows it."""
+    if not move:
+        print(f"Type why and a move, such as why {match.position.legal[0]}.")
+        return
     try:
         text = match.game.to_text(match.position.parse(move))
     except IllegalMove as error:

@@ -8,6 +8,7 @@ export class Refusal extends Error {
   }
 }
 
+const [BUSY, PATIENCE] = [429, 4];
 let isLost = false;
 const listeners = new Set();
 
@@ -59,9 +60,13 @@ async function request(method, path, { body, signal, once } = {}) {
     options.headers['Content-Type'] = 'application/json';
     options.body = JSON.stringify(body);
   }
-  const answer = await reach(`/api/v1/${path}`, options, once);
-  if (!answer.ok) throw await refusal(answer);
-  return answer.json();
+  for (let tries = 1; ; tries += 1) {
+    const answer = await reach(`/api/v1/${path}`, options, once);
+    if (answer.ok) return answer.json();
+    // Too many ask at once: a moment later there is room.
+    if (answer.status !== BUSY || tries === PATIENCE) throw await refusal(answer);
+    await pause(700 * tries, signal);
+  }
 }
 
 const kept = new Map();

@@ -7,15 +7,16 @@
  *   #puzzle=SPEC&plies=N&seed=N
  *
  * Hooks for tests (data-testid):
- *   everywhere  home, nav-play, nav-puzzles, theme, connection, live, board, cell-b2, verdict, error, thinking-panel,
- *               certainty, value, value-bar, candidates, line-MOVE, all-candidates
- *   start       game-NAME, mode-computer|friend|watch, level, opponent, spec, begins-you|computer|chance, warn,
- *               option-NAME, start, import, recent
+ *   everywhere  home, nav-play, nav-puzzles, theme, connection, live, board, cell-b2, verdict, error
+ *   start       game-NAME, mode-computer|friend|watch, opponent, level, spec, first, second, begins-you|computer|chance,
+ *               option-NAME, warn, start, import, recent
  *   play        moves, undo, hint, thinking, review, new, again, pause, resign, share, warn, extra-MOVE, note,
- *               take-back, play-anyway, busy
- *   review      graph, first, back, forward, last, judge, comment, branch, branch-as, share, to-game, moves, mistake-PLY
+ *               take-back, play-anyway, retry
+ *   thinking    thinking-panel, value, certainty, value-bar, candidates, line-MOVE, all-candidates
+ *   review      judge, graph, progress, comment, first, back, forward, last, moves, move-PLY, mistake-PLY, thinking,
+ *               branch, branch-as, share, import, to-game
  *   puzzle      puzzle-game, puzzle-plies, puzzle-next, puzzle-hint, puzzle-again, puzzle-give-up, puzzle-note, solved
- *   dialogs     dialog, link, format, record, copy, import-text, import-format, import-game, import-go, close
+ *   dialogs     dialog, close, link, copy, format, record, copy-record, import-text, import-format, import-game, import-go
  */
 import { announce, h, memory } from './dom.js';
 import { isGone, onConnection } from './api.js';
@@ -35,7 +36,6 @@ function viewFor(params) {
 }
 
 async function route() {
-  if (location.hash === '#main') return;
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
@@ -48,6 +48,7 @@ async function route() {
     if (isHere) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
+  document.title = 'Zermelo';
   main.replaceChildren();
   scrollTo(0, 0);
   try {
@@ -74,6 +75,8 @@ function theme() {
 }
 
 theme();
+// A plain anchor would put its name where the match's id stands.
+document.querySelector('.skip').addEventListener('click', (event) => { event.preventDefault(); main.focus(); });
 onConnection((lost) => {
   document.getElementById('connection').hidden = !lost;
   announce(lost ? 'The connection is lost. Trying again.' : 'The connection is back.');

@@ -3,9 +3,10 @@
  * ghost stones, rings); it knows no rules: what a click plays stands in the position.
  */
 import { h, mark } from './dom.js';
-import { cellWords, outcomeWords, worth } from './words.js';
+import { cellWords, outcomeWords, strength, worth } from './words.js';
 
 const BRIEF = 10; // columns; above, cells are too small for words
+const WARMEST = 24; // candidates that are coloured on such a board: all of them would hide the stones
 
 export class Board {
   /** `play(move)` is called for a click or Enter on a cell that plays something. */
@@ -45,7 +46,7 @@ export class Board {
   /** Candidates as colours and words in their cells; null takes them away. */
   showHeat(candidates) {
     this.heat.clear();
-    for (const candidate of candidates ?? []) {
+    for (const candidate of (candidates ?? []).slice(0, this._brief ? WARMEST : undefined)) {
       const [stone] = this.placed([candidate.move]);
       if (stone) this.heat.set(stone.cell, candidate);
     }
@@ -127,16 +128,16 @@ export class Board {
     const classes = ['cell', plays && 'plays', i === last && 'last', line.has(i) && 'won', ring && 'ring', ghost && 'ghost',
       heat && 'heat', heat?.best && 'best', heat && (value > 0.05 ? 'good' : value < -0.05 ? 'bad' : 'even'),
       stone && i === this._arrived && 'arrived'].filter(Boolean).join(' ');
-    const spoken = [this._name(i), stone ? symbols[stone > 0 ? 0 : 1] : 'empty', i === last && 'last move', line.has(i) && 'in the line that decided',
-      ring, heat && `${outcomeWords(heat)}${heat.best ? ', best' : ''}`, ghost && `${symbols[ghost.side]} expected${ghost.number ? `, move ${ghost.number}` : ''}`,
-    ].filter(Boolean).join(', ');
+    const spoken = [this._name(i), stone ? symbols[stone > 0 ? 0 : 1] : 'empty', i === last && 'last move',
+      line.has(i) && 'in the line that decided', ring, heat && outcomeWords(heat), heat?.best && 'best',
+      ghost && `${symbols[ghost.side]} expected`, ghost?.number && `move ${ghost.number}`].filter(Boolean).join(', ');
     const sign = [classes, spoken, words, value, stone, ghost?.side].join('|');
     if (this._signs[i] === sign) return;
     this._signs[i] = sign;
     button.className = classes;
     button.setAttribute('aria-label', spoken);
     button.setAttribute('aria-disabled', String(!plays));
-    button.style.setProperty('--heat', Math.abs(value || 0));
+    button.style.setProperty('--heat', heat ? strength(heat).toFixed(2) : 0);
     button.style.setProperty('--fall', Math.floor(i / this.position.cols) + 1);
     button.replaceChildren(...[
       stone ? mark(stone > 0 ? 0 : 1, discs) : ghost ? mark(ghost.side, discs) : null,

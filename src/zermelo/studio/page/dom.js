@@ -45,6 +45,12 @@ export function choice(label, options, value, change, id) {
       options.map(([key, text]) => h('option', { value: key, selected: key === value }, text))));
 }
 
+/** A labelled checkbox; `label` may hold elements. */
+export function checkbox(label, checked, change, id) {
+  const box = h('input', { type: 'checkbox', checked, 'data-testid': id, on: { change: () => change(box.checked) } });
+  return h('label', { class: 'check' }, box, h('span', {}, label));
+}
+
 /** Says something to people who listen instead of looking. */
 export function announce(text) {
   const live = document.getElementById('live');

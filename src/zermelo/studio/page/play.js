@@ -1,6 +1,6 @@
 /** A match at the board: the human's clicks, the computer's replies, hints, warnings, and thinking when it is asked for. */
 import * as api from './api.js';
-import { announce, button, h, mark, memory } from './dom.js';
+import { announce, button, checkbox, h, mark, memory } from './dom.js';
 import { Board } from './board.js';
 import { Mind, Thinking } from './thinking.js';
 import { shareDialog } from './records.js';
@@ -27,6 +27,7 @@ class Play {
     this._board = new Board((move) => this._play(move));
     this._thinking = new Thinking(this._board);
     this._isThinking = false;
+    this._isReplying = false;
     this._warns = memory.read('start', {}).warn ?? false;
     this._isPaused = false;
     this._main = main;
@@ -44,22 +45,26 @@ class Play {
     this._tools = {
       undo: button('Undo', 'undo', () => this._undo(), { 'aria-keyshortcuts': 'u', title: 'Undo (u)' }),
       hint: button('Hint', 'hint', () => this._hint(), { 'aria-keyshortcuts': 'h', title: 'Hint (h)' }),
-      thinking: button('Thinking', 'thinking', () => this._toggle(), { 'aria-pressed': 'false', 'aria-keyshortcuts': 't', title: 'Show what the engine thinks (t)' }),
+      thinking: button('Thinking', 'thinking', () => this._toggle(),
+        { 'aria-pressed': 'false', 'aria-keyshortcuts': 't', title: 'Show what the engine thinks (t)' }),
       review: h('a', { class: 'button', 'data-testid': 'review', title: 'Where the game was won and lost' }, 'Review'),
       pause: button('Pause', 'pause', () => this._pause(), { hidden: true }),
       new: h('a', { class: 'button', href: '#', 'data-testid': 'new', 'aria-keyshortcuts': 'n', title: 'New game (n)' }, 'New game'),
     };
     this._again = button('Play again', 'again', () => this._rematch(), { class: 'primary', hidden: true });
     this._resign = button('Resign', 'resign', () => this._giveUp(), { class: 'plain' });
-    const warn = h('input', { type: 'checkbox', checked: this._warns, 'data-testid': 'warn', on: { change: (event) => this._setWarns(event.target.checked) } });
+    const keys = ['arrows', 'Enter', 'u undo', 'h hint', 't thinking', 'n new'];
     this._main.replaceChildren(h('div', { class: 'table' },
-      h('section', { class: 'stage', 'aria-label': 'Game' }, h('div', { class: 'top' }, this._title, this._sides), this._verdict, this._board.element, this._extra),
+      h('section', { class: 'stage', 'aria-label': 'Game' },
+        h('div', { class: 'top' }, this._title, this._sides), this._verdict, this._board.element, this._extra),
       h('div', { class: 'tools' }, this._again, Object.values(this._tools)), this._note,
       h('aside', { class: 'side' }, this._thinking.element,
         h('section', { class: 'card' }, h('h2', {}, 'Moves'), this._list),
-        h('div', { class: 'more' }, h('label', { class: 'check' }, warn, h('span', {}, 'Warn me before blunders')),
-          button('Share, export', 'share', () => shareDialog(this._match.game, this._match.moves), { class: 'plain' }), this._resign),
-        h('p', { class: 'keys quiet' }, ['arrows', 'Enter', 'u undo', 'h hint', 't thinking', 'n new'].map((text) => h('kbd', {}, text))))));
+        h('div', { class: 'more' },
+          checkbox('Warn me before blunders', this._warns, (warns) => this._setWarns(warns), 'warn'),
+          button('Share, export', 'share', () => shareDialog(this._match.game, this._match.moves), { class: 'plain' }),
+          this._resign),
+        h('p', { class: 'keys quiet' }, keys.map((text) => h('kbd', {}, text))))));
   }
 
   /** Shows the match as the server has it, and goes on with it. */
@@ -80,21 +85,30 @@ class Play {
     const isWatched = humans(match) === 0;
     this._title.textContent = title(match.game);
     document.title = `${title(match.game)} – Zermelo`;
-    this._sides.replaceChildren(...[match.first, match.second].map((spec, side) => h('span', { class: `player${!match.over && match.to_move === side ? ' moves-now' : ''}` },
-      mark(side, match.discs), `${who(match, side) === 'You' ? 'You' : playerName(spec)} (${match.symbols[side]})`)));
+    this._sides.replaceChildren(this._player(0), this._player(1));
     this._sides.className = `sides ${match.game.split(':')[0]}`;
     this._drawVerdict();
-    this._extra.replaceChildren(...(match.human_to_move ? match.extra : []).map((move) => button(capital(move), `extra-${move}`, () => this._play(move), { class: 'primary' })));
+    this._extra.replaceChildren(...(match.human_to_move ? match.extra : []).map(
+      (move) => button(capital(move), `extra-${move}`, () => this._play(move), { class: 'primary' })));
+    const review = `#match=${encodeURIComponent(match.id)}&view=review`;
     this._list.replaceChildren(...match.moves.map((move, i) => h('li', {},
-      h('a', { href: `#match=${encodeURIComponent(match.id)}&view=review&ply=${i + 1}` }, moveText(i + 1, move, match.symbols, who(match, i % 2))))));
+      h('a', { href: `${review}&ply=${i + 1}` }, moveText(i + 1, move, match.symbols, who(match, i % 2))))));
     this._list.scrollTop = this._list.scrollHeight;
     tools.undo.disabled = !this._undoable() || this._isReplying;
+    tools.thinking.disabled = match.over;
     tools.hint.disabled = match.over || !match.human_to_move;
-    tools.review.href = `#match=${encodeURIComponent(match.id)}&view=review`;
+    tools.review.href = review;
     tools.pause.hidden = !isWatched || match.over;
     tools.pause.textContent = this._isPaused ? 'Go on' : 'Pause';
     this._again.hidden = !match.over;
     this._resign.hidden = !match.human_to_move;
+  }
+
+  _player(side) {
+    const { _match: match } = this;
+    const name = who(match, side) === 'You' ? 'You' : playerName(side ? match.second : match.first);
+    const isTurn = !match.over && match.to_move === side;
+    return h('span', { class: `player${isTurn ? ' moves-now' : ''}` }, mark(side, match.discs), `${name} (${match.symbols[side]})`);
   }
 
   _drawVerdict() {
@@ -105,9 +119,13 @@ class Play {
       head = match.outcome === ['first', 'second'][mine] ? 'You win' : 'You lose';
       tail = match.verdict;
     } else if (!match.over && match.human_to_move) head = mine === null ? capital(match.verdict) : 'Your move';
-    else if (!match.over) head = this._isPaused ? 'Paused' : `${playerName([match.first, match.second][match.to_move])} is thinking…`;
-    this._verdict.className = `verdict${match.over ? ' over' : match.human_to_move || this._isPaused ? '' : ' busy'}`;
-    this._verdict.replaceChildren(h('strong', {}, head), tail && h('span', {}, ` ${tail}`));
+    else if (!match.over && !this._isReplying) head = this._isPaused ? 'Paused' : 'Waiting';
+    else if (!match.over) head = `${playerName([match.first, match.second][match.to_move])} is thinking…`;
+    this._verdict.className = 'verdict';
+    this._verdict.classList.toggle('over', match.over);
+    this._verdict.classList.toggle('won', match.over && head !== 'You lose');
+    this._verdict.classList.toggle('busy', this._isReplying);
+    this._verdict.replaceChildren(h('strong', {}, head), tail && h('span', {}, ` · ${tail}`));
   }
 
   async _play(move) {
@@ -150,9 +168,11 @@ class Play {
   _warn({ kind, played, best }, move) {
     const head = kind === 'mistake' ? `${move} is a mistake` : `${move} looks like a mistake`;
     const why = played.reasons.length ? `it ${whyWords(played)}` : outcomeWords(played);
-    const back = button('Take it back', 'take-back', () => { this._say(''); this._board.showLine(null); this._board.focus(); announce('Taken back.'); }, { class: 'primary' });
+    const takeBack = () => { this._say(''); this._board.showLine(null); this._board.focus(); announce('Taken back.'); };
+    const back = button('Take it back', 'take-back', takeBack, { class: 'primary' });
     const anyway = button('Play it anyway', 'play-anyway', () => { this._say(''); this._send(move); });
-    this._say(h('p', {}, h('strong', {}, `${head}: `), `${why}. There is better: `, outcomeWords(best), '.'), h('div', { class: 'row' }, back, anyway));
+    this._say(h('p', {}, h('strong', {}, `${head}: `), `${why}. Another move is better: ${outcomeWords(best)}.`),
+      h('div', { class: 'row' }, back, anyway));
     back.focus();
   }
 
@@ -189,6 +209,7 @@ class Play {
       return;
     }
     this._board.showLine(null);
+    this._draw();
     const again = button('Try again', 'retry', () => api.match(this._match.id, this._signal).then((match) => this.update(match)));
     this._say(h('p', { class: 'error', 'data-testid': 'error' }, error.message), h('div', { class: 'row' }, again));
   }
@@ -229,7 +250,7 @@ class Play {
       if (!best) { this._say('No hint was found in time. Please ask again.'); return; }
       const why = whyWords(best) || outcomeWords(best);
       this._board.showRing(best.move, 'hint');
-      this._say(h('p', {}, h('strong', {}, `Hint: ${best.move}. `), capital(why), ' ', h('span', { class: 'badge' }, certainty(record))));
+      this._say(h('p', {}, h('strong', {}, `Hint: ${best.move}. `), capital(why), ' ', h('span', { class: `badge${record.exact ? ' sure' : ''}` }, certainty(record))));
     } catch (error) {
       await this._recover(error);
     }
@@ -286,7 +307,8 @@ class Play {
 
   _key(event) {
     if (!isShortcut(event)) return;
-    const act = { u: () => this._undo(), h: () => this._hint(), t: () => this._toggle(), n: () => { location.hash = ''; } }[event.key.toLowerCase()];
+    const acts = { u: () => this._undo(), h: () => this._hint(), t: () => this._toggle(), n: () => { location.hash = ''; } };
+    const act = acts[event.key.toLowerCase()];
     if (!act) return;
     event.preventDefault();
     act();

@@ -3,21 +3,22 @@ import * as api from './api.js';
 import { announce, button, choice, h, mark, memory } from './dom.js';
 import { Board } from './board.js';
 import { Mind } from './thinking.js';
-import { capital, title, whyWords } from './words.js';
+import { capital, inAddress, title, whyWords } from './words.js';
 
 const GAMES = ['connect4', 'squava', 'gomoku6', 'mnk:5x5x4', 'tictactoe:size=4'];
 const PLIES = [3, 5, 7, 9];
 const SECONDS = 15;
 const DEFENDING = 600; // ms before the other side answers
 
-const address = (game, plies, seed) => `#puzzle=${encodeURIComponent(game).replaceAll('%3A', ':').replaceAll('%3D', '=')}&plies=${plies}&seed=${seed}`;
+const address = (game, plies, seed) => `#puzzle=${inAddress(game)}&plies=${plies}&seed=${seed}`;
+const anySeed = () => 1 + Math.floor(Math.random() * 100000);
 const movesIn = (plies) => (plies === 1 ? 'one move' : `${(plies + 1) / 2} moves`);
 
 export async function puzzleView(main, params, signal) {
   const asked = memory.read('puzzle', {});
   const game = params.get('puzzle') || asked.game || GAMES[0];
   const plies = Number(params.get('plies')) || asked.plies || 3;
-  const seed = params.has('seed') ? Number(params.get('seed')) : 1 + Math.floor(Math.random() * 100000);
+  const seed = params.has('seed') ? Number(params.get('seed')) : anySeed();
   history.replaceState(null, '', address(game, plies, seed));
   memory.write('puzzle', { game, plies });
   await new Puzzle(main, signal, { game, plies, seed }).load();
@@ -34,17 +35,19 @@ class Puzzle {
     this._again = button('From the start', 'puzzle-again', () => this._begin());
     this._hint = button('Hint', 'puzzle-hint', () => this._help(), { 'aria-keyshortcuts': 'h' });
     this._giveUp = button('Show me', 'puzzle-give-up', () => this._show());
-    const next = h('a', { class: 'button primary', 'data-testid': 'puzzle-next', href: address(asked.game, asked.plies, asked.seed + 1) }, 'Next puzzle');
+    const following = address(asked.game, asked.plies, asked.seed + 1);
+    const next = h('a', { class: 'button primary', 'data-testid': 'puzzle-next', href: following }, 'Next puzzle');
     const games = GAMES.includes(asked.game) ? GAMES : [asked.game, ...GAMES];
-    const choose = (change) => { location.hash = address(change.game ?? asked.game, change.plies ?? asked.plies, 1 + Math.floor(Math.random() * 100000)); };
+    const choose = (game, plies) => { location.hash = address(game, plies, anySeed()); };
+    const lengths = PLIES.map((plies) => [String(plies), movesIn(plies)]);
     this._stage = h('section', { class: 'stage', 'aria-label': 'Puzzle' },
       h('div', { class: 'top' }, h('h1', {}, 'Find the win'), h('span', { class: 'quiet' }, title(asked.game))), this._head);
     main.replaceChildren(h('div', { class: 'table' }, this._stage,
       h('div', { class: 'tools' }, next, this._hint, this._giveUp, this._again), this._note,
       h('aside', { class: 'side' },
         h('section', { class: 'card' }, h('h2', {}, 'Which puzzles'), h('div', { class: 'fields' },
-          choice('Game', games.map((name) => [name, title(name)]), asked.game, (value) => choose({ game: value }), 'puzzle-game'),
-          choice('Win in', PLIES.map((n) => [String(n), movesIn(n)]), String(asked.plies), (value) => choose({ plies: value }), 'puzzle-plies')), this._solved))));
+          choice('Game', games.map((name) => [name, title(name)]), asked.game, (game) => choose(game, asked.plies), 'puzzle-game'),
+          choice('Win in', lengths, String(asked.plies), (plies) => choose(asked.game, plies), 'puzzle-plies')), this._solved))));
     document.title = 'Puzzles – Zermelo';
   }
 
@@ -150,8 +153,8 @@ class Puzzle {
     this._can(false);
     if (!this._hadHelp) memory.write('solved', memory.read('solved', 0) + 1);
     this._count();
-    this._head.replaceChildren(h('strong', {}, 'Solved'), h('span', {}, ` ${position.verdict}`));
-    this._head.classList.add('over');
+    this._head.replaceChildren(h('strong', {}, 'Solved'), h('span', {}, ` · ${position.verdict}`));
+    this._head.classList.add('over', 'won');
     this._say('');
     announce(`Solved. ${capital(position.verdict)}.`);
   }
@@ -186,7 +189,7 @@ class Puzzle {
   _can(act) {
     this._hint.disabled = this._giveUp.disabled = !act;
     this._again.disabled = !this._puzzle;
-    this._head.classList.remove('over');
+    this._head.classList.remove('over', 'won');
   }
 
   _count() {

@@ -19,9 +19,10 @@ export class Thinking {
     this._body = h('tbody', { 'data-testid': 'candidates' });
     this._more = button('', 'all-candidates', () => { this._all = !this._all; this._draw(); }, { class: 'plain' });
     this._note = h('p', { class: 'quiet', role: 'status' });
+    const heads = ['Move', 'Outcome', 'Why'].map((text) => h('th', { scope: 'col' }, text));
     this.element = h('section', { class: 'card thinking', 'aria-label': 'Thinking', hidden: true, 'data-testid': 'thinking-panel' },
       h('p', { class: 'value' }, this._head, this._sure), this._bar, this._note,
-      h('table', {}, h('thead', {}, h('tr', {}, ['Move', 'Outcome', 'Why'].map((text) => h('th', { scope: 'col' }, text)))), this._body),
+      h('table', {}, h('thead', {}, h('tr', {}, heads)), this._body),
       h('p', { class: 'foot' }, this._more, this._effort));
   }
 
@@ -48,8 +49,9 @@ export class Thinking {
     const shown = this._all ? latest.candidates : latest.candidates.slice(0, SHOWN);
     const rows = shown.map((candidate) => this._row(candidate));
     // Only what moved is moved, so that a row keeps its focus while the table changes.
-    rows.forEach((row, i) => { if (this._body.children[i] !== row) this._body.insertBefore(row, this._body.children[i] ?? null); });
-    while (this._body.children.length > rows.length) this._body.lastChild.remove();
+    const { children } = this._body;
+    rows.forEach((row, i) => { if (children[i] !== row) this._body.insertBefore(row, children[i] ?? null); });
+    while (children.length > rows.length) this._body.lastChild.remove();
     const left = latest.candidates.length - SHOWN;
     this._more.hidden = left <= 0;
     this._more.textContent = this._all ? 'Show fewer' : `Show ${left} more`;
@@ -58,8 +60,9 @@ export class Thinking {
   }
 
   _drawValue(latest, done) {
-    const { symbols, to_move: side } = this._board.position;
+    const { game, symbols, to_move: side } = this._board.position;
     const forFirst = side ? -worth(latest) : worth(latest);
+    this._bar.className = `bar ${game.split(':')[0]}`;
     this._bar.style.setProperty('--share', `${50 + 50 * forFirst}%`);
     const words = latest.candidates.length ? `${symbols[side]} to move: ${outcomeWords(latest)}` : 'The game is over.';
     this._head.textContent = words;
@@ -75,14 +78,16 @@ export class Thinking {
       const { move } = candidate;
       const [show, hide] = [() => this._show(move), () => this._show(null)];
       row = h('tr', { on: { pointerenter: show, pointerleave: hide, focusin: show, focusout: hide } },
-        h('th', { scope: 'row' }, button(move, `line-${move}`, show, { class: 'plain', title: 'Show the expected line on the board' })),
+        h('th', { scope: 'row' }, button(move, `line-${move}`, show, { class: 'plain', title: 'Show the line on the board' })),
         h('td', {}), h('td', { class: 'why' }));
       this._rows.set(move, row);
     }
     row.classList.toggle('best', candidate.best);
     row.firstChild.firstChild.setAttribute('aria-label', `${candidate.move}${candidate.best ? ', best' : ''}: show the line`);
-    row.children[1].textContent = outcomeWords(candidate) + (candidate.exact === this._thought.latest.exact ? '' : candidate.exact ? ' (proven)' : ' (estimate)');
-    row.children[2].textContent = candidate.reasons.length ? candidate.reasons.map(({ text }) => text).join('; ') : whyWords(candidate);
+    // The badge speaks of the whole; a candidate says so where it differs.
+    const differs = candidate.exact !== this._thought.latest.exact;
+    row.children[1].textContent = outcomeWords(candidate) + (differs ? (candidate.exact ? ' (proven)' : ' (estimate)') : '');
+    row.children[2].textContent = candidate.reasons.map(({ text }) => text).join('; ') || whyWords(candidate);
     return row;
   }
 

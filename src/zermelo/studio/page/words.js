@@ -5,19 +5,25 @@ const TITLES = {
   reversi: 'Reversi', mnk: 'K in a row', line: 'Your own rules',
 };
 const BLURBS = {
-  connect4: 'Stones fall; four in a row wins', squava: 'Four in a row wins, but three in a row loses', tictactoe: 'Three in a row, small or large',
-  gomoku6: 'Four in a row on a small board', gomoku: 'Five in a row on a large board', reversi: 'Turn their discs over; most discs win',
+  connect4: 'Stones fall; four in a row wins', squava: 'Four in a row wins, but three in a row loses',
+  tictactoe: 'Three in a row, small or large', gomoku6: 'Four in a row on a small board',
+  gomoku: 'Five in a row on a large board', reversi: 'Turn their discs over; most discs win',
   mnk: 'Choose the board and how many in a row', line: 'Gravity, lines that lose, swap: make your own game',
 };
-const LEVELS = ['', 'a beginner', 'a beginner', 'casual', 'casual', 'solid', 'solid', 'strong', 'strong', 'expert', 'never errs'];
+const LEVELS = ['', 'a beginner', 'a beginner', 'casual', 'casual', 'solid', 'solid', 'strong', 'strong', 'expert',
+  'never errs'];
 
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** "K in a row · 5×5×4" */
+/** "K in a row · 5×5, 4 in a row" */
 export function title(spec) {
   const [name, rest] = spec.split(/:(.*)/s);
   const head = TITLES[name] ?? capital(name);
-  return rest ? `${head} · ${rest.replace(/(\d)x(?=\d)/g, '$1×').replaceAll(',', ', ')}` : head;
+  if (!rest) return head;
+  const said = rest.replace(/^(\d+)x(\d+)x(\d+)$/, '$1×$2, $3 in a row').replace(/(\d)x(?=\d)/g, '$1×')
+    .replace(/size=(\d+)/, '$1×$1').replace(/win=(\d+)/, '$1 in a row').replaceAll('=true', '').replaceAll('=', ' ')
+    .replace(/,(?! )/g, ', ');
+  return `${head} · ${said}`;
 }
 
 /** What a game is about, in a few words; its own where we have none. */
@@ -55,6 +61,16 @@ export function worth(part) {
   return part.estimate ?? 0;
 }
 
+/** A spec in an address, with only what must be escaped. */
+export function inAddress(spec) {
+  return encodeURIComponent(spec).replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%3D', '=');
+}
+
+/** How strongly a cell is coloured, 0 to 1: near wins and losses more than far ones. */
+export function strength(part) {
+  return Math.abs(worth(part)) * (part.plies ? 1 - Math.min(part.plies, 24) / 40 : 1);
+}
+
 /** "proven", or "estimate, 12 plies ahead": said wherever a value is shown. */
 export function certainty(record) {
   if (record.exact) return 'proven';
@@ -80,7 +96,8 @@ export function cellWords(part, brief) {
 /** The first reason, or where the move leads. */
 export function whyWords(candidate) {
   if (candidate.reasons?.length) return candidate.reasons[0].text;
-  return candidate.pv?.length > 1 ? `expected: ${candidate.pv.slice(0, 6).join(' ')}${candidate.pv.length > 6 ? ' …' : ''}` : '';
+  const { pv } = candidate;
+  return pv.length > 1 ? `expected: ${pv.slice(0, 6).join(' ')}${pv.length > 6 ? ' …' : ''}` : '';
 }
 
 const CLEARLY = 0.5; // the difference in estimates that the server calls a slip
