@@ -39,7 +39,7 @@ class PerfectPlayer(Player):
         else:
             found = self._choose_plainly(position, limit)
         if not found.exact:
-            msg = f"perfect did not solve {game.spec} within {limit.seconds:g} s: give it more seconds"
+            msg = f"perfect did not solve {game.spec} within {limit.seconds:g} s: give it longer"
             raise Unsolved(msg)
         yield found
 
