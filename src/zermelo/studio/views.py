@@ -1,8 +1,10 @@
 """Views: a position and a match as the page, or any other client, gets them. No rules in here."""
 
+from functools import lru_cache
 from typing import Any
 
 from zermelo.matches import Match
+from zermelo.notation import Grid
 from zermelo.players import Analysis
 from zermelo.position import Position
 from zermelo.roster import HUMAN
@@ -57,7 +59,13 @@ def _cells(position: Position) -> list[dict[str, str | None]]:
             cell_of = game.last_cell(game.play(position.state, action), action)
             if cell_of is not None:
                 moves[cell_of] = game.to_text(action)
-    return [{"name": game.grid.text(cell), "move": move} for cell, move in enumerate(moves)]
+    names = _names(game.grid)
+    return [{"name": name, "move": move} for name, move in zip(names, moves, strict=True)]
+
+
+@lru_cache(maxsize=64)
+def _names(grid: Grid) -> tuple[str, ...]:
+    return tuple(map(grid.text, range(grid.size)))
 
 
 def match_view(row: Row, match: Match) -> dict[str, Any]:

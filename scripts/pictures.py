@@ -1,0 +1,117 @@
+"""Take the pictures of the studio that README and docs show: python scripts/pictures.py."""
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+_OUT = Path(__file__).parent.parent / "docs" / "pictures"
+_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+_DESK, _PHONE = {"width": 1180, "height": 800}, {"width": 390, "height": 780}
+
+
+def main() -> None:
+    """All five, in a server of their own."""
+    with contextlib.closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    _OUT.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
+        db = Path(folder) / "studio.db"
+        command = [sys.executable, "-m", "zermelo", "studio", "--port", str(port), "--db", str(db)]
+        server = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=_ARGUMENTS)
+        try:
+            _wait(url)
+            desk, phone = browser.new_page(viewport=_DESK), browser.new_page(viewport=_PHONE)
+            _start(desk, url)
+            _thinking(desk, url)
+            _review(desk, url)
+            _puzzle(desk, url)
+            _on_a_phone(phone, url)
+        finally:
+            browser.close()
+            server.kill()
+
+
+def _wait(url: str) -> None:
+    for _ in range(200):
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(f"{url}/api/v1/games").close()  # noqa: S310 - our own server
+            return
+        time.sleep(0.1)
+
+
+def _keep(page: Page, name: str) -> None:
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(600)
+    page.screenshot(path=_OUT / f"{name}.png")
+
+
+def _start(page: Page, url: str) -> None:
+    page.goto(url)
+    page.get_by_test_id("game-connect4").wait_for()
+    _keep(page, "start")
+
+
+def _begin(page: Page, url: str, game: str) -> None:
+    page.goto("about:blank")
+    page.goto(url)
+    page.get_by_test_id(f"game-{game}").click()
+    page.get_by_test_id("mode-friend").click()
+    page.get_by_test_id("start").click()
+    page.get_by_test_id("board").wait_for()
+
+
+def _play(page: Page, *cells: str) -> None:
+    for number, cell in enumerate(cells):
+        page.get_by_test_id(f"cell-{cell}").click()
+        page.get_by_test_id("moves").locator("li").nth(number).wait_for()
+
+
+def _thinking(page: Page, url: str) -> None:
+    _begin(page, url, "squava")
+    _play(page, "b2", "d4", "b4", "c2", "d1", "b1")
+    page.get_by_test_id("thinking").click()
+    page.get_by_text("proven").first.wait_for(timeout=30_000)
+    page.wait_for_timeout(4000)
+    _keep(page, "thinking")
+
+
+def _review(page: Page, url: str) -> None:
+    page.goto("about:blank")
+    moves = "4,4,4,4,3,5,3,3,5,2,2,2,5,5,1,6,3"
+    page.goto(f"{url}/#game=connect4&moves={moves}")
+    page.get_by_test_id("judge").click()
+    page.wait_for_timeout(14_000)
+    page.locator("[data-testid^=mistake-]").first.wait_for(timeout=60_000)
+    page.locator("li:has([data-testid^=mistake-])").last.locator("a, button").first.click()
+    _keep(page, "review")
+
+
+def _puzzle(page: Page, url: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{url}/#puzzle=gomoku6&plies=5&seed=3")
+    page.get_by_test_id("puzzle-hint").wait_for(timeout=30_000)
+    page.get_by_test_id("puzzle-hint").click()
+    _keep(page, "puzzle")
+
+
+def _on_a_phone(page: Page, url: str) -> None:
+    _begin(page, url, "connect4")
+    _play(page, "d6", "d5", "e6", "c6", "e5", "d4", "f6")
+    page.get_by_test_id("hint").click()
+    page.wait_for_timeout(4000)
+    _keep(page, "phone")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,338 @@
+"""The studio's page in a real browser: games, review, puzzles, links, restarts, and access."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import zermelo as z
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("no chromium here: apt-get install chromium", allow_module_level=True)
+playwright = pytest.importorskip("playwright.sync_api")
+
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run",
+]  # fmt: skip
+PATIENCE = 15_000  # ms: the machine may be busy
+
+
+def free_port() -> int:
+    with contextlib.closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Server:
+    """A studio of its own, which can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port, self.db = free_port(), folder / "studio.db"
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "zermelo", "studio", "--port", str(self.port)]
+        self.process = subprocess.Popen(
+            [*command, "--db", str(self.db)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        for _ in range(300):
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(f"{self.url}/api/v1/games", timeout=1).close()  # noqa: S310
+                return
+            time.sleep(0.1)
+        msg = "the studio does not answer"
+        raise AssertionError(msg)
+
+    def kill(self) -> None:
+        assert self.process is not None
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("studio"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Any, server: Server) -> Iterator[Any]:
+    with contextlib.closing(browser.new_context()) as context:
+        yield open_page(context, server)
+
+
+def open_page(context: Any, server: Server, hash_: str = "", errors: Any = None) -> Any:
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.on("pageerror", lambda error: (_ for _ in ()).throw(AssertionError(str(error))))
+    page.goto(f"{server.url}/{hash_}")
+    return page
+
+
+def pick(page: Any, testid: str) -> Any:
+    return page.get_by_test_id(testid)
+
+
+def begin(page: Any, game: str, mode: str = "friend") -> None:
+    """From the start to a running game: a card, who plays, and go."""
+    pick(page, f"game-{game}").click()
+    pick(page, f"mode-{mode}").click()
+    pick(page, "start").click()
+    pick(page, "board").wait_for()
+
+
+def press(page: Any, *cells: str) -> None:
+    for number, cell in enumerate(cells):
+        pick(page, f"cell-{cell}").click()
+        moves = pick(page, "moves").locator("li")
+        playwright.expect(moves.nth(number)).to_be_attached(timeout=PATIENCE)
+
+
+def test_a_whole_game_by_mouse(page: Any) -> None:
+    """Three clicks and moves; the winning line and the verdict are shown."""
+    begin(page, "tictactoe")
+    press(page, "b2", "a1", "c1", "b1", "a3")
+    playwright.expect(pick(page, "verdict")).to_contain_text("X wins", timeout=PATIENCE)
+    assert pick(page, "board").locator(".line, [data-line], .won").count() >= 3
+
+
+def test_a_game_against_the_computer(page: Any) -> None:
+    pick(page, "game-tictactoe").click()
+    pick(page, "start").click()
+    pick(page, "board").wait_for()
+    for _ in range(5):
+        verdict = pick(page, "verdict")
+        playwright.expect(verdict).not_to_contain_text("thinking", timeout=PATIENCE)
+        if "Your move" not in verdict.inner_text():
+            break
+        free = page.locator("[data-testid^=cell-][aria-label*=empty]")
+        count = pick(page, "moves").locator("li").count()
+        free.first.click()
+        playwright.expect(pick(page, "moves").locator("li").nth(count)).to_be_attached()
+        playwright.expect(verdict).to_contain_text(
+            page_words("Your move", "You win", "You lose", "draw"), timeout=PATIENCE
+        )
+    playwright.expect(pick(page, "verdict")).to_contain_text(
+        page_words("You win", "You lose", "draw"), timeout=PATIENCE
+    )
+
+
+def page_words(*words: str) -> Any:
+    import re
+
+    return re.compile("|".join(words), re.IGNORECASE)
+
+
+def test_a_whole_game_by_keyboard(page: Any) -> None:
+    """Arrows and Enter alone, once the game has begun; u takes a move back."""
+    begin(page, "tictactoe")
+    pick(page, "cell-a1").focus()
+    keys = page.keyboard
+    moves = pick(page, "moves").locator("li")
+    for count, walk in enumerate(
+        (["Enter"], ["ArrowDown", "Enter"], ["ArrowUp", "ArrowRight", "Enter"]), 1
+    ):
+        for key in walk:
+            keys.press(key)
+        playwright.expect(moves).to_have_count(count, timeout=PATIENCE)
+    keys.press("u")
+    playwright.expect(moves).to_have_count(2, timeout=PATIENCE)
+    keys.press("Enter")
+    playwright.expect(moves).to_have_count(3, timeout=PATIENCE)
+    for count, walk in enumerate((["ArrowDown", "Enter"], ["ArrowUp", "ArrowRight", "Enter"]), 4):
+        for key in walk:
+            keys.press(key)
+        playwright.expect(moves).to_have_count(count, timeout=PATIENCE)
+    playwright.expect(pick(page, "verdict")).to_contain_text("X wins", timeout=PATIENCE)
+    assert pick(page, "cell-c1").get_attribute("role") == "gridcell"
+    assert "X" in (pick(page, "cell-c1").get_attribute("aria-label") or "")
+
+
+def test_undo(page: Any) -> None:
+    begin(page, "tictactoe")
+    press(page, "b2", "a1")
+    pick(page, "undo").click()
+    playwright.expect(pick(page, "moves").locator("li")).to_have_count(1, timeout=PATIENCE)
+    assert "empty" in (pick(page, "cell-a1").get_attribute("aria-label") or "")
+
+
+def test_thinking_is_hidden_until_asked_and_says_what_it_knows(page: Any) -> None:
+    begin(page, "tictactoe")
+    press(page, "a1", "b1")
+    assert not pick(page, "thinking-panel").is_visible()
+    pick(page, "thinking").click()
+    playwright.expect(pick(page, "certainty")).to_contain_text(
+        page_words("proven"), timeout=PATIENCE
+    )
+    playwright.expect(pick(page, "candidates").locator("tr").first).to_contain_text("wins")
+    pick(page, "thinking").click()
+    playwright.expect(pick(page, "thinking-panel")).to_be_hidden()
+
+
+def test_the_first_candidates_of_connect_four_come_at_once(page: Any, server: Server) -> None:
+    """An estimate, and called one."""
+    begin(page, "connect4")
+    took = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        request = urllib.request.urlopen(  # noqa: S310 - our own server
+            f"{server.url}/api/v1/analysis?game=connect4&seconds=1", timeout=10
+        )
+        assert request.readline() == b"event: analysis\n"
+        took.append(time.perf_counter() - begun)
+        request.close()
+    assert min(took) < 0.3
+    pick(page, "thinking").click()
+    playwright.expect(pick(page, "certainty")).to_contain_text(
+        page_words("estimate"), timeout=PATIENCE
+    )
+
+
+def test_review_marks_a_mistake_and_what_was_better(browser: Any, server: Server) -> None:
+    with contextlib.closing(browser.new_context()) as context:
+        page = open_page(context, server, "#game=tictactoe&moves=a1,b1,b2,c3,a3")
+        playwright.expect(pick(page, "board")).to_be_visible(timeout=PATIENCE)
+        judge = pick(page, "judge")
+        if judge.count() and judge.is_visible():
+            judge.click()
+        playwright.expect(pick(page, "mistake-2")).to_be_attached(timeout=PATIENCE)
+        pick(page, "move-2").click()
+        playwright.expect(pick(page, "comment")).to_contain_text(
+            page_words("better"), timeout=PATIENCE
+        )
+        assert pick(page, "graph").is_visible()
+
+
+def test_a_position_by_link(browser: Any, server: Server) -> None:
+    with contextlib.closing(browser.new_context()) as context:
+        page = open_page(context, server, "#game=connect4&moves=4,4,5")
+        playwright.expect(pick(page, "board")).to_be_visible(timeout=PATIENCE)
+        assert "X" in (pick(page, "cell-e6").get_attribute("aria-label") or "")
+        bad = open_page(context, server, "#game=connect4&moves=9")
+        playwright.expect(pick(bad, "error").first).to_contain_text(
+            "not a column", timeout=PATIENCE
+        )
+
+
+def test_a_puzzle_is_solved(browser: Any, server: Server) -> None:
+    """The one move that wins is taken; another is not."""
+    with contextlib.closing(browser.new_context()) as context:
+        page = open_page(context, server, "#puzzle=gomoku6&plies=3&seed=1")
+        playwright.expect(pick(page, "board")).to_be_visible(timeout=PATIENCE)
+        import json
+
+        with urllib.request.urlopen(  # noqa: S310 - our own server
+            f"{server.url}/api/v1/puzzle?game=gomoku6&plies=3&seed=1", timeout=20
+        ) as answer:
+            puzzle = json.load(answer)
+        position = z.game("gomoku6").position(moves=puzzle["moves"])
+        solution = z.solve(position)
+        assert (solution.plies, len(solution.best)) == (3, 1)
+        wrong = next(m for m in position.legal if m not in solution.best)
+        pick(page, f"cell-{wrong}").click()
+        playwright.expect(pick(page, "puzzle-note")).not_to_be_empty(timeout=PATIENCE)
+        again = pick(page, "puzzle-again")
+        if again.count() and again.is_visible():
+            again.click()
+        pick(page, f"cell-{solution.best[0]}").click()
+        playwright.expect(pick(page, f"cell-{solution.best[0]}")).not_to_have_attribute(
+            "aria-label", page_words("empty"), timeout=PATIENCE
+        )
+        assert pick(page, "puzzle-next").count() == 1
+
+
+def test_reload_and_a_killed_server_lose_nothing(browser: Any, tmp_path: Path) -> None:
+    own = Server(tmp_path)
+    try:
+        with contextlib.closing(browser.new_context()) as context:
+            page = open_page(context, own)
+            begin(page, "tictactoe")
+            press(page, "b2", "a1")
+            page.reload()
+            playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=PATIENCE)
+            own.kill()
+            own.start()
+            page.reload()
+            playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=PATIENCE)
+            pick(page, "cell-c1").click()
+            playwright.expect(pick(page, "moves").locator("li")).to_have_count(3, timeout=PATIENCE)
+    finally:
+        own.kill()
+
+
+def test_two_games_at_once(browser: Any, server: Server) -> None:
+    with contextlib.closing(browser.new_context()) as context:
+        one, two = open_page(context, server), open_page(context, server)
+        begin(one, "tictactoe")
+        begin(two, "squava")
+        press(one, "a1")
+        press(two, "b2", "c3")
+        playwright.expect(pick(one, "moves").locator("li")).to_have_count(1)
+        playwright.expect(pick(two, "moves").locator("li")).to_have_count(2)
+        assert one.url != two.url
+
+
+VIEWS = {
+    "start": "",
+    "play": "#game=squava&moves=a1,b2",
+    "review": "#game=tictactoe&moves=a1,b1,b2,c3,a3",
+    "puzzle": "#puzzle=squava&plies=3&seed=1",
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_barriers(browser: Any, server: Server, view: str, scheme: str) -> None:
+    """By axe, in both themes; and nothing is wider than a phone."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    size = {"width": 360, "height": 740}
+    with contextlib.closing(browser.new_context(color_scheme=scheme, viewport=size)) as context:
+        page = open_page(context, server, VIEWS[view])
+        page.locator("main *").first.wait_for()
+        page.wait_for_timeout(700)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        found = axe.run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_no_barriers_in_a_game(page: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    begin(page, "tictactoe")
+    press(page, "a1", "b1")
+    pick(page, "thinking").click()
+    playwright.expect(pick(page, "candidates").locator("tr").first).to_be_visible(timeout=PATIENCE)
+    page.wait_for_timeout(500)
+    found = axe.run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_the_first_view_is_light(browser: Any, server: Server) -> None:
+    with contextlib.closing(browser.new_context()) as context:
+        page = context.new_page()
+        sizes: list[int] = []
+        page.on("response", lambda response: sizes.append(len(response.body())))
+        page.goto(server.url, wait_until="networkidle")
+        assert 10_000 < sum(sizes) < 300_000
