@@ -8,12 +8,14 @@ import random
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from zermelo.errors import IllegalMove
 from zermelo.position import Position
+
+_WORTH = {"win": 1.0, "draw": 0.0, "loss": -1.0}
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,11 @@ class Candidate:
     pv: tuple[str, ...] = ()
     diff: int | None = None  #: Reversi: the raw disc difference, when exact
 
+    @property
+    def worth(self) -> float:
+        """From -1, lost, to 1, won: proven or estimated."""
+        return _WORTH.get(self.value or "", self.estimate or 0.0)
+
 
 @dataclass(frozen=True)
 class Analysis:
@@ -68,6 +75,27 @@ class Analysis:
     depth: int | None = None  #: of an estimate: plies looked ahead
     diff: int | None = None
     verdict: "Analysis | None" = None  #: beside a player's own thoughts, those of exact search
+
+    @classmethod
+    def led_by(cls, candidates: Sequence[Candidate], **effort: Any) -> "Analysis":
+        """That of a player who takes the first candidate."""
+        top = candidates[0]
+        return cls(
+            top.move,
+            value=top.value,
+            estimate=top.estimate,
+            plies=top.plies,
+            exact=top.exact,
+            candidates=tuple(candidates),
+            pv=top.pv,
+            diff=top.diff,
+            **effort,
+        )
+
+    @property
+    def worth(self) -> float:
+        """From -1, lost, to 1, won: proven or estimated."""
+        return _WORTH.get(self.value or "", self.estimate or 0.0)
 
     def choice(self) -> dict[str, Any]:
         """The fields that scripts get."""
@@ -128,14 +156,9 @@ class RandomPlayer(Player):
         begin = time.perf_counter()
         action = self._dice.choice(position.actions)
         move = position.game.to_text(action)
-        yield Analysis(
-            move,
-            estimate=0.0,
-            candidates=tuple(
-                Candidate(text, estimate=0.0, best=text == move, pv=(text,))
-                for text in sorted(position.legal, key=lambda text: text != move)
-            ),
-            pv=(move,),
-            seconds=time.perf_counter() - begin,
-            source="random",
-        )
+        candidates = [
+            Candidate(text, estimate=0.0, best=text == move, pv=(text,))
+            for text in sorted(position.legal, key=lambda text: text != move)
+        ]
+        seconds = time.perf_counter() - begin
+        yield Analysis.led_by(candidates, seconds=seconds, source="random")

@@ -71,21 +71,8 @@ def _record(
 ) -> Analysis:
     """One depth as an analysis; without `every` the other moves have bounds only: left out."""
     moves = found.scores if every else {found.best: found.score}
-    candidates = tuple(_candidate(position, engine, found, action) for action in moves)
-    top = candidates[0]
-    return Analysis(
-        top.move,
-        value=top.value,
-        estimate=top.estimate,
-        plies=top.plies,
-        exact=top.exact,
-        candidates=candidates,
-        pv=top.pv,
-        nodes=clock.nodes,
-        seconds=clock.seconds,
-        depth=found.depth,
-        diff=top.diff,
-    )
+    candidates = [_candidate(position, engine, found, action) for action in moves]
+    return Analysis.led_by(candidates, nodes=clock.nodes, seconds=clock.seconds, depth=found.depth)
 
 
 def _candidate(position: Position, engine: Engine, found: Depth, action: int) -> Candidate:

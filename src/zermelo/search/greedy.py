@@ -106,21 +106,12 @@ def _answer(
                 diff=diff,
             )
         )
-    worth = {"win": 2.0, "draw": 0.0, "loss": -2.0}
-    candidates.sort(key=lambda c: (not c.best, -worth.get(c.value or "", c.estimate or 0.0)))
-    top = candidates[0]
-    return Analysis(
-        top.move,
-        value=top.value,
-        estimate=top.estimate,
-        plies=top.plies,
-        exact=top.exact,
-        candidates=tuple(candidates),
-        pv=top.pv,
+    candidates.sort(key=lambda c: (not c.best, -c.worth))
+    return Analysis.led_by(
+        candidates,
         nodes=clock.nodes,
         seconds=clock.seconds,
         source="greedy" if seen is None else "search",
-        diff=top.diff,
     )
 
 

@@ -41,16 +41,12 @@ class LevelPlayer(Player):
             good, lesser = _split(found.candidates)
             chosen = _err(lesser, chance) if errs and lesser else good[int(chance * len(good))]
             others = (replace(c, best=False) for c in found.candidates if c.move != chosen.move)
-            yield replace(
-                found,
-                move=chosen.move,
-                value=chosen.value,
-                estimate=chosen.estimate,
-                plies=chosen.plies,
-                exact=chosen.exact,
-                candidates=(replace(chosen, best=True), *others),
-                pv=chosen.pv,
-                diff=chosen.diff,
+            yield Analysis.led_by(
+                (replace(chosen, best=True), *others),
+                nodes=found.nodes,
+                seconds=found.seconds,
+                source=found.source,
+                depth=found.depth,
             )
 
 
@@ -70,12 +66,6 @@ def _split(candidates: tuple[Candidate, ...]) -> tuple[list[Candidate], list[Can
     best = candidates[0]
     if all(c.exact for c in candidates):
         good = [c for c in candidates if c.best]
-        return good, [c for c in candidates if _worth(c) < _worth(best)]
+        return good, [c for c in candidates if c.worth < best.worth]
     good = [c for c in candidates if c.best]
-    return good, [c for c in candidates if _worth(c) < _worth(best) - _CLEARLY]
-
-
-def _worth(candidate: Candidate) -> float:
-    if candidate.exact:
-        return {"win": 1.0, "draw": 0.0, "loss": -1.0}[candidate.value or "draw"]
-    return candidate.estimate or 0.0
+    return good, [c for c in candidates if c.worth < best.worth - _CLEARLY]

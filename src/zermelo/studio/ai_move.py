@@ -30,19 +30,13 @@ def answer(position: Position, found: Analysis, *, show_thinking: bool) -> dict[
     if show_thinking:
         evaluations = {
             str(position.parse(c.move)): {
-                "value": sign * _worth(c) + 0.0,  # no -0.0
+                "value": sign * c.worth + 0.0,  # no -0.0
                 "reasoning": _reasoning(c),
                 "is_best": c.best,
             }
             for c in found.candidates
         }
     return {"action": position.parse(found.move), "evaluations": evaluations}
-
-
-def _worth(candidate: Candidate) -> float:
-    if candidate.value is not None:
-        return {"win": 1.0, "draw": 0.0, "loss": -1.0}[candidate.value]
-    return candidate.estimate or 0.0
 
 
 def _reasoning(candidate: Candidate) -> str:

@@ -34,7 +34,7 @@ def _start(position: Position, found: Analysis) -> dict[str, Any]:
         "ply": 0,
         "move": None,
         "player": None,
-        "estimate": _for_first(position, _worth(found)),
+        "estimate": _for_first(position, found.worth),
         "exact": found.exact,
         "mistake": None,
         "better": None,
@@ -54,7 +54,7 @@ def _move(position: Position, found: Analysis, after: Position, ply: int) -> dic
         "ply": ply,
         "move": played.move,
         "player": position.player,
-        "estimate": _for_first(position, _worth(played)),
+        "estimate": _for_first(position, played.worth),
         "exact": played.exact,
         "mistake": fault,
         "better": {k: better[k] for k in ("move", "words", "reasons")} if fault else None,
@@ -66,14 +66,8 @@ def _move(position: Position, found: Analysis, after: Position, ply: int) -> dic
 def _fault(played: Candidate, best: Candidate) -> str | None:
     """A mistake is proven, whatever the other moves may be worth; a slip is clear by estimate."""
     if played.exact and best.exact:
-        return "mistake" if _worth(played) < _worth(best) else None
-    return "slip" if _worth(played) < _worth(best) - _SLIP else None
-
-
-def _worth(found: Analysis | Candidate) -> float:
-    if found.value is not None:
-        return {"win": 1.0, "draw": 0.0, "loss": -1.0}[found.value]
-    return found.estimate or 0.0
+        return "mistake" if played.worth < best.worth else None
+    return "slip" if played.worth < best.worth - _SLIP else None
 
 
 def _for_first(position: Position, worth: float) -> float:

@@ -2,11 +2,13 @@
 
 Kernels release the interpreter, so threads share the cores, and a long think delays nobody: there
 are more threads than cores, the system shares its time among them, and what streams for a while
-has threads of its own.
+has threads of its own, which give way to the others.
 """
 
 import asyncio
 import contextlib
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +29,7 @@ _SPARE = 16  # players kept for the next call, of all kinds together
 _SETTINGS = Settings(table_bits=20)  # 32 MB an analyst at most
 _PATIENCE = 5.0  # seconds for a move, where neither the caller nor the player has a limit
 _LEVEL_SECONDS = 1.0
+_NICE = 10  # of threads that think for long
 
 Result = TypeVar("Result")
 
@@ -50,7 +53,7 @@ class Thinkers:
     def __init__(self, max_seconds: float = 60.0) -> None:
         self.max_seconds = max_seconds
         self._moves = _Pool("move", workers=16, waiting=64)
-        self._long = _Pool("long", workers=8, waiting=8)
+        self._long = _Pool("long", workers=8, waiting=8, begin=_give_way)
         self._lock = threading.Lock()
         self._spare: list[tuple[str, str, Player]] = []  # the last one used comes last
         self._closing = threading.Event()
@@ -167,8 +170,10 @@ class _Either(threading.Event):
 class _Pool:
     """Threads, and a bounded number of places in them and before them."""
 
-    def __init__(self, name: str, workers: int, waiting: int) -> None:
-        self.threads = ThreadPoolExecutor(workers, name)
+    def __init__(
+        self, name: str, workers: int, waiting: int, begin: Callable[[], None] | None = None
+    ) -> None:
+        self.threads = ThreadPoolExecutor(workers, name, begin)
         self.taken = 0
         self._places = workers + waiting
         self._lock = threading.Lock()
@@ -193,6 +198,16 @@ class _Pool:
     def _release(self, _: Any = None) -> None:
         with self._lock:
             self.taken -= 1
+
+
+def _give_way() -> None:
+    """Less of the cores for this thread where others want them, too.
+
+    Elsewhere than on Linux niceness is the process's.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.nice(_NICE)
 
 
 def _patience(player: Player) -> float:
