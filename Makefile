@@ -33,7 +33,7 @@ bench: .venv/dev
 	$(BIN)/zermelo bench signature
 
 load: .venv/dev
-	$(BIN)/python scripts/load.py
+	$(BIN)/python scripts/load.py --games 2
 
 clean:
 	rm -rf .venv

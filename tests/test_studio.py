@@ -144,7 +144,10 @@ def test_the_document_names_every_route_and_its_refusals(studio: Studio) -> None
             assert {"403", "404", "409", "413", "415", "422", "429"} <= set(operation["responses"])
     stream = document["paths"]["/api/v1/analysis"]["get"]["responses"]["200"]
     assert set(stream["content"]) == {"text/event-stream"}
-    assert "swagger" in studio.http.get("/api/docs").text
+    page = studio.http.get("/api/docs").text
+    assert "/page/docs.js" in page
+    assert "http:" not in page  # nothing is loaded from elsewhere
+    assert "https:" not in page
 
 
 # Matches

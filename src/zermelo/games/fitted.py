@@ -12,15 +12,17 @@ if TYPE_CHECKING:
     from zermelo.games.lines import LineGame
 
 #: to move; lines that lack 1, 2, 3 stones; cells to avoid; winning cells in rows of one's parity
+#: by rows, columns, win, lose and gravity
 _FITTED = {
-    "tictactoe": (225, 918, 353, 0, 0, 0),
-    "squava": (200, 1408, 310, 12, -344, 0),
-    "connect4": (185, 332, 231, 55, 0, 522),
-    "gomoku6": (345, 1490, 271, 83, 0, 0),
+    (3, 3, 3, 0, False): (225, 918, 353, 0, 0, 0),
+    (5, 5, 4, 3, False): (200, 1408, 310, 12, -344, 0),
+    (6, 7, 4, 0, True): (185, 332, 231, 55, 0, 522),
+    (6, 6, 4, 0, False): (345, 1490, 271, 83, 0, 0),
 }
 _OTHERS = (200, 813, 297, 91, -300, 300)  # those of 5x5x4, the last two by analogy
 
 
 def weights(game: "LineGame") -> tuple[int, ...]:
     """Those of the game itself, or those that serve the family."""
-    return _FITTED.get(game.spec, _OTHERS)
+    key = (game.rows, game.cols, game.win, game.lose, game.gravity)
+    return _FITTED.get(key, _OTHERS)

@@ -13,10 +13,12 @@ from zermelo.errors import BadSpec
 from zermelo.players import Analysis, Candidate, Limit, Player
 from zermelo.position import Position
 from zermelo.search.analysis import Analyst
+from zermelo.search.solver import Settings
 
 #: how often a level errs where it can
 MISTAKES = {1: 0.60, 2: 0.45, 3: 0.33, 4: 0.25, 5: 0.18, 6: 0.12, 7: 0.08, 8: 0.04, 9: 0.015, 10: 0}
 _SECONDS = 1.0
+_SETTINGS = Settings(table_bits=20)  # enough for a second
 _CLEARLY = 0.25  # of an estimate
 
 
@@ -30,7 +32,7 @@ class LevelPlayer(Player):
         self.name = f"level:{level}" + ("" if seed is None else f",seed={seed}")
         self.level = level
         self._dice = random.Random(seed)
-        self._analyst = Analyst()
+        self._analyst = Analyst(_SETTINGS)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer."""

@@ -66,7 +66,7 @@ def create_app(  # noqa: PLR0915 - a route each
         title="Zermelo studio",
         version=__version__,
         lifespan=lifespan,
-        docs_url="/api/docs",
+        docs_url=None,  # FastAPI's own page loads its script from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
         responses=_PROBLEMS,
@@ -78,6 +78,10 @@ def create_app(  # noqa: PLR0915 - a route each
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(_PAGE / "index.html")
+
+    @app.get("/api/docs", include_in_schema=False)
+    async def docs() -> FileResponse:
+        return FileResponse(_PAGE / "docs.html")
 
     app.mount("/page", StaticFiles(directory=_PAGE), name="page")
 

@@ -113,14 +113,12 @@ class _Answer:
     def __init__(self, send: Send, path: str) -> None:
         self._send = send
         self._kept = path.startswith("/page/")
-        # The page of the API's documentation brings its own script.
-        self._strict = not path.startswith("/api/docs")
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            extra = [*_HEADERS] if self._strict else [*_HEADERS[1:]]
-            if not self._kept:
-                extra.append((b"cache-control", b"no-store"))
+            # A browser may keep the page's files, but asks whether they are still the same.
+            kept = b"no-cache" if self._kept else b"no-store"
+            extra = [*_HEADERS, (b"cache-control", kept)]
             message["headers"] = [*message.get("headers", ()), *extra]
         await self._send(message)
 
