@@ -39,14 +39,24 @@ class Depth:
 
 
 def deepen(
-    engine: Engine, state: Any, clock: Clock, *, max_depth: int | None = None, every: bool = False
+    engine: Engine,
+    state: Any,
+    clock: Clock,
+    *,
+    max_depth: int | None = None,
+    every: bool = False,
+    lines: bool = True,
 ) -> Iterator[Depth]:
-    """Deeper and deeper answers for a state that is not over; at least one, whatever the clock."""
+    """Deeper and deeper answers for a state that is not over; at least one, whatever the clock.
+
+    `every` asks for the score of every move; without `lines` no expected play is told.
+    """
     order = _from_centre(engine.game, engine.game.actions(state))
     for depth in range(1, (max_depth or MAX_DEPTH) + 1):
         try:
             # The first depth is a move's worth of work, and without it there would be no answer.
-            found = _look(engine, state, order, depth, clock if depth > 1 else Clock(), every=every)
+            within = clock if depth > 1 else Clock()
+            found = _look(engine, state, order, depth, within, every=every, lines=lines)
         except Stopped:
             return
         yield found
@@ -82,13 +92,20 @@ def _is_settled(engine: Engine, found: Depth, *, every: bool) -> bool:
 
 
 def _look(
-    engine: Engine, state: Any, order: list[int], depth: int, clock: Clock, *, every: bool
+    engine: Engine,
+    state: Any,
+    order: list[int],
+    depth: int,
+    clock: Clock,
+    *,
+    every: bool,
+    lines: bool,
 ) -> Depth:
     """All moves at one depth, the best of the last depth first."""
     engine.start(depth)
     infinity = engine.far + 1
     scores: dict[int, int] = {}
-    lines: dict[int, tuple[int, ...]] = {}
+    expected: dict[int, tuple[int, ...]] = {}
     best, best_action = -infinity, order[0]
     for action in order:
         child = engine.game.play(state, action)
@@ -100,8 +117,8 @@ def _look(
             window = engine.later(infinity), engine.later(alpha)
             score = engine.sooner(engine.search(child, depth - 1, *window, clock))
         scores[action] = score
-        if score > best or every:
-            lines[action] = (action, *([] if over else engine.line(child)))
+        if lines and (score > best or every):
+            expected[action] = (action, *([] if over else engine.line(child)))
         if score > best:
             best, best_action = score, action
     ranked = sorted(scores, key=lambda a: (-scores[a], a != best_action))
@@ -109,6 +126,6 @@ def _look(
         depth,
         {action: scores[action] for action in ranked},
         best_action,
-        lines,
+        expected,
         exact=not engine.met_horizon,
     )

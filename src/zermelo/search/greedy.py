@@ -56,7 +56,9 @@ class LookaheadPlayer(Player):
             self._engine = engine_for(game)
         engine, clock = self._engine, Clock(limit)
         seen: dict[int, int | None] = {}
-        for found in deepen(engine, position.state, clock, max_depth=self.plies, every=True):
+        for found in deepen(
+            engine, position.state, clock, max_depth=self.plies, every=True, lines=False
+        ):
             seen = {a: self._within(engine, found, a) for a in found.scores}
         best = max(score or 0 for score in seen.values())
         ranks = {
