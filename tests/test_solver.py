@@ -328,6 +328,7 @@ def test_a_value_that_is_proven_in_time_is_kept() -> None:
 
 
 def test_ctrl_c_answers_with_an_estimate() -> None:
+    solve(z.game("connect4").start(), limit=Limit(seconds=0.05))  # compiles
     command = [sys.executable, "-m", "zermelo", "solve", "connect4", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         time.sleep(12 if os.environ.get("ZERMELO_BOUNDS") else 5)
