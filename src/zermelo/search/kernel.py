@@ -33,8 +33,9 @@ TOO_DEEP = 18  # set when the stack has no room for another ply
 HISTORY_MAX, HISTORY = 17, 20
 NUM_CONTROLS = HISTORY + 2 * 64
 NO_MOVE = 255
-_FEW_SLOTS, _GROWTH = 1 << 14, 16
-_MOST_MOVED = 1 << 16  # slots: to move more of them takes longer than a slice should
+_FEW_SLOTS, _GROWTH = 1 << 14, 4
+_CROWDED = 6  # nodes a slot
+_MOST_MOVED = 1 << 18  # slots: to move more of them takes longer than a slice should
 NEW = -1  # control[DEPTH] when no search is under way
 _BIAS = 1 << 15  # scores in a table entry are stored as unsigned 16 bits
 
@@ -126,7 +127,7 @@ def forget(control: Any, table: Any) -> None:
     for closed in range(HISTORY, NUM_CONTROLS):
         control[closed] = 0
     control[SLOTS] = min(_FEW_SLOTS, len(table))
-    control[GROW_AT] = control[NODES] + 2 * control[SLOTS]
+    control[GROW_AT] = control[NODES] + _CROWDED * control[SLOTS]
 
 
 def grow(game: WordGame, control: Any, table: Any) -> None:
@@ -136,7 +137,7 @@ def grow(game: WordGame, control: Any, table: Any) -> None:
     """
     old = control[SLOTS]
     control[SLOTS] = min(_GROWTH * old, len(table))
-    control[GROW_AT] = control[NODES] + 2 * control[SLOTS]
+    control[GROW_AT] = control[NODES] + _CROWDED * control[SLOTS]
     if control[SLOTS] == old or old > _MOST_MOVED:
         return
     for at in range(old - 1, -1, -1):
