@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import zermelo as z
-from zermelo.games.lines import WordLineGame
 from zermelo.games.reversi import Reversi
+from zermelo.games.tactics import WordLineGame
 from zermelo.players import Limit
 from zermelo.search.clock import Clock, Stopped
 from zermelo.search.solver import Solver

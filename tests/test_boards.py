@@ -13,7 +13,8 @@ from zermelo.games.renju import RenjuGame
 from zermelo.players import Limit
 from zermelo.position import Position
 from zermelo.search import textbook
-from zermelo.search.boards import DECISIVE, FAR, BoardEngine, look_ahead
+from zermelo.search.board_kernel import DECISIVE, FAR, look_ahead
+from zermelo.search.boards import BoardEngine
 from zermelo.search.clock import Clock, Stopped
 
 SMALL = [

@@ -8,8 +8,8 @@ from typing import Any
 from zermelo.bench import measure, positions
 from zermelo.contract import WordGame
 from zermelo.games import registry
-from zermelo.games.lines import WordLineGame
 from zermelo.games.published import PublishedSquava
+from zermelo.games.tactics import WordLineGame
 from zermelo.search.clock import Clock
 from zermelo.search.deepening import deepen
 from zermelo.search.engines import WordEngine

@@ -21,7 +21,7 @@ from zermelo.bench.positions import Positions
 from zermelo.contract import WordGame
 from zermelo.errors import ZermeloError
 from zermelo.games import registry
-from zermelo.games.lines import WordLineGame
+from zermelo.games.tactics import WordLineGame
 from zermelo.players import Limit
 from zermelo.search.clock import Clock, Stopped
 from zermelo.search.engines import WordEngine

@@ -8,7 +8,7 @@ mine: see docs/search.md for what the two terms cost.
 
 from typing import Any
 
-from zermelo.games.lines import MAX_ESTIMATE, WordLineGame
+from zermelo.games.tactics import MAX_ESTIMATE, WordLineGame
 from zermelo.words import popcount, word
 
 

@@ -11,8 +11,8 @@ from zermelo.contract import Game
 from zermelo.errors import BadSpec
 from zermelo.games import files
 from zermelo.games.large import BoardLineGame
-from zermelo.games.lines import WordLineGame
 from zermelo.games.reversi import Reversi
+from zermelo.games.tactics import WordLineGame
 from zermelo.notation import MAX_SIDE, shown
 from zermelo.specs import Parameter
 from zermelo.words import WORD_BITS

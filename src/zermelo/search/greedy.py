@@ -7,8 +7,9 @@ from typing import Any
 
 from zermelo.contract import Game
 from zermelo.errors import BadSpec
-from zermelo.games.lines import LineGame, windows
+from zermelo.games.lines import LineGame
 from zermelo.games.reversi import Reversi
+from zermelo.games.tactics import windows
 from zermelo.players import Analysis, Candidate, Limit, Player
 from zermelo.position import Position
 from zermelo.search.clock import Clock

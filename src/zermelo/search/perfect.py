@@ -10,7 +10,7 @@ from zermelo.position import Position
 from zermelo.search.analysis import Analyst
 from zermelo.search.clock import Clock, Stopped
 from zermelo.search.runner import Unsolved
-from zermelo.search.solution import VALUES, solve, solver_for
+from zermelo.search.solution import VALUES, solver_for
 from zermelo.search.solver import Solver
 
 _PATIENCE = 60.0  # seconds for a move, where the caller sets no limit
@@ -32,12 +32,10 @@ class PerfectPlayer(Player):
             msg = f"{game.spec} is beyond perfect: it solves boards up to 64 cells"
             raise Unsolved(msg)
         limit = replace(limit, seconds=limit.seconds or _PATIENCE)
-        if limit.every:
+        if limit.every or not isinstance(game, WordGame):
             found = self._judge_all(position, limit)
-        elif isinstance(game, WordGame):
-            found = self._choose(game, position, limit)
         else:
-            found = self._choose_plainly(position, limit)
+            found = self._choose(game, position, limit)
         if not found.exact:
             msg = f"perfect did not solve {game.spec} within {limit.seconds:g} s: give it longer"
             raise Unsolved(msg)
@@ -64,19 +62,6 @@ class PerfectPlayer(Player):
             seconds=clock.seconds,
             source="search" if self._solver.known is None else "table",
             diff=None if game.ply_cost else score,
-        )
-
-    def _choose_plainly(self, position: Position, limit: Limit) -> Analysis:
-        found = solve(position, limit=limit)
-        return Analysis(
-            self._dice.choice(found.best),
-            value=found.value,
-            estimate=found.estimate,
-            plies=found.plies,
-            exact=found.exact,
-            pv=found.pv,
-            nodes=found.nodes,
-            seconds=found.seconds,
         )
 
     def _judge_all(self, position: Position, limit: Limit) -> Analysis:

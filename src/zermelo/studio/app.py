@@ -21,7 +21,7 @@ from zermelo import __version__, records, roster
 from zermelo.contract import Game
 from zermelo.errors import ZermeloError
 from zermelo.games import registry
-from zermelo.games.lines import WordLineGame
+from zermelo.games.tactics import WordLineGame
 from zermelo.matches import Match
 from zermelo.players import Limit
 from zermelo.position import Position
