@@ -30,6 +30,7 @@ bench: .venv/dev
 	$(BIN)/zermelo bench playouts
 	$(BIN)/zermelo bench envs
 	$(BIN)/zermelo bench solve
+	$(BIN)/zermelo bench mcts
 	$(BIN)/zermelo bench signature
 
 load: .venv/dev

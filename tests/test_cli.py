@@ -20,7 +20,7 @@ def zermelo(
         text=True,
         check=False,
         env={**os.environ, **environment},
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -134,4 +134,4 @@ def test_what_cannot_be_compiled_is_named() -> None:
 
 def test_a_call_with_other_types_is_an_error_not_a_compilation() -> None:
     with pytest.raises(TypeError, match="No matching definition"):
-        compiled(random_games, z.game("tictactoe"))("seed", 1.5, None)
+        compiled(random_games, z.game("tictactoe"))("seed", 1.5, None, None, None, None)

@@ -8,6 +8,8 @@ import zermelo as z
 from zermelo.games.reversi import Reversi
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+from zermelo.envs import open_spiel  # noqa: E402 - only where it is installed
+from zermelo.envs.open_spiel_players import Bot, native_name  # noqa: E402
 
 PAIRS = [
     ("tictactoe", "tic_tac_toe", 1000),
@@ -80,3 +82,75 @@ def test_our_games_registered_there_pass_their_simulation(
     state = game.new_initial_state()
     assert state.legal_actions() == z.game(spec).start().actions
     assert state.action_to_string(0, 0) == z.game(spec).to_text(0)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        *((ours, theirs) for ours, theirs, _ in PAIRS if ours not in ("connect4", "mnk:4x4x3")),
+        ("connect4", "connect_four(rows=6,columns=7,x_in_row=4)"),
+        ("connect4:rows=5,cols=6,win=3", "connect_four(rows=5,columns=6,x_in_row=3)"),
+        ("mnk:4x4x3", "gomoku(size=4,connect=3)"),
+        ("squava", None),
+        ("reversi:6", None),
+        ("gomoku:renju=true", None),
+        ("gomoku:overline=exact", None),
+        ("squava:pie=true", None),
+    ],
+)
+def test_their_game_with_our_rules(ours: str, theirs: str | None) -> None:
+    name = native_name(z.game(ours))
+    # Their mnk and gomoku have square boards both; the faster one is taken.
+    assert name == ("gomoku(size=8,connect=5)" if ours == "mnk:8x8x5" else theirs)
+    if name:
+        cross_check(ours, name, 20)
+
+
+@pytest.mark.parametrize("spec", ["tictactoe", "connect4", "reversi", "squava"])
+@pytest.mark.parametrize("bot", ["mcts,sims=30", "random"])
+def test_their_bots_play_as_our_players(spec: str, bot: str) -> None:
+    player, position, lines = z.player(f"openspiel:{bot},seed=3"), z.game(spec).start(), []
+    for _ in range(2):
+        position, moves = z.game(spec).start(), []
+        while not position.is_over and len(moves) < 12:
+            found = player.choose(position)
+            assert found.move in position.legal
+            moves.append(found.move)
+            position = position.play(found.move)
+        lines.append(moves)
+        player.reseed(3)
+    assert lines[0] == lines[1]
+    with pytest.raises(z.ZermeloError, match="needs the moves"):
+        player.choose(z.game("tictactoe").position("X../.O./..."))
+
+
+def test_our_players_sit_at_their_table() -> None:
+    game = pyspiel.load_game("tic_tac_toe")
+    for seed in range(5):
+        bots = [
+            Bot("perfect", z.game("tictactoe")),
+            pyspiel.make_uniform_random_bot(1, seed),
+        ]
+        returns = pyspiel.evaluate_bots(game.new_initial_state(), bots, seed)
+        assert returns[0] >= 0
+    registered = pyspiel.load_game(open_spiel.register("squava"))
+    bots = [Bot(f"mcts:sims=100,seed={side}", z.game("squava")) for side in (0, 1)]
+    assert sum(pyspiel.evaluate_bots(registered.new_initial_state(), bots, 1)) == 0
+
+
+@pytest.mark.parametrize("moves", ["4 4 3 3", "1 4 1 4"])
+def test_their_tree_search_and_ours_look_at_moves_alike(moves: str) -> None:
+    """The same constant, no solver: mean visits over many seeds are those of one algorithm."""
+    position = z.game("connect4").position(moves=moves)
+    visits = []
+    for spec in (
+        "mcts:sims=200,c=2,solver=false,reuse=false",
+        "openspiel:mcts,sims=200,c=2,solver=false",
+    ):
+        total = dict.fromkeys(position.legal, 0)
+        for seed in range(300):
+            for candidate in z.player(f"{spec},seed={seed}").choose(position).candidates:
+                total[candidate.move] += candidate.visits or 0
+        visits.append([number / 300 for number in total.values()])
+    ours, theirs = visits
+    assert max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) < 3.5

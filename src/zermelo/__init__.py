@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from zermelo.arena.running import tournament
     from zermelo.contract import Game, WordGame
     from zermelo.errors import (
         BadBoard,
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
         ZermeloError,
     )
     from zermelo.games.registry import game
+    from zermelo.grading.grade import Grade, grade
+    from zermelo.learn.training import train
     from zermelo.matches import Match
     from zermelo.matches import Match as match  # noqa: N813 - z.match(game) reads as a sentence
     from zermelo.players import Analysis, Candidate, Limit, Player, Reason
@@ -47,8 +50,11 @@ _HOMES = {
         "TooLarge",
         "ZermeloError",
     ),
+    "zermelo.arena.running": ("tournament",),
     "zermelo.contract": ("Game", "WordGame"),
     "zermelo.games.registry": ("game",),
+    "zermelo.grading.grade": ("Grade", "grade"),
+    "zermelo.learn.training": ("train",),
     "zermelo.matches": ("Match",),
     "zermelo.players": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
     "zermelo.position": ("Outcome", "Position"),
@@ -61,9 +67,9 @@ _HOMES = {
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - words first, then errors
-    "Analysis", "Candidate", "Game", "Limit", "Match", "Outcome", "Player", "Position", "Reason",
-    "Record", "Solution", "Word", "WordGame", "analyze", "count", "game", "match", "player",
-    "solve",
+    "Analysis", "Candidate", "Game", "Grade", "Limit", "Match", "Outcome", "Player", "Position",
+    "Reason", "Record", "Solution", "Word", "WordGame", "analyze", "count", "game",
+    "grade", "match", "player", "solve", "tournament", "train",
     "BadBoard", "BadMove", "BadRecord", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
 ]  # fmt: skip
 

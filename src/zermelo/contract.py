@@ -14,6 +14,7 @@ from zermelo import notation
 from zermelo.errors import BadBoard, BadMove
 from zermelo.position import Position
 from zermelo.symmetry import Symmetry, turn_word
+from zermelo.walks import BoardWalk, PlainWalk, WordWalk
 from zermelo.words import WORD_BITS, Word, bits
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 State = Hashable
 
 
-class Game(ABC):
+class Game(PlainWalk, ABC):
     """Rules. Five pure functions make a game; the rest has defaults that most games keep.
 
     This form takes any immutable state and runs as plain Python. `WordGame` is the form
@@ -239,7 +240,7 @@ class MaskGame(Game):
         return bits(self.legal(state)) or [self.num_actions - 1]
 
 
-class WordGame(MaskGame):
+class WordGame(WordWalk, MaskGame):
     """A game whose state is a tuple of words, so that its rules compile to native code.
 
     Write `legal`, `play` and `result` with words only (see `zermelo.words`) and annotate every
@@ -313,7 +314,7 @@ class WordGame(MaskGame):
         return twin
 
 
-class BoardGame(MaskGame):
+class BoardGame(BoardWalk, MaskGame):
     """A game on a board above 64 cells: its kernels work on one padded array of cells.
 
     They make and unmake moves there, with `landing` and `judge`; ordinary code, no masks. The
@@ -332,6 +333,10 @@ class BoardGame(MaskGame):
     @abstractmethod
     def landing(self, cells: Any, action: Any) -> Any:
         """Where in the padded board an action puts its stone."""
+
+    @abstractmethod
+    def list_open(self, cells: Any, moves: Any) -> Any:
+        """Write the actions that can be played to `moves`; returns how many."""
 
     @abstractmethod
     def is_spent(self, cells: Any, action: Any) -> Any:

@@ -51,6 +51,7 @@ class Candidate:
     reasons: tuple[Reason, ...] = ()
     pv: tuple[str, ...] = ()
     diff: int | None = None  #: Reversi: the raw disc difference, when exact
+    visits: int | None = None  #: of a tree search: how many simulations began with it
 
     @property
     def worth(self) -> float:
@@ -117,6 +118,13 @@ class Player(ABC):
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """Improving answers for a position that is not over; at least one."""
 
+    def reseed(self, seed: int) -> None:  # noqa: B027 - not every player has dice
+        """Begin anew: what comes next depends on the seed and the position alone.
+
+        A player with dice rolls them from this seed, and one whose choices depend on what it kept
+        from earlier positions forgets that. One that does neither leaves this as it is.
+        """
+
     def choose(self, position: Position, limit: Limit | None = None) -> Analysis:
         """The last answer within the limit."""
         if position.is_over:
@@ -149,6 +157,10 @@ class RandomPlayer(Player):
         self.name = "random" if seed is None else f"random:seed={seed}"
         # Play, not secrets: a seed must give the same game again.
         self._dice = random.Random(seed)
+
+    def reseed(self, seed: int) -> None:
+        """The dice begin anew."""
+        self._dice.seed(seed)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer, at once."""

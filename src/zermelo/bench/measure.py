@@ -88,7 +88,7 @@ def report(suite: str, rows: list[dict[str, Any]], notes: list[str]) -> dict[str
     ours = {(r["game"], r["task"]): r["rate"] for r in rows if r["system"] == "zermelo"}
     ratios: dict[str, dict[str, float]] = {}
     for r in rows:
-        if r["system"] != "zermelo":
+        if r["system"] != "zermelo" and r["rate"]:
             ratio = ours[r["game"], r["task"]] / r["rate"]
             ratios.setdefault(f"{r['game']}/{r['task']}", {})[r["system"]] = round(ratio, 2)
     versions = {peer: importlib.metadata.version(peer) for peer in _PEERS if is_installed(peer)}

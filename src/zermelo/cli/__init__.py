@@ -10,7 +10,18 @@ import sys
 import click
 
 from zermelo import __version__
-from zermelo.cli import measuring, playing, serving, solving, tables
+from zermelo.cli import (
+    arena,
+    grading,
+    history,
+    inspecting,
+    measuring,
+    playing,
+    serving,
+    solving,
+    tables,
+    training,
+)
 from zermelo.errors import ZermeloError
 
 _BAD_ARGUMENTS, _INTERRUPTED = 2, 130
@@ -83,7 +94,14 @@ for _command in (
     solving.analyze,
     solving.textbook,
     solving.count,
+    inspecting.inspect,
     tables.table,
+    arena.arena,
+    grading.grade,
+    grading.positions,
+    history.history,
+    training.train,
+    training.runs,
     serving.studio,
     measuring.warm,
     measuring.bench,

@@ -60,6 +60,27 @@ def playouts(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool)
     _print_report(report, as_json=as_json)
 
 
+@bench.command("mcts")
+@_bench_options
+@click.option(
+    "--matches",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(0, 100_000),
+    help="Games against OpenSpiel's, a kind and game.",
+)
+@asking.json_option
+def bench_mcts(
+    seconds: float, repeat: int, names: tuple[str, ...], matches: int, as_json: bool
+) -> None:
+    """Monte Carlo tree search on one core, in simulations a second and in games."""
+    from zermelo.bench import mcts as suite
+
+    with asking.progress("measuring") as progress:
+        report = suite.run(seconds, repeat, names or suite.GAMES, matches, progress)
+    _print_report(report, as_json=as_json)
+
+
 @bench.command()
 @_bench_options
 @asking.json_option

@@ -84,7 +84,7 @@ def play(
     resume: bool,
 ) -> None:
     """Play GAME in the terminal, with 0, 1 or 2 humans."""
-    from zermelo import roster, saves
+    from zermelo import player_files, roster, saves
     from zermelo.games import files, registry
     from zermelo.matches import Match
     from zermelo.players import Limit
@@ -101,6 +101,10 @@ def play(
         if files.is_file(save.game) and game != save.game:
             msg = f"the saved game is played by a file: zermelo play {save.game} --resume"
             raise click.UsageError(msg)
+        for spec in (save.first, save.second):
+            if player_files.is_file(spec):  # code runs only where a person names it
+                msg = f"the saved game is played against the file {spec}: begin a new one with it"
+                raise click.UsageError(msg)
         game, first, second, moves = save.game, save.first, save.second, save.moves
     if game is None:
         msg = "which game? zermelo play tictactoe, or zermelo games for the list"

@@ -1,6 +1,8 @@
 """Commands that walk a game's tree: the solver, the textbook's searches, counts."""
 
+import contextlib
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -92,6 +94,7 @@ def solve(
 @asking.position_options
 @click.option("--player", help="Whose thoughts: a player spec.  [exact search, else estimates]")
 @click.option("--seconds", type=asking.Seconds(), help="Time for it.  [10]")
+@click.option("--db", type=click.Path(dir_okay=False, path_type=Path), help="Keep it here.")
 @asking.json_option
 def analyze(
     game: str,
@@ -100,6 +103,7 @@ def analyze(
     from_stdin: bool,
     player: str | None,
     seconds: float | None,
+    db: Path | None,
     as_json: bool,
 ) -> int:
     """Every legal move of a position of GAME: value, line, and reasons that search has verified."""
@@ -107,6 +111,7 @@ def analyze(
     from zermelo.games import registry
     from zermelo.players import Limit
     from zermelo.search import analysis
+    from zermelo.store.runs import Runs
 
     rules = registry.game(game)
     analyst = analysis.Analyst()
@@ -114,9 +119,13 @@ def analyze(
 
     def find(position: "Position") -> dict[str, Any]:
         found = analysis.analyze(position, Limit(seconds=seconds), analyst=analyst, player=thinker)
-        return analysis.to_json(position, found, game)
+        answer = analysis.to_json(position, found, game)
+        if store is not None:
+            store.add_analysis(game, position.moves, player or "", answer)
+        return answer
 
-    with asking.progress(f"analysing {game}") as progress:
+    with contextlib.ExitStack() as stack, asking.progress(f"analysing {game}") as progress:
+        store = None if db is None else stack.enter_context(Runs(db))
         progress("…")
         return asking.answer(rules, find, moves, board, from_stdin, as_json, showing.analysis_text)
 

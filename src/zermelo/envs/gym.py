@@ -66,10 +66,9 @@ class GameEnv(gymnasium.Env[Any, Any]):
         """To the agent's first choice. A seed also seeds an opponent that takes one."""
         super().reset(seed=seed)
         del options
-        if seed is not None and self._takes_seed():
-            comma = "," if ":" in self._opponent_spec else ":"
+        if seed is not None and roster.takes_seed(self._opponent_spec):
             drawn = int(self.np_random.integers(2**31))
-            self._opponent = roster.player(f"{self._opponent_spec}{comma}seed={drawn}")
+            self._opponent = roster.player(roster.seeded(self._opponent_spec, drawn))
         self._position, self._lost = self.game.start(), False
         self._reply()
         return self._observation(), self._info()
@@ -160,9 +159,3 @@ class GameEnv(gymnasium.Env[Any, Any]):
         assert isinstance(self.game, MaskGame)
         other = self.game.handed_over(position.state)
         return (own - self._planes.winning_cells(other).bit_count()) / 10
-
-    def _takes_seed(self) -> bool:
-        name = self._opponent_spec.partition(":")[0]
-        entry = next(e for e in roster.entries() if e.name == name)
-        given = "seed=" in self._opponent_spec
-        return not given and any(p.name == "seed" for p in entry.parameters)

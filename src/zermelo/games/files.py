@@ -57,8 +57,8 @@ def load(spec: str) -> Game:
     if not path.is_file():
         msg = f"{shown(spec, 200)}: there is no such file"
         raise BadSpec(msg)
-    with _guard(spec):
-        game = _make(spec, _module(path))
+    with guard(spec):
+        game = _make(spec, module(path))
         game.spec = spec
         trial.check(game)
     return game
@@ -67,7 +67,7 @@ def load(spec: str) -> Game:
 def installed(name: str) -> Game | None:
     """The game that an installed package offers under a name."""
     for point in importlib.metadata.entry_points(group=GROUP, name=name):
-        with _guard(name):
+        with guard(name):
             made = point.load()
             _loaded.add(str(inspect.getsourcefile(inspect.unwrap(made)) or ""))
             game: Any = made() if callable(made) else made
@@ -93,29 +93,35 @@ def blame(error: BaseException) -> str | None:
     return None
 
 
-def _module(path: Path) -> ModuleType:
-    name = f"zermelo_game_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+def module(path: Path) -> ModuleType:
+    """A file as a module, run; a player's file is loaded in the same way."""
+    name = f"zermelo_file_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         msg = f"{path} is not a Python file"
         raise BadSpec(msg)
-    module = importlib.util.module_from_spec(spec)
+    made = importlib.util.module_from_spec(spec)
     _loaded.add(str(path))
     _loaded.add(str(path.resolve()))
-    sys.modules[name] = module  # pickling and reading the source need to find it
-    spec.loader.exec_module(module)
-    return module
+    sys.modules[name] = made  # pickling and reading the source need to find it
+    spec.loader.exec_module(made)
+    return made
+
+
+def own_classes(module: ModuleType, kind: type) -> list[Any]:
+    """The classes of a kind that a module itself defines."""
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, kind)
+        and value.__module__ == module.__name__
+    ]
 
 
 def _make(spec: str, module: ModuleType) -> Game:
     """The one game class of a module, or its functions as a game."""
-    own = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, Game)
-        and value.__module__ == module.__name__
-    ]
+    own = own_classes(module, Game)
     if len(own) > 1:
         names = " and ".join(cls.__name__ for cls in own)
         msg = f"{spec}: there are several games in it, {names}: a file holds one"
@@ -125,7 +131,8 @@ def _make(spec: str, module: ModuleType) -> Game:
         if missing:
             msg = f"{spec}: {own[0].__name__} lacks {', '.join(missing)}"
             raise BadSpec(msg)
-        return own[0]()
+        made: Game = own[0]()
+        return made
     functions = {name: getattr(module, name, None) for name in _FUNCTIONS}
     missing = [name for name, value in functions.items() if not inspect.isfunction(value)]
     if missing:
@@ -149,7 +156,7 @@ def _of_functions(module: ModuleType) -> Game:
 
 
 @contextlib.contextmanager
-def _guard(spec: str) -> Iterator[None]:
+def guard(spec: str) -> Iterator[None]:
     """Turn whatever user code does into one clear line, an endless loop included."""
     try:
         with _alarm():

@@ -62,6 +62,16 @@ class BoardLineGame(LineGame, BoardGame):
             place -= self.stride
         return place
 
+    def list_open(self, cells: Any, moves: Any) -> Any:
+        """The free cells; with gravity the columns that are not full."""
+        count = 0
+        for row in range(1 if self.gravity else self.rows):
+            for col in range(self.cols):
+                if cells[(row + 1) * self.stride + col + 1] == FREE:
+                    moves[count] = row * self.cols + col
+                    count += 1
+        return count
+
     def is_spent(self, cells: Any, action: Any) -> Any:
         """Always; with gravity when the column is full."""
         return not self.gravity or cells[self.stride + action + 1] != FREE

@@ -83,7 +83,7 @@ def to_json(position: Position, found: Analysis, spec: str) -> dict[str, Any]:
 
 
 def _candidate_json(position: Position, candidate: Candidate) -> dict[str, Any]:
-    return {
+    fields = {
         "move": candidate.move,
         "value": candidate.value,
         "estimate": candidate.estimate,
@@ -95,6 +95,7 @@ def _candidate_json(position: Position, candidate: Candidate) -> dict[str, Any]:
         ],
         "pv": list(candidate.pv),
     } | solution.scores(position, candidate.value, candidate.plies, candidate.diff)
+    return fields if candidate.visits is None else fields | {"visits": candidate.visits}
 
 
 class Analyst(Player):

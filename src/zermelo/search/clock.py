@@ -46,10 +46,10 @@ class Clock:
             nodes = min(nodes or rest, int(rest * share))
         return Part(self, Limit(None if left is None else left * share, nodes))
 
-    def slice(self) -> int:
+    def slice(self, least: int = _MIN_SLICE) -> int:
         """How many nodes to search before the next report: some 10 ms, by the pace so far."""
         pace = self.nodes / max(self.seconds, _TICK)
-        size = int(min(_MAX_SLICE, max(_MIN_SLICE, pace * _TICK)))
+        size = int(min(_MAX_SLICE, max(least, pace * _TICK)))
         return size if self.max_nodes is None else max(1, min(size, self.max_nodes - self.nodes))
 
     def count(self, nodes: int) -> None:
@@ -80,9 +80,9 @@ class Part(Clock):
         self.whole = whole
         self.cancelled = False
 
-    def slice(self) -> int:
+    def slice(self, least: int = _MIN_SLICE) -> int:
         """Short where threads share what is left of a number of nodes."""
-        size = super().slice()
+        size = super().slice(least)
         if self.whole.max_nodes is None:
             return size
         return max(1, min(size, (self.whole.max_nodes - self.whole.nodes) // 4))

@@ -30,6 +30,10 @@ class GreedyPlayer(Player):
         self.name = "greedy" if seed is None else f"greedy:seed={seed}"
         self._dice = random.Random(seed)
 
+    def reseed(self, seed: int) -> None:
+        """The dice begin anew."""
+        self._dice.seed(seed)
+
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer, at once."""
         del limit
@@ -49,6 +53,10 @@ class LookaheadPlayer(Player):
         self.plies = plies
         self._dice = random.Random(seed)
         self._engine: Engine | None = None
+
+    def reseed(self, seed: int) -> None:
+        """The dice begin anew."""
+        self._dice.seed(seed)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer; the limit may cut the looking ahead short."""

@@ -34,6 +34,10 @@ class LevelPlayer(Player):
         self._dice = random.Random(seed)
         self._analyst = Analyst(_SETTINGS)
 
+    def reseed(self, seed: int) -> None:
+        """The dice begin anew."""
+        self._dice.seed(seed)
+
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer."""
         within = replace(limit, seconds=limit.seconds or _SECONDS)
@@ -67,7 +71,14 @@ def _split(candidates: tuple[Candidate, ...]) -> tuple[list[Candidate], list[Can
     """(the best, the mistakes); what is neither is not played."""
     best = candidates[0]
     if all(c.exact for c in candidates):
+        # Moves that are worth the same come in whatever order the search met them: by their name.
+        candidates = tuple(sorted(candidates, key=_rank))
         good = [c for c in candidates if c.best]
         return good, [c for c in candidates if c.worth < best.worth]
     good = [c for c in candidates if c.best]
     return good, [c for c in candidates if c.worth < best.worth - _CLEARLY]
+
+
+def _rank(candidate: Candidate) -> tuple[float, int, int, str]:
+    """Of proven moves the better ones first: by points, in Reversi, and the slower loss."""
+    return (-candidate.worth, -(candidate.diff or 0), -(candidate.plies or 0), candidate.move)

@@ -25,6 +25,10 @@ class PerfectPlayer(Player):
         self._solver: Solver | None = None
         self._analyst = Analyst()
 
+    def reseed(self, seed: int) -> None:
+        """The dice begin anew."""
+        self._dice.seed(seed)
+
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer, proven; Unsolved when there is none within the limit."""
         game = position.game

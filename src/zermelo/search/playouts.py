@@ -1,14 +1,14 @@
 """Random playouts: whole games of uniformly random moves, at native speed."""
 
-import random
-from typing import Any, NamedTuple
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zermelo.contract import BoardGame, Game, WordGame
 from zermelo.kernels import compiled, kernel
-from zermelo.position import Outcome
-from zermelo.words import mix, popcount, scale, select, word
+from zermelo.words import mix, word
 
-_STRIDE = 0x9E3779B97F4A7C15  # splitmix64's step, an odd number near 2**64 / golden ratio
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Tally(NamedTuple):
@@ -20,62 +20,22 @@ class Tally(NamedTuple):
     steps: int
 
 
-@kernel("uint64, int64, int64[::1]")
-def random_games(game: WordGame, seed: Any, count: Any, tally: Any) -> Any:
-    """Play `count` games; add wins of the first, of the second player, draws, moves to `tally`."""
-    dice = word(seed)
-    stride = word(_STRIDE)
-    steps = 0
-    for _ in range(count):
-        state = game.initial()
-        over, value = game.result(state)
-        while not over:
-            mask = game.legal(state)
-            action = game.num_actions - 1
-            if mask != 0:
-                dice = word(dice + stride)
-                action = select(mask, scale(mix(dice), popcount(mask)))
-            state = game.play(state, action)
-            over, value = game.result(state)
-            steps += 1
-        if value == 0:
-            tally[2] += 1
-        else:
-            # The last word of a state is the player to move, whose value this is.
-            tally[popcount(state[-1]) if value > 0 else 1 - popcount(state[-1])] += 1
-    tally[3] += steps
-
-
-@kernel("uint64, int64, uint8[::1], uint8[::1], int64[::1], int64[::1]")
-def random_board_games(
-    game: BoardGame, seed: Any, count: Any, frame: Any, cells: Any, actions: Any, tally: Any
+@kernel("uint64, int64, uint64[:,::1], uint8[::1], int64[::1], int64[::1]")
+def random_games(
+    game: WordGame | BoardGame,
+    seed: Any,
+    count: Any,
+    roots: Any,
+    room: Any,
+    moves: Any,
+    tally: Any,
 ) -> Any:
-    """The same on a padded board: `frame` is the start, `cells` and `actions` are room to work."""
+    """Play `count` games; add wins of the side to move, of the other, draws, moves to `tally`."""
     dice = word(seed)
-    stride = word(_STRIDE)
-    steps = 0
     for _ in range(count):
-        cells[:] = frame
-        for action in range(len(actions)):
-            actions[action] = action
-        choices = len(actions)
-        left = game.cells
-        player = 0
-        over, value = False, 0
-        while not over:
-            dice = word(dice + stride)
-            chosen = scale(mix(dice), choices)
-            at = game.landing(cells, actions[chosen])
-            cells[at] = 1 + player
-            left -= 1
-            if game.is_spent(cells, actions[chosen]):
-                choices -= 1
-                actions[chosen] = actions[choices]
-            over, value = game.judge(cells, at, left)
-            player = 1 - player
-            steps += 1
-        tally[2 if value == 0 else (player if value > 0 else 1 - player)] += 1
-    tally[3] += steps
+        value, dice, steps = game.play_out(game.enter(roots, 0, room), dice, moves)
+        tally[2 if value == 0 else (0 if value > 0 else 1)] += 1
+        tally[3] += steps
 
 
 def play_random(game: Game, count: int, seed: int = 0) -> Tally:
@@ -88,28 +48,37 @@ def play_random(game: Game, count: int, seed: int = 0) -> Tally:
     import numpy as np
 
     tally = np.zeros(4, np.int64)
-    dice = mix(word(seed + 1))
-    if isinstance(game, WordGame):
-        compiled(random_games, game)(dice, count, tally)
-    elif isinstance(game, BoardGame):
-        frame = np.frombuffer(bytes(game.to_cells(game.initial())), np.uint8)
-        actions = np.zeros(game.num_actions, np.int64)
-        run = compiled(random_board_games, game)
-        run(dice, count, frame.copy(), frame.copy(), actions, tally)
-    else:
-        return _play_plainly(game, count, seed)
-    return Tally(*(int(x) for x in tally))
+    room = Room(game)
+    room.fill(0, game.initial())
+    run = room.kernel(random_games)
+    run(mix(word(seed + 1)), count, room.roots, room.board, room.moves, tally)
+    first, second, *rest = map(int, tally)
+    if game.player(game.initial()) == 1:
+        first, second = second, first
+    return Tally(first, second, *rest)
 
 
-def _play_plainly(game: Game, count: int, seed: int) -> Tally:
-    """In plain Python, for games that do not compile."""
-    dice = random.Random(seed)
-    ends = dict.fromkeys(Outcome, 0)
-    steps = 0
-    for _ in range(count):
-        state = game.initial()
-        while actions := game.actions(state):
-            state = game.play(state, dice.choice(actions))
-            steps += 1
-        ends[Outcome.of(game.result(state)[1], game.player(state))] += 1
-    return Tally(ends[Outcome.FIRST], ends[Outcome.SECOND], ends[Outcome.DRAW], steps)
+class Room:
+    """The arrays that a walk through a game needs, for a number of roots."""
+
+    def __init__(self, game: Game, rows: int = 1) -> None:
+        import numpy as np
+
+        self.game = game
+        width = len(game.to_root(game.initial()))
+        self.is_native = isinstance(game, WordGame | BoardGame)
+        kind = np.uint64 if self.is_native else np.object_
+        self.roots: NDArray[Any] = np.zeros((rows, width), kind)
+        self.board = np.zeros(width - 1 if isinstance(game, BoardGame) else 0, np.uint8)
+        self.moves = np.zeros(game.num_actions, np.int64)
+
+    def fill(self, row: int, state: Any) -> None:
+        """A state as the root in a row."""
+        for column, part in enumerate(self.game.to_root(state)):
+            self.roots[row, column] = part
+
+    def kernel(self, function: Any) -> Any:
+        """A kernel for the game: native, or plain Python where its rules do not compile."""
+        if self.is_native:
+            return compiled(function, self.game)
+        return functools.partial(function, self.game)

@@ -22,6 +22,8 @@ from zermelo.contract import Game
 from zermelo.errors import ZermeloError
 from zermelo.games import registry
 from zermelo.games.tactics import WordLineGame
+from zermelo.learn import models
+from zermelo.learn.players import DQNPlayer
 from zermelo.matches import Match
 from zermelo.players import Limit
 from zermelo.position import Position
@@ -100,12 +102,13 @@ def create_app(  # noqa: PLR0915 - a route each
 
     @app.get("/api/v1/players")
     async def players() -> list[dict[str, Any]]:
-        """Who plays."""
+        """Who plays; a learned player's models are each for one game."""
         return [
             {
                 "name": entry.name,
                 "summary": entry.summary,
                 "parameters": _parameters(entry.parameters),
+                "models": _models(entry),
             }
             for entry in roster.entries()
         ]
@@ -116,6 +119,8 @@ def create_app(  # noqa: PLR0915 - a route each
         for spec in (body.first, body.second):
             _check_player(spec)
         match = Match(_game(body.game), body.moves)
+        for spec in (body.first, body.second):
+            _check_model(spec, match.game)
         key, first, second = secrets.token_urlsafe(9), body.first.strip(), body.second.strip()
         row = Row(key, match.game.spec, first, second)
         row = store.add(_with(row, match))
@@ -311,6 +316,15 @@ def _parameters(parameters: tuple[Parameter, ...]) -> list[dict[str, Any]]:
     ]
 
 
+def _models(entry: roster.Entry) -> list[dict[str, str]] | None:
+    """The models that come with zermelo, of a player who needs one."""
+    if entry.opens != entry.plain or not entry.opens:
+        return None
+    return [
+        {"name": model.name, "game": model.game, "spec": model.player} for model in models.shipped()
+    ]
+
+
 @lru_cache(maxsize=256)
 def _game(spec: str) -> Game:
     """By name only: a file is code, and nothing that arrives here may run it.
@@ -341,7 +355,15 @@ def _check_player(spec: str, *, human: bool = True) -> None:
 
 @lru_cache(maxsize=256)
 def _known_player(spec: str) -> None:
-    roster.check(spec)
+    """By name only, as with games."""
+    if spec.strip() != roster.HUMAN:
+        roster.named_player(spec)
+
+
+def _check_model(spec: str, game: Game) -> None:
+    """That a learned player has learned this game: said before the match, not in its middle."""
+    if spec.strip() != roster.HUMAN and isinstance(player := roster.named_player(spec), DQNPlayer):
+        player.fit(game)
 
 
 def _load(store: Store, key: str) -> tuple[Row, Match]:

@@ -74,7 +74,7 @@ class Thinkers:
         """Borrow a player that nobody else uses; it may remember this game."""
         player = self._take(spec, game)
         if player is None:
-            player = Analyst(_SETTINGS) if spec == ANALYST else roster.player(spec)
+            player = Analyst(_SETTINGS) if spec == ANALYST else roster.named_player(spec)
         try:
             yield player
         finally:

@@ -39,6 +39,8 @@ def row_text(candidate: dict[str, Any], sides: tuple[str, str] | None = None) ->
         word += f" in {candidate['plies']}"
     elif candidate["value"] is None:
         word += f" {candidate['estimate']:+.2f}"
+    if "visits" in candidate:
+        word += f", {candidate['visits']:,} visits"
     return f"{mark} {candidate['move']:4} {word}"
 
 

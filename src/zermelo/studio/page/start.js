@@ -117,14 +117,23 @@ class Start {
   _computer() {
     const { _chosen: chosen } = this;
     const others = this._roster.filter(({ name }) => !isHuman(name) && name !== 'level');
-    const options = [['level', 'Level 1 to 10'], ...others.map(({ name, summary }) => [name, `${capital(name)}: ${summary}`]),
+    const options = [['level', 'Level 1 to 10'], ...others.flatMap((player) => this._named(player)),
       ['spec', 'Another player, by its spec']];
+    // A learned player is for one game: in the others there is somebody else.
+    if (!options.some(([name]) => name === chosen.opponent)) chosen.opponent = DEFAULTS.opponent;
     return [
       choice('Strength', options, chosen.opponent, (value) => this._set('opponent', value), 'opponent'),
       chosen.opponent === 'level' && this._level(),
       chosen.opponent === 'spec' && this._spec('Player', 'spec'),
       segmented('begins', 'Who begins', BEGINS, chosen.begins, (value) => this._set('begins', value)),
     ];
+  }
+
+  /** A player as a choice; one that has learned is offered once for every model of this game. */
+  _named({ name, summary, models }) {
+    if (!models) return [[name, `${capital(name)}: ${summary}`]];
+    const own = models.filter(({ game }) => game === specOf(this._game, this._values));
+    return own.map((model) => [model.spec, `Learned: ${model.name}, a network without search`]);
   }
 
   _level() {

@@ -1,0 +1,178 @@
+"""Encoders: states as numbers for a network, always seen by the side to move.
+
+- `cells`: one number a cell, 1 own, -1 the other's, 0 free
+- `planes`: own stones, the other's: a plane of 0 and 1 each
+- `threats`: these two, then the cells where the side to move wins at once, and where the other
+  would if it were their turn
+- `features`: fifty numbers for Squava and its like: the cells, line counts, and a little context
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zermelo.contract import WordGame
+from zermelo.errors import BadSpec
+from zermelo.games.tactics import WordLineGame
+from zermelo.kernels import compiled, kernel
+from zermelo.words import lowest, popcount, word
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NUM_FEATURES, _CENTRE = 50, 9
+
+
+class Encoder:
+    """One way to show the states of a game, by a kernel of its own."""
+
+    def __init__(self, name: str, game: WordGame) -> None:
+        if name not in _KERNELS:
+            msg = f"encoder is {name!r}: it can be {', '.join(_KERNELS)}"
+            raise BadSpec(msg)
+        if game.grid is None or game.num_words != 3:
+            msg = f"{game.spec} has no board of stones to encode"
+            raise BadSpec(msg)
+        if name in ("threats", "features") and not isinstance(game, WordLineGame):
+            msg = f"encoder {name} is for line games up to 64 cells, not for {game.spec}"
+            raise BadSpec(msg)
+        rows, cols = game.grid.rows, game.grid.cols
+        shapes = {"planes": (2, rows, cols), "threats": (4, rows, cols)}
+        if name == "features" and (rows, cols) != (5, 5):
+            msg = f"encoder features is for boards of 5x5, not for {game.spec}"
+            raise BadSpec(msg)
+        self.name, self.game = name, game
+        flat = _NUM_FEATURES if name == "features" else rows * cols
+        self.shape: tuple[int, ...] = shapes.get(name, (flat,))
+        self.size = int(np.prod(self.shape))
+
+    def __call__(self, states: Any) -> "NDArray[Any]":
+        """[row, …]: the numbers of every state, float32."""
+        found: NDArray[Any] = np.zeros((len(states), self.size), np.float32)
+        compiled(_KERNELS[self.name], self.game)(states, found)
+        return found.reshape(len(states), *self.shape)
+
+    @property
+    def names(self) -> list[str]:
+        """What each number stands for."""
+        assert self.game.grid is not None
+        cells = [self.game.grid.text(cell) for cell in range(self.game.grid.size)]
+        if self.name == "cells":
+            return cells
+        if self.name == "features":
+            return [*cells, *_FEATURES, *(f"reserved {n}" for n in range(_NUM_FEATURES - 35))]
+        planes = ("own", "other", "own wins", "other wins")[: self.shape[0]]
+        return [f"{plane} {cell}" for plane in planes for cell in cells]
+
+
+_FEATURES = (
+    "own lines one short", "other lines one short", "own lines of two", "other lines of two",
+    "own losing lines of two", "other losing lines of two", "own centre", "other centre",
+    "stones", "mobility",
+)  # fmt: skip
+
+
+@kernel("uint64[:,::1], float32[:,::1]", common=False)
+def encode_cells(game: WordGame, states: Any, found: Any) -> Any:
+    """1 own, -1 the other's."""
+    for row in range(len(states)):
+        mine, theirs, _player = game.load(states, row)
+        write(mine, 1.0, 0, row, found)
+        write(theirs, -1.0, 0, row, found)
+
+
+@kernel("uint64[:,::1], float32[:,::1]", common=False)
+def encode_planes(game: WordGame, states: Any, found: Any) -> Any:
+    """A plane each."""
+    size = found.shape[1] // 2
+    for row in range(len(states)):
+        mine, theirs, _player = game.load(states, row)
+        write(mine, 1.0, 0, row, found)
+        write(theirs, 1.0, size, row, found)
+
+
+@kernel("uint64[:,::1], float32[:,::1]", common=False)
+def encode_threats(game: WordLineGame, states: Any, found: Any) -> Any:
+    """Stones, then the cells that win at once for either side."""
+    size = found.shape[1] // 4
+    for row in range(len(states)):
+        mine, theirs, _player = game.load(states, row)
+        write(mine, 1.0, 0, row, found)
+        write(theirs, 1.0, size, row, found)
+        places = open_cells(game, mine | theirs)
+        write(winning_cells(game, mine, places), 1.0, 2 * size, row, found)
+        write(winning_cells(game, theirs, places), 1.0, 3 * size, row, found)
+
+
+@kernel("uint64[:,::1], float32[:,::1]", common=False)
+def encode_features(game: WordLineGame, states: Any, found: Any) -> Any:
+    """As published for Squava: cells, lines free of the other side by what they hold, context."""
+    for row in range(len(states)):
+        mine, theirs, _player = game.load(states, row)
+        write(mine, 1.0, 0, row, found)
+        write(theirs, -1.0, 0, row, found)
+        for side in range(2):
+            own, other = (mine, theirs) if side == 0 else (theirs, mine)
+            short = lines_of(game.win - 1, own, other, game.win, game.win_windows)
+            found[row, 25 + side] = min(short / 5.0, 1.0)
+            found[row, 27 + side] = lines_of(2, own, other, game.win, game.win_windows) / 10.0
+            found[row, 29 + side] = lines_of(2, own, other, game.lose, game.lose_windows) / 10.0
+            found[row, 31 + side] = popcount(own & word(_INNER)) / _CENTRE
+        stones = popcount(mine | theirs)
+        found[row, 33] = stones / 25.0
+        found[row, 34] = (25.0 - stones) / 25.0
+
+
+_INNER = sum(1 << (5 * row + col) for row in (1, 2, 3) for col in (1, 2, 3))
+
+
+def write(cells: Any, value: Any, begin: Any, row: Any, found: Any) -> None:
+    """A value for every cell of a mask."""
+    while cells != 0:
+        found[row, begin + lowest(cells)] = value
+        cells = cells & (cells - word(1))
+
+
+def open_cells(game: WordLineGame, stones: Any) -> Any:
+    """Where a stone can go next."""
+    free = game.full ^ stones
+    if game.gravity:
+        return free & (((stones >> game.cols) & game.full) | game.bottom)
+    return free
+
+
+def winning_cells(game: WordLineGame, stones: Any, places: Any) -> Any:
+    """Of these cells those where one more stone makes a line that wins."""
+    found = game.none
+    while places != 0:
+        stone = places & (game.full ^ (places - game.one))
+        places = places ^ stone
+        if game.winning(stones | stone) != 0:
+            found = found | stone
+    return found
+
+
+def lines_of(count: Any, own: Any, other: Any, length: Any, windows: Any) -> Any:
+    """How many windows hold so many own stones and none of the other's."""
+    lines = 0
+    for begins, step in windows:
+        left = begins
+        while left != 0:
+            at = lowest(left)
+            left = left & (left - word(1))
+            held, free = 0, True
+            for place in range(length):
+                cell = word(at) + step * word(place)
+                held += popcount((own >> cell) & word(1))
+                free = free and (other >> cell) & word(1) == 0
+            lines += 1 if free and held == count else 0
+    return lines
+
+
+_KERNELS: dict[str, Callable[..., Any]] = {
+    "cells": encode_cells,
+    "planes": encode_planes,
+    "threats": encode_threats,
+    "features": encode_features,
+}

@@ -1,0 +1,170 @@
+"""Ratings, their intervals and the sequential test, against known values and by simulation."""
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from zermelo.arena.ratings import rate
+from zermelo.arena.sequential import BOUND, SequentialTest, expected
+
+
+def openings(wins: int, draws: int, losses: int) -> Counter[tuple[int, int]]:
+    """Games one by one, each an opening of its own."""
+    return Counter({(2, 1): wins, (1, 1): draws, (0, 1): losses})
+
+
+def difference(score: float) -> float:
+    return -400 * math.log10(1 / score - 1)
+
+
+@pytest.mark.parametrize(
+    ("wins", "draws", "losses", "elo"),
+    [(7500, 0, 2500, 191), (5000, 5000, 0, 191), (10, 80, 10, 0), (6400, 0, 3600, 100)],
+)
+def test_two_players(wins: int, draws: int, losses: int, elo: int) -> None:
+    one, other = rate(2, {(0, 1): openings(wins, draws, losses)})
+    assert one.rating - other.rating == pytest.approx(elo, abs=0.5)
+    assert one.rating == pytest.approx(-other.rating)
+    assert one.games == other.games == wins + draws + losses
+    assert one.low < one.rating < one.high
+
+
+def test_three_players_who_agree() -> None:
+    """100 Elo from each to the next: 64% between neighbours, 76% between the ends."""
+    near, far = round(10_000 * expected(100)), round(10_000 * expected(200))
+    rated = rate(
+        3,
+        {
+            (0, 1): openings(near, 0, 10_000 - near),
+            (1, 2): openings(near, 0, 10_000 - near),
+            (0, 2): openings(far, 0, 10_000 - far),
+        },
+    )
+    assert [r.rating for r in rated] == pytest.approx([100, 0, -100], abs=0.2)
+
+
+def test_the_mean_is_zero_and_the_order_does_not_matter() -> None:
+    met = {(0, 1): openings(5, 3, 2), (0, 2): openings(9, 0, 1), (1, 2): openings(4, 4, 2)}
+    rated = rate(3, met)
+    assert sum(r.rating for r in rated) == pytest.approx(0, abs=1e-6)
+    turned = {
+        (2, 1): openings(5, 3, 2),
+        (2, 0): openings(9, 0, 1),
+        (1, 0): openings(4, 4, 2),
+    }
+    again = rate(3, turned)
+    assert [r.rating for r in again[::-1]] == pytest.approx([r.rating for r in rated])
+
+
+def test_all_wins_stay_finite_and_uncertain() -> None:
+    one, other = rate(2, {(0, 1): Counter({(4, 2): 50})})
+    gap, low = one.rating - other.rating, 2 * one.low
+    assert gap == pytest.approx(difference(100.5 / 101), abs=0.1)  # with a drawn game more
+    # With 0 losses in 100 games a true score below 96.4% is excluded: 570 Elo.
+    assert 400 < low < 600
+    (alone,) = {r.rating for r in rate(3, {})}
+    assert alone == 0
+
+
+def test_games_of_one_opening_are_no_two_observations() -> None:
+    """Twice the same game is half as much to know; an opening that cancels out says a lot."""
+    single = rate(2, {(0, 1): openings(60, 0, 40)})[0]
+    doubled = rate(2, {(0, 1): Counter({(4, 2): 60, (0, 2): 40})})[0]
+    even = rate(2, {(0, 1): Counter({(2, 2): 80, (4, 2): 20})})[0]
+    assert doubled.high - doubled.low == pytest.approx(single.high - single.low, rel=0.05)
+    assert even.high - even.low < (single.high - single.low) / 2
+
+
+def pairs(
+    dice: np.random.Generator, elo: float, number: int, draws: float, bias: float
+) -> list[int]:
+    """Half points of openings that favour a side by some Elo, played from both sides."""
+    favour = dice.normal(0, bias, number)
+    halves = np.zeros(number, int)
+    for sign in (1, -1):
+        win = 1 / (1 + 10 ** (-(elo + sign * favour) / 400))
+        draw = draws * 2 * np.minimum(win, 1 - win)
+        drawn = dice.random(number)
+        halves += np.where(drawn < win - draw / 2, 2, np.where(drawn < win + draw / 2, 1, 0))
+    return halves.tolist()
+
+
+@pytest.mark.parametrize("games", [20, 100])
+@pytest.mark.parametrize(
+    ("elo", "draws", "bias"), [(0, 0, 0), (0, 0.6, 0), (200, 0.3, 300), (500, 0.3, 0)]
+)
+def test_intervals_hold_the_truth_95_times_in_100(
+    games: int, elo: float, draws: float, bias: float
+) -> None:
+    dice = np.random.default_rng(0)
+    many = pairs(dice, elo, 2_000_000, draws, bias)
+    truth = difference(sum(many) / 4 / len(many)) / 2
+    hits, number = 0, 500
+    for _ in range(number):
+        seen = Counter((half, 2) for half in pairs(dice, elo, games // 2, draws, bias))
+        rating = rate(2, {(0, 1): seen})[0]
+        hits += rating.low <= truth <= rating.high
+    assert 0.925 <= hits / number <= (0.99 if games > 20 else 1.0), hits / number
+
+
+def test_intervals_of_a_round_robin() -> None:
+    dice = np.random.default_rng(1)
+    strength = [150.0, 20.0, -50.0, -120.0]
+    hits, number = 0, 150
+    for _ in range(number):
+        met = {
+            (a, b): Counter(
+                (half, 2) for half in pairs(dice, strength[a] - strength[b], 20, 0.3, 0)
+            )
+            for a in range(4)
+            for b in range(a + 1, 4)
+        }
+        rated = rate(4, met)
+        hits += sum(r.low <= s <= r.high for r, s in zip(rated, strength, strict=True))
+    assert 0.925 <= hits / number / 4 <= 0.985
+
+
+def decided(dice: random.Random, elo: float, draws: float) -> Iterator[tuple[int | None, int]]:
+    """What tests of 0 against 100 Elo say, and after how many openings."""
+    win = expected(elo)
+    draw = draws * 2 * min(win, 1 - win)
+    weights = (1 - win - draw / 2, draw, win - draw / 2)
+    while True:
+        test = SequentialTest(0, 100)
+        while test.accepted is None:
+            test.add(sum(dice.choices((0, 1, 2), weights, k=2)))
+        yield test.accepted, sum(test.counts)
+
+
+@pytest.mark.parametrize("draws", [0.0, 0.6])
+@pytest.mark.parametrize("truth", [0, 1])
+def test_the_sequential_test_errs_once_in_20(truth: int, draws: float) -> None:
+    runs = decided(random.Random(truth), 100 * truth, draws)
+    found = [next(runs) for _ in range(250)]
+    errors = sum(said != truth for said, _ in found) / len(found)
+    assert 0.01 <= errors <= 0.085, errors
+    assert sum(number for _, number in found) / len(found) < 80
+
+
+def test_the_sequential_test_is_symmetric_and_grows() -> None:
+    up, down = SequentialTest(-50, 50), SequentialTest(-50, 50)
+    assert up.llr == 0
+    for half in (4, 3, 2, 4, 1, 3):
+        up.add(half)
+        down.add(4 - half)
+    assert up.llr == pytest.approx(-down.llr)
+    assert up.llr > 0
+    assert up.accepted is None
+    assert pytest.approx(2.944, abs=0.001) == BOUND
+
+
+def test_without_variety_it_decides_as_a_coin_would() -> None:
+    """All openings 1-1: the score is exactly even, which speaks for 0 and never for 50."""
+    test = SequentialTest(0, 50)
+    for _ in range(200):
+        test.add(2)
+    assert test.accepted == 0
