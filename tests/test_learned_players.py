@@ -65,11 +65,8 @@ def test_play_is_what_was_trained(run: Run, tmp_path: Path) -> None:
         "tanh": [("hidden = [12]", 'hidden = [9, 5], activation = "tanh"')],
         "cnn": [
             ("game = ", 'encoder = "threats"\ngame = '),
-            (
-                "hidden = [12]",
-                'kind = "cnn", channels = [4, 3], hidden = [6], dueling = true, '
-                'activation = "leaky"',
-            ),
+            ("hidden = [12]", 'kind = "cnn", channels = [4, 3], hidden = [6], dueling = true'),
+            ("dueling = true", 'dueling = true, activation = "leaky"'),
         ],
         "noisy": [
             ("hidden = [12]", "hidden = [], noisy = true"),

@@ -242,7 +242,7 @@ def test_a_run_elsewhere_is_found_by_its_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["train", "nono"], "there is no recipe 'nono': tictactoe-dqn, "),
+        (["train", "nono"], "there is no recipe 'nono': "),
         (["train", "no.toml"], "cannot read the recipe no.toml"),
         (["train", "tictactoe-dqn", "--resume"], "holds no run"),
         (["train", "tictactoe-dqn", "--opponent", "nobody"], "unknown player 'nobody'"),

@@ -1,11 +1,17 @@
 """Warming: compile every kernel for the presets, and once for all other sizes."""
 
+import contextlib
 import importlib
 import os
-from collections.abc import Callable
+import selectors
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 
+from zermelo import roster
 from zermelo.games import registry
 from zermelo.kernels import compiled, registered
+from zermelo.learn import models
 
 _MODULES = (
     "zermelo.search.count",
@@ -19,22 +25,50 @@ _OTHER_SIZES = ("gomoku:renju=true", "mnk:4x4x4", "gomoku", "reversi:6")
 
 
 def warm(progress: Callable[[str], None]) -> int:
-    """Compile, a game on each core; returns how many kernels are ready."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor, as_completed
+    """Compile, a game on each core; returns how many kernels are ready.
 
+    A process of its own for each core, since numba compiles one kernel at a time. It ends by itself
+    when its games are done, whatever happens to this one.
+    """
     specs = _OTHER_SIZES + registry.PRESETS  # what takes long comes first
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = min(cores or 1, len(specs))
     progress(f"{len(specs)} kinds of games")
-    ready = 0
-    # A process of its own for each core: numba compiles one kernel at a time.
-    spawning = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(cores, mp_context=spawning) as pool:
-        done = {pool.submit(warm_one, spec): spec for spec in specs}
-        for number, job in enumerate(as_completed(done), 1):
-            ready += job.result()
-            progress(f"{done[job]} is ready, {number} of {len(specs)}")
+    with contextlib.ExitStack() as stack:
+        working = [
+            stack.enter_context(
+                subprocess.Popen(  # noqa: S603 - this very module
+                    [sys.executable, "-m", __name__, *specs[core::cores]],
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for core in range(cores)
+        ]
+        ready = 0
+        for number, line in enumerate(_lines(working), 1):
+            spec, _, kernels = line.rpartition(" ")
+            ready += int(kernels)
+            progress(f"{spec} is ready, {number} of {len(specs)}")
+    for process in working:
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, process.args)
     return ready
+
+
+def _lines(working: list[subprocess.Popen[str]]) -> Iterator[str]:
+    """What they print, line by line, as it comes."""
+    with selectors.DefaultSelector() as selector:
+        for process in working:
+            assert process.stdout is not None
+            selector.register(process.stdout, selectors.EVENT_READ, process.stdout)
+        while selector.get_map():
+            for key, _events in selector.select():
+                line = key.data.readline()
+                if line:
+                    yield line.strip()
+                else:
+                    selector.unregister(key.fileobj)
 
 
 def warm_one(spec: str) -> int:
@@ -45,4 +79,12 @@ def warm_one(spec: str) -> int:
     kernels = registered(game)
     for kernel in kernels:
         compiled(kernel, game)
+    for model in models.shipped():
+        if model.game == spec:
+            roster.player(model.player).choose(game.start())
     return len(kernels)
+
+
+if __name__ == "__main__":
+    for _spec in sys.argv[1:]:
+        print(_spec, warm_one(_spec), flush=True)  # noqa: T201 - to whoever started it

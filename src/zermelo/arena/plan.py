@@ -64,7 +64,7 @@ class Plan:
             if player_files.is_file(spec):
                 player_files.load(spec)  # made only where a crash does no harm
             else:
-                roster.named_player(spec)
+                roster.player(spec)
 
     @cached_property
     def rules(self) -> Game:

@@ -23,8 +23,8 @@ GAMES = ("tictactoe", "connect4", "gomoku6", "gomoku", "reversi")
 MATCHED = ("connect4", "gomoku6", "reversi")  #: games are played of these
 _SIMS = 10_000  # a search
 _C = 2.0  # OpenSpiel's own choice in its examples
-_EQUAL_SIMS = {"connect4": 300, "gomoku6": 300, "reversi": 60}
-_EQUAL_SECONDS = {"connect4": 0.005, "gomoku6": 0.005, "reversi": 0.02}
+_EQUAL_SIMS = {"connect4": 300, "gomoku6": 300, "reversi": 40}
+_EQUAL_SECONDS = 0.005  # a move
 
 
 def run(
@@ -85,7 +85,7 @@ def _open_spiel(game: Game) -> measure.Steps:
 
 def _matches(name: str, games: int, progress: Callable[[str], None]) -> list[dict[str, Any]]:
     """Points in 100 of each side, at equal simulations and at equal time."""
-    sims, seconds = _EQUAL_SIMS[name], _EQUAL_SECONDS[name]
+    sims, seconds = _EQUAL_SIMS[name], _EQUAL_SECONDS
     pairs = {
         f"{sims} simulations each": (
             f"mcts:sims={sims},c={_C},solver=false,reuse=false",

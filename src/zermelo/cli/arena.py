@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,7 +83,7 @@ def arena(
                 players,
                 db=db,
                 resume=resume,
-                progress=lambda now: say(_progress_text(now, len(game) + 10)),
+                progress=lambda now: say(_progress_text(now)),
                 **settings,
             )
         except Interrupted as stopped:
@@ -99,15 +98,13 @@ def arena(
         _write(html, result)
 
 
-def _progress_text(now: "Progress", taken: int) -> str:
-    """As much as fits into a line of which so many columns are taken."""
+def _progress_text(now: "Progress") -> str:
     leaders = sorted(now.points, key=lambda name: -now.points[name])[:3]
     score = ", ".join(f"{name} {now.points[name]:g}" for name in leaders)
-    text = (
+    return (
         f"{now.done:,} of {now.total:,} games, {now.rate:,.0f} a second, "
         f"{now.seconds_left:,.0f} s left; {score}"
     )
-    return text[: max(20, shutil.get_terminal_size().columns - taken)]
 
 
 def _print(result: "Result") -> None:

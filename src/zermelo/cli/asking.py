@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
@@ -104,6 +103,8 @@ def _in_order(
     if workers == 1:
         yield from map(work, lines)
         return
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     waiting: queue.Queue[Future[dict[str, Any]] | None] = queue.Queue(4 * workers)
     with ThreadPoolExecutor(workers) as pool:
 
@@ -189,11 +190,14 @@ class progress:  # noqa: N801 - used as a function
         return self.say
 
     def say(self, text: str) -> None:
-        """At most ten times a second."""
+        """At most ten times a second, and as much as fits into a line."""
         now = time.monotonic()
         if self.shown and now - self.last > 0.1:
+            import shutil
+
             self.last = now
-            click.echo(f"\r\x1b[K{self.title}: {text}", err=True, nl=False)
+            line = f"{self.title}: {text}"[: shutil.get_terminal_size().columns - 1]
+            click.echo(f"\r\x1b[K{line}", err=True, nl=False)
 
     def __exit__(self, *_: object) -> None:
         if self.shown and self.last:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from zermelo.cli import asking
+from zermelo.errors import ZermeloError
 
 _PARTS = ("sets", "alphabeta", "switches", "squava")  # of `bench solve`
 
@@ -78,6 +79,37 @@ def bench_mcts(
 
     with asking.progress("measuring") as progress:
         report = suite.run(seconds, repeat, names or suite.GAMES, matches, progress)
+    _print_report(report, as_json=as_json)
+
+
+@bench.command("learn")
+@click.option(
+    "--budget",
+    default=120.0,
+    show_default=True,
+    type=asking.Seconds(),
+    help="CPU seconds of a training.",
+)
+@click.option(
+    "--seeds",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1, 20),
+    help="Trainings of each system; the median counts.",
+)
+@asking.json_option
+def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
+    """Deep Q-learning on one core: its speed, and the time to unbeatable tic-tac-toe."""
+    try:
+        from zermelo.bench import learn as suite
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        msg = "learning needs torch: pip install 'zermelo[learn]'"
+        raise ZermeloError(msg) from None
+
+    with asking.progress("measuring") as progress:
+        report = suite.run(budget, seeds, progress)
     _print_report(report, as_json=as_json)
 
 
@@ -163,7 +195,9 @@ def _print_report(report: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         asking.print_json(report)
         return
-    columns = [c for c in ("rate", "unit", "ms", "nodes") if any(c in r for r in report["rows"])]
+    columns = [
+        c for c in ("rate", "unit", "ms", "nodes", "seconds") if any(c in r for r in report["rows"])
+    ]
     asking.table(
         ("game", "task", "system", *columns),
         [

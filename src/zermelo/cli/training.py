@@ -3,8 +3,6 @@
 import contextlib
 import json
 import shlex
-import shutil
-import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,7 +44,7 @@ def train(recipe: str, as_json: bool, **asked: Any) -> None:
     with _noted(run, resume=asked["resume"]) as note:
         try:
             with asking.progress(f"train {recipe}") as say:
-                learning.training.follow(run, trainer, lambda now: say(_progress_text(now, recipe)))
+                learning.training.follow(run, trainer, lambda now: say(_progress_text(now)))
                 say("grading")
                 grades = learning.cards.grades(run)
         except KeyboardInterrupt:
@@ -75,8 +73,7 @@ class _learning:  # noqa: N801 - used as a function
         self.cards, self.runs, self.training = cards, runs, training
 
 
-def _progress_text(now: "Progress", recipe: str) -> str:
-    """As much as fits into a line."""
+def _progress_text(now: "Progress") -> str:
     report = now.report
     last = report.results[-100:]
     counts = "/".join(str(sum(r == value for r in last)) for value in (1, 0, -1))
@@ -84,13 +81,14 @@ def _progress_text(now: "Progress", recipe: str) -> str:
         f"{report.update:,} of {now.updates:,}, {now.rate:,.0f} a second, "
         f"{now.seconds_left:,.0f} s left; loss {report.loss:.4f}, epsilon {report.epsilon:.2f}"
     )
-    text += f", last {len(last)} games +/=/- {counts}" if last else ""
-    return text[: max(20, shutil.get_terminal_size().columns - len(recipe) - 9)]
+    return text + (f", last {len(last)} games +/=/- {counts}" if last else "")
 
 
 @contextlib.contextmanager
 def _noted(run: "Run", *, resume: bool) -> Iterator[Any]:
     """The run in the store, with what came of it. A store that is busy must not stop it."""
+    import sqlite3
+
     from zermelo.store.runs import FINISHED, RUNNING, STOPPED, Runs
 
     settings = {
@@ -237,6 +235,8 @@ def _grade_text(found: dict[str, Any]) -> str:
 
 
 def _export(folder: Path, out: Path) -> None:
+    import shutil
+
     from zermelo.learn import models
     from zermelo.learn import runs as kept
 

@@ -75,6 +75,12 @@ class Acting:
         self.plies = 0
         self.finished: list[int] = []  #: how the last games ended for the learner: 1, 0, -1
 
+    def fade(self, done: float) -> None:
+        """Tell a potential that fades how much of the training is over."""
+        fade = getattr(self.potential, "fade", None)
+        if fade is not None:
+            fade(done)
+
     def _started(self, number: int) -> Any:
         """New games: from the start, or from wherever random moves lead."""
         states = self.many.start(number)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from zermelo.contract import WordGame
-from zermelo.learn import dqn
+from zermelo.learn import dqn, shaping
 from zermelo.learn.acting import Acting, Policy
 from zermelo.learn.encoders import Encoder
 from zermelo.learn.many import Many
@@ -32,7 +32,9 @@ class Deep:
         self.many, self.dice, self.opponents = self.learner.many, dice, opponents
         kept = recipe.replay
         self.replay = Replay(kept.size, game.num_words, kept.alpha, kept.beta)
-        self.acting = Acting(self.many, recipe.acting, dice)
+        asked = recipe.shaping
+        potential = shaping.make(asked.name, self.many, asked.fade) if asked.name else None
+        self.acting = Acting(self.many, recipe.acting, dice, potential)
         self.league: list[QNetwork] = []  #: older selves
 
     @property

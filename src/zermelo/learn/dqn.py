@@ -30,6 +30,7 @@ from zermelo.learn.replay import Batch, Replay
 from zermelo.learn.schedules import Linear
 
 _ILLEGAL = -1e9
+_LEAGUE = 8  # older selves that are kept
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,7 @@ def train(
         phase, within = _phase(settings.phases, done)
         epsilon = phase.epsilon(within)
         learner.net.renew_noise(learner.noise)
+        acting.fade(done)
         opponent = opponents.get(phase.opponent)
         if phase.opponent == "league" and league:
             opponent = learner.policy(league[int(dice.integers(len(league)))])
@@ -188,6 +190,7 @@ def train(
         replay.learned(batch.places, errors)
         if settings.league and learner.updates % settings.league == 0:
             league.append(copy.deepcopy(learner.net))
+            del league[:-_LEAGUE]
         yield Report(learner.updates, loss, value, epsilon, rate, acting.finished)
 
 

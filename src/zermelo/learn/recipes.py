@@ -13,6 +13,7 @@ from zermelo.errors import BadSpec, ZermeloError
 from zermelo.learn.acting import Rules
 from zermelo.learn.dqn import Settings
 from zermelo.learn.nets import Shape
+from zermelo.learn.schedules import Linear
 
 _MAX_BYTES = 100_000
 _SUFFIX = ".toml"
@@ -30,6 +31,14 @@ class Remembering:
     size: int = 50_000
     alpha: float = 0.0  #: above 0, what went wrong is drawn more often
     beta: float = 0.4
+
+
+@dataclass(frozen=True)
+class Shaping:
+    """A potential that helps at the beginning; see `learn/shaping.py`."""
+
+    name: str = ""  #: "patterns", or none
+    fade: Linear = field(default_factory=lambda: Linear(1.0, 0.0))  #: its weight
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,7 @@ class Recipe:
     learning: Settings = field(default_factory=Settings)
     acting: Rules = field(default_factory=Rules)
     replay: Remembering = field(default_factory=Remembering)
+    shaping: Shaping = field(default_factory=Shaping)
     keeping: Keeping = field(default_factory=Keeping)
 
     def to_json(self) -> dict[str, Any]:

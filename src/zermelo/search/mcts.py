@@ -95,7 +95,11 @@ class MCTSPlayer(Player):
 
 
 def _record(position: Position, tree: Tree, clock: Clock, *, every: bool) -> Analysis:
-    candidates = [_candidate(position, tree, child) for child in tree.children()]
+    # Whoever only wants a move does not wait for the lines behind the others.
+    candidates = [
+        _candidate(position, tree, child, whole=every or rank == 0)
+        for rank, child in enumerate(tree.children())
+    ]
     if every or not candidates:  # with few simulations some moves were not tried
         tried = {candidate.move for candidate in candidates}
         untried = [move for move in position.legal if move not in tried]
@@ -104,8 +108,9 @@ def _record(position: Position, tree: Tree, clock: Clock, *, every: bool) -> Ana
     return Analysis.led_by(candidates, nodes=clock.nodes, seconds=clock.seconds, source="mcts")
 
 
-def _candidate(position: Position, tree: Tree, child: Child) -> Candidate:
+def _candidate(position: Position, tree: Tree, child: Child, *, whole: bool) -> Candidate:
     text = position.game.to_text
+    line = tree.line(child.action) if whole else [child.action]
     proven = child.value is not None
     return Candidate(
         text(child.action),
@@ -113,5 +118,5 @@ def _candidate(position: Position, tree: Tree, child: Child) -> Candidate:
         estimate=None if proven else child.mean,
         exact=proven,
         visits=child.visits,
-        pv=tuple(map(text, tree.line(child.action))),
+        pv=tuple(map(text, line)),
     )
