@@ -31,6 +31,7 @@ bench: .venv/dev
 	$(BIN)/zermelo bench envs
 	$(BIN)/zermelo bench solve
 	$(BIN)/zermelo bench mcts
+	$(BIN)/zermelo bench learn
 	$(BIN)/zermelo bench signature
 
 load: .venv/dev
