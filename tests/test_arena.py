@@ -26,6 +26,7 @@ from zermelo.arena import charts, page, pool
 from zermelo.arena.charts import Axis, Mark
 from zermelo.arena.plan import Plan
 from zermelo.errors import BadSpec, ZermeloError
+from zermelo.learn import models
 from zermelo.store import Row, Store
 from zermelo.store.runs import GameRow, Runs
 from zermelo.studio.app import create_app
@@ -114,6 +115,12 @@ class Nap(z.Player):
     def think(self, position, limit):
         time.sleep(0.004)
         yield z.Analysis(position.legal[0])
+
+class Close(z.Player):
+    def think(self, position, limit):
+        os.closerange(3, 256)
+        time.sleep(60)
+        yield
 
 class Sleep(z.Player):
     def think(self, position, limit):
@@ -283,13 +290,40 @@ def test_repeated_games_are_told_and_not_rated() -> None:
 
 
 def test_who_draws() -> None:
-    drawn = ("random", "level:3")
-    fixed = ("greedy", "perfect", "minimax:depth=2", "random:seed=1", "level:level=3,seed=2")
+    drawn = ("random", "level:3", "mcts:sims=10")
+    fixed = (
+        "mcts:sims=10,evaluator=heuristic",
+        "greedy",
+        "perfect",
+        "minimax:depth=2",
+        "random:seed=1",
+        "level:level=3,seed=2",
+    )
     assert all(roster.is_drawn(spec) for spec in drawn)
     assert not any(roster.is_drawn(spec) for spec in fixed)
 
 
+def test_a_player_that_does_not_fit_the_game_is_refused_at_once() -> None:
+    for spec in ("dqn:no-such-model", "mcts:evaluator=nonsense", "dqn:tictactoe-dqn"):
+        with pytest.raises(z.ZermeloError):
+            z.tournament("squava", [spec, "random"], games=2, processes=1)
+
+
+def test_a_changed_model_is_another_tournament(tmp_path: Path) -> None:
+    model = tmp_path / "model.safetensors"
+    model.write_bytes(models.find("tictactoe-dqn").read_bytes())
+    before = Plan("tictactoe", (f"dqn:{model}", "random")).to_json()
+    assert str(model) in before["files"]
+
+
 # Faults
+
+
+def test_whoever_closes_what_is_not_its_own_loses(faults: str) -> None:
+    result = z.tournament("tictactoe", [f"{faults}:Close", "random"], games=2, processes=1)
+    assert result.finished
+    assert all(row.reason.startswith("its process died") for row in result.games)
+    assert result.standings.meeting("random", f"{faults}:Close").wins == 2
 
 
 def test_whoever_fails_loses_and_the_others_play_on(faults: str) -> None:

@@ -589,3 +589,19 @@ def test_ctrl_c_ends_with_what_is_known() -> None:
     assert 0 < found.total.positions < 50
     assert found.unbeatable is None
     assert "stopped" in found.notes[0]
+
+
+def test_whoever_moves_first_has_the_first_seats_value(tmp_path: Path) -> None:
+    """A game that player 1 begins: what the start is worth belongs to that player."""
+    file = tmp_path / "nim.py"
+    file.write_text(
+        "num_actions = 3\n"
+        "def initial(): return (7, 1)\n"
+        "def player(state): return state[1]\n"
+        "def actions(state): return [n for n in range(3) if n < state[0]]\n"
+        "def play(state, action): return (state[0] - action - 1, 1 - state[1])\n"
+        "def result(state): return (state[0] == 0, -1 if state[0] == 0 else 0)\n"
+    )
+    found = z.grade(str(file), "mcts:sims=300")
+    assert found.total.mistakes == 0
+    assert found.unbeatable

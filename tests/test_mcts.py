@@ -327,6 +327,7 @@ def test_it_is_stronger_with_more_simulations() -> None:
     [
         ("mcts:sims=0", "sims is 0"),
         ("mcts:batch=0", "batch is 0"),
+        ("mcts:batch=2000000", "1 to 4096"),
         ("mcts:simulations=5", "no parameter"),
         ("mcts:sims=-5", "whole number"),
     ],
@@ -351,3 +352,39 @@ def test_bad_evaluators(game: str, evaluator: str, words: str) -> None:
 
 def test_the_numbers_of_what_is_proven() -> None:
     assert (LOST - DRAWN, WON - DRAWN) == (-1, 1)
+
+
+def test_a_search_where_all_is_known_ends_in_time() -> None:
+    position = z.game("tictactoe").position(moves="a1 b1 c1 a2 c2 b2")
+    player = z.player("mcts:seconds=0.2,evaluator=heuristic,solver=false")
+    player.choose(position, z.Limit(nodes=5))
+    begin = time.perf_counter()
+    player.choose(position)
+    assert time.perf_counter() - begin < 2
+
+
+def test_a_move_that_is_known_does_not_make_the_position_known() -> None:
+    """Every move tried so far loses, but not every move was tried: seen with few simulations."""
+    game = z.game("gomoku6")
+    position = game.position(moves="d6 c5 b4 a5 a4 f1 f5 d5")
+    for seed in range(40):
+        found = z.player(f"mcts:sims=10,seed={seed}").choose(position)
+        if found.exact:
+            assert found.value == VALUES[truth(position)]
+        assert found.candidates[0].value != "loss"
+
+
+def test_in_an_analysis_the_moves_beside_a_proven_win_are_judged_too() -> None:
+    position = z.game("connect4").position(moves="4 1 4 1 4 2")
+    for spec in ("mcts:sims=2000,seed=1", "mcts:sims=2000,seed=1,evaluator=heuristic"):
+        found = z.player(spec).choose(position, z.Limit(every=True))
+        assert found.value == "win"
+        assert sum(c.visits or 0 for c in found.candidates if c.exact) < 100
+
+
+def test_sums_do_not_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree, "_MAX_TOTAL", 500 * UNIT)
+    game = z.game("connect4")
+    judge = mcts.evaluators.make("heuristic", game)
+    made = grown(game, game.initial(), 10_000, sure=False, evaluator=judge, batch=4)
+    assert 400 < made.visits < 500

@@ -10,10 +10,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zermelo.errors import IllegalMove
 from zermelo.position import Position
+
+if TYPE_CHECKING:
+    from zermelo.contract import Game
 
 _WORTH = {"win": 1.0, "draw": 0.0, "loss": -1.0}
 
@@ -113,6 +116,7 @@ class Player(ABC):
     """Whoever chooses moves. A player may keep what it found between calls."""
 
     name: str
+    heavy: bool = False  #: what it keeps between calls is large: not to be kept idle
 
     @abstractmethod
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
@@ -124,6 +128,9 @@ class Player(ABC):
         A player with dice rolls them from this seed, and one whose choices depend on what it kept
         from earlier positions forgets that. One that does neither leaves this as it is.
         """
+
+    def fit(self, game: "Game") -> Any:  # noqa: B027 - most play every game
+        """Get ready for a game: an error says why it cannot be played, before a match begins."""
 
     def choose(self, position: Position, limit: Limit | None = None) -> Analysis:
         """The last answer within the limit."""

@@ -2,6 +2,7 @@
 
 import importlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from zermelo import player_files, specs
@@ -11,6 +12,7 @@ from zermelo.players import Player
 from zermelo.specs import Parameter
 
 HUMAN = "human"
+_FINAL = "final.safetensors"  # what plays, in a run's folder
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Entry:
     drawn: bool = False  #: it draws its moves by design, and not only among equals
     opens: str = ""  #: the parameter that names a model, which may be a file …
     prefix: str = ""  #: … after this
+    alone: bool = False  #: nothing else runs while it thinks: not for a server
 
     @property
     def takes_seed(self) -> bool:
@@ -135,6 +138,7 @@ _ENTRIES = {
             ),
             plain="bot",
             drawn=True,
+            alone=True,
         ),
     )
 }
@@ -154,6 +158,9 @@ def player(spec: str) -> Player:
 def named_player(spec: str) -> Player:
     """The same for names only, models included: safe for what arrives by network."""
     entry, given = _parsed(spec)
+    if entry.alone:
+        msg = f"{entry.name} plays at the command line and in the arena only"
+        raise BadSpec(msg)
     value = given[entry.opens] if entry.opens else ""
     if value and (":" in value or not entry.prefix):  # else a name that opens nothing
         names = [entry.prefix + name for name in _model_names()]
@@ -219,8 +226,22 @@ def seeded(spec: str, seed: int) -> str:
 
 def is_drawn(spec: str) -> bool:
     """Whether a player draws its moves by design: in a file, one that takes a seed does."""
-    own = player_files.is_file(spec)
-    return takes_seed(spec) and (own or _entry(specs.split(spec)[0]).drawn)
+    if player_files.is_file(spec):
+        return takes_seed(spec)
+    entry, given = _parsed(spec)
+    # With an evaluator no games are drawn by lot.
+    return takes_seed(spec) and entry.drawn and not given.get("evaluator")
+
+
+def opened(spec: str) -> list[Path]:
+    """The model files that a player opens, where they are not shipped."""
+    if player_files.is_file(spec):
+        return []
+    entry, given = _parsed(spec)
+    value = str(given[entry.opens]).removeprefix(entry.prefix) if entry.opens else ""
+    path = Path(value)
+    found = [path / _FINAL, path] if value else []
+    return [file for file in found if file.is_file()]
 
 
 def _entry(name: str) -> Entry:

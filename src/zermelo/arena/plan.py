@@ -64,7 +64,7 @@ class Plan:
             if player_files.is_file(spec):
                 player_files.load(spec)  # made only where a crash does no harm
             else:
-                roster.player(spec)
+                roster.player(spec).fit(self.rules)
 
     @cached_property
     def rules(self) -> Game:
@@ -138,6 +138,7 @@ class Plan:
         """What a run is known by: settings, the version, and what stands in the files it names."""
         own = [player_files.path_of(spec) for spec in self.players if player_files.is_file(spec)]
         own += [Path(self.game)] if files.is_file(self.game) else []
+        own += [path for spec in self.players for path in roster.opened(spec)]
         digests = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in own}
         settings = asdict(self) | {"opening_plies": self.num_opening_plies}
         return settings | {"version": __version__, "files": digests}

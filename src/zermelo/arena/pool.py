@@ -25,6 +25,7 @@ _CHUNK = 0.5  # seconds of games that are handed out at once
 _MAX_CHUNK = 5_000
 _MARGIN = 0.25  # seconds in which a late worker may still confess by itself
 _ORPHANED = 1.0  # seconds after which the end of a process is believed without end of file
+_CLOSING = 2.0  # seconds in which a process ends that has closed its pipe
 _WARMING = 300.0  # seconds for a first choice, compiling included
 _WARMING_OWN = 20.0  # the same for a player from a file
 _MAX_FAILURES = 3
@@ -214,8 +215,14 @@ class _Pool:
         """A worker has died: whoever was on the move loses, the other games are played again."""
         if worker not in self._workers:
             return []
-        code = worker.process.wait()
         note, games = worker.note(), worker.games
+        try:
+            code = worker.process.wait(_CLOSING)
+        except subprocess.TimeoutExpired:
+            # A player has closed what is not its own, and goes on: that ends here.
+            worker.process.kill()
+            code = worker.process.wait()
+            self._excused.add(note.number)
         self._dismiss(worker)
         lost: list[GameRow] = []
         if note.doing is Doing.WARMING:

@@ -16,7 +16,7 @@ from zermelo.arena.sequential import BOUND, SequentialTest
 from zermelo.arena.standings import Repeats, Standings, half_points, standings
 from zermelo.errors import ZermeloError
 from zermelo.store.file import BadStore
-from zermelo.store.runs import FINISHED, STOPPED, GameRow, Runs
+from zermelo.store.runs import FINISHED, RUNNING, STOPPED, GameRow, Runs
 
 _COMMIT = 0.3  # seconds between two commits, about
 _PATIENCE = 60.0  # seconds for another writer to be done
@@ -203,6 +203,8 @@ class _Book:
         found = self._store.newest("arena", settings) if resume else None
         self.kept = self._store.games_of(found) if found is not None else []
         self.run = self._store.begin("arena", plan.game, settings) if found is None else found
+        if found is not None:
+            self._store.end(found, RUNNING)
         self._store.add_players(dict(zip(plan.names, plan.players, strict=True)))
         self._waiting: list[GameRow] = []
         self._committed = time.monotonic()

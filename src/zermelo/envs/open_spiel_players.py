@@ -78,6 +78,7 @@ class OpenSpielPlayer(Player):
         self._game: Game | None = None
         self._theirs: Any = None
         self._bots: list[Any] = []
+        self._within: float | None = None  # seconds
 
     def reseed(self, seed: int) -> None:
         """Bots made anew."""
@@ -86,13 +87,14 @@ class OpenSpielPlayer(Player):
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer."""
-        del limit  # its bots stop when they are done
         if position.history is None:
             msg = "openspiel needs the moves from the start: a board alone will not do"
             raise ZermeloError(msg)
         begin = time.perf_counter()
-        if self._game != position.game:
+        within = min(filter(None, (self.seconds, limit.seconds)), default=None)
+        if self._game != position.game or self._within != within:
             self._game, self._theirs = position.game, load(position.game)
+            self._within = within
             self._bots = [self._make(side) for side in (0, 1)]
         state = self._theirs.new_initial_state()
         for action in position.history:
@@ -117,7 +119,7 @@ class OpenSpielPlayer(Player):
         return pyspiel.MCTSBot(
             self._theirs, evaluator, self.c, self.sims, _MEGABYTES, self.solver,
             self.seed + side, False,  # noqa: FBT003 - its own order: quiet
-            max_wall_clock_time=self.seconds or -1.0,
+            max_wall_clock_time=self._within or -1.0,
         )  # fmt: skip
 
     @staticmethod

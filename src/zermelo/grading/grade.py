@@ -217,7 +217,8 @@ class _Work:
 
     def _judge(self, graded: Graded, tally: Tally) -> None:
         state = graded.position.state
-        verdict = graded.verdict or self.truth.judge(state)
+        known = self.graph if self.graph and state in self.graph.children else self.prover
+        verdict = graded.verdict or known.judge(state)
         if verdict is None:
             tally.unsolved += 1
             return
@@ -239,9 +240,13 @@ class _Work:
         prover = None if self.graph else self.prover
         trials = [
             unbeatable.challenge(
-                self.choices, seat, sign * value, prover=prover, progress=self.progress
+                self.choices,
+                seat,
+                value if seat == self.game.player(self.game.initial()) else -value,
+                prover=prover,
+                progress=self.progress,
             )
-            for seat, sign in ((0, 1), (1, -1))
+            for seat in (0, 1)
         ]
         self.found.notes += [
             f"unbeatable as {seat}: {trial.note}"

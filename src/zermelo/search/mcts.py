@@ -10,17 +10,19 @@ from zermelo.players import Analysis, Candidate, Limit, Player
 from zermelo.position import Position
 from zermelo.search import evaluators
 from zermelo.search.clock import Clock, Stopped
-from zermelo.search.tree import Child, Tree
+from zermelo.search.tree import Child, Evaluator, Tree
 
 SIMS = 1000  #: where neither simulations nor seconds are given
 ROLLOUT_C, EVALUATOR_C = 1.0, 1.5  #: how much uncertainty counts, unless the spec says
-_BATCH = 16
+_BATCH, _MAX_BATCH = 16, 4096
 _PAUSE = 0.1  # seconds between two answers
 _VALUES = {1: "win", 0: "draw", -1: "loss"}
 
 
 class MCTSPlayer(Player):
     """Simulates games in a tree that grows towards good moves; what it proves, it says."""
+
+    heavy = True
 
     def __init__(
         self,
@@ -33,8 +35,11 @@ class MCTSPlayer(Player):
         reuse: bool = True,  # noqa: FBT002
         seed: int | None = None,
     ) -> None:
-        if sims == 0 or batch == 0:
-            msg = f"mcts: {'sims' if sims == 0 else 'batch'} is 0: it must be 1 or more"
+        if sims == 0:
+            msg = "mcts: sims is 0: it must be 1 or more"
+            raise BadSpec(msg)
+        if batch is not None and not 1 <= batch <= _MAX_BATCH:
+            msg = f"mcts: batch is {batch}: it can be 1 to {_MAX_BATCH}"
             raise BadSpec(msg)
         self.sims, self.seconds = sims, seconds
         self.c = c or (EVALUATOR_C if evaluator else ROLLOUT_C)
@@ -43,20 +48,30 @@ class MCTSPlayer(Player):
         self.seed = random.randrange(1 << 62) if seed is None else seed
         self.name = self._name(seed)
         self._tree: Tree | None = None
+        self._judge: Evaluator | None = None
+        self._judged: Game | None = None  # the game that it judges
 
     def _name(self, seed: int | None) -> str:
         given = {
             "sims": self.sims,
             "seconds": self.seconds,
+            "c": None if self.c in (ROLLOUT_C, EVALUATOR_C) else self.c,
             "evaluator": self.evaluator or None,
+            "solver": None if self.solver else "false",
+            "reuse": None if self.reuse else "false",
             "seed": seed,
         }
         text = ",".join(f"{name}={value}" for name, value in given.items() if value is not None)
         return f"mcts:{text}" if text else "mcts"
 
     def reseed(self, seed: int) -> None:
-        """The dice begin anew, with no tree."""
+        """The dice begin anew, with no tree; what judges the leaves stays."""
         self.seed, self._tree = seed, None
+
+    def fit(self, game: Game) -> None:
+        """Get ready for a game; BadSpec, or what its evaluator says, where it cannot play it."""
+        if self.evaluator and self._judged != game:
+            self._judge, self._judged = evaluators.make(self.evaluator, game), game
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """An answer every tenth of a second, and one at the end."""
@@ -82,14 +97,14 @@ class MCTSPlayer(Player):
     def _tree_for(self, game: Game) -> Tree:
         """The tree of the last move, or a new one."""
         if self._tree is None or self._tree.game != game:
-            judge = evaluators.make(self.evaluator, game) if self.evaluator else None
+            self.fit(game)
             self._tree = Tree(
                 game,
                 c=self.c,
                 sure=self.solver,
                 seed=self.seed,
-                evaluator=judge,
-                batch=self.batch if judge else 1,
+                evaluator=self._judge,
+                batch=self.batch if self._judge else 1,
             )
         return self._tree
 
@@ -100,12 +115,19 @@ def _record(position: Position, tree: Tree, clock: Clock, *, every: bool) -> Ana
         _candidate(position, tree, child, whole=every or rank == 0)
         for rank, child in enumerate(tree.children())
     ]
-    if every or not candidates:  # with few simulations some moves were not tried
+    is_lost = bool(candidates) and candidates[0].value == "loss" and not tree.is_proven
+    if every or not candidates or is_lost:  # with few simulations some moves were not tried
         tried = {candidate.move for candidate in candidates}
         untried = [move for move in position.legal if move not in tried]
         candidates += [Candidate(move, estimate=0.0, visits=0, pv=(move,)) for move in untried]
-    candidates[0] = replace(candidates[0], best=True)
-    return Analysis.led_by(candidates, nodes=clock.nodes, seconds=clock.seconds, source="mcts")
+        candidates.sort(key=lambda candidate: candidate.value == "loss")
+    top = candidates[0] = replace(candidates[0], best=True)
+    seconds = clock.seconds
+    found = Analysis.led_by(candidates, nodes=clock.nodes, seconds=seconds, source="mcts")
+    if top.exact and top.value != "win" and not tree.is_proven:
+        # The move is known, but another may be better: so the position is not.
+        return replace(found, value=None, estimate=top.worth, exact=False)
+    return found
 
 
 def _candidate(position: Position, tree: Tree, child: Child, *, whole: bool) -> Candidate:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FIRST_NODES = 1 << 12
-MAX_NODES = 1 << 23  # some 400 MB; beyond that the tree stops growing and is only visited
+MAX_NODES = 1 << 22  # some 200 MB; beyond that a tree of rollouts is visited, but does not grow
+_MAX_TOTAL = (1 << 31) - 1  # what a node's sum can hold
 _MAX_LINE = 64
 _ENDLESS = 1 << 62  # simulations
 _SLICE = 500  # simulations in kernels between two looks at the clock, at least
@@ -130,7 +131,8 @@ class Tree:
     def simulate(self, number: int | None, clock: Clock) -> Iterator[int]:
         """Simulate so many times, in slices; yields how many are done. Stopped by the clock."""
         control = self._control
-        whole = _ENDLESS if number is None else number
+        unit = k.UNIT if self.evaluator else 1
+        whole = min(_MAX_TOTAL // unit - self.visits - len(self._slots), number or _ENDLESS)
         control[k.SIMS] = 0
         done, last = 0, -1
         while not self.is_settled and last < done < whole:
@@ -190,6 +192,11 @@ class Tree:
     def is_settled(self) -> bool:
         """Whether what was asked is proven."""
         return bool(k.is_settled(self._control, self._arrays[0]))
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the root's value is known."""
+        return bool(self._arrays[0][k.ROOT, k.PROVEN] != k.UNKNOWN)
 
     @property
     def visits(self) -> int:

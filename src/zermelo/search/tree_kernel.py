@@ -70,7 +70,9 @@ def grow(
             if nodes[node, TRIED] < nodes[node, COUNT]:
                 node = next_untried(node, dice, nodes, actions)
             else:
-                node = best_child(node, c * np.sqrt(np.log(nodes[node, VISITS])), nodes, stats)
+                skips = node == ROOT and control[EVERY] != 0
+                weight = c * np.sqrt(np.log(nodes[node, VISITS]))
+                node = best_child(node, weight, skips, nodes, stats)
             state = game.step(state, int(actions[node]))
         # 2. What the leaf is worth: known, or by a random game.
         if nodes[node, VISITS] == 0 and node != ROOT:
@@ -113,18 +115,19 @@ def gather(
 ) -> Any:
     """Descend until so many leaves wait for the evaluator; returns how many there are.
 
-    Fewer when the budget is spent, the root is proven or a leaf is met that waits already. Until
-    its result is there, every descent counts as lost, so that the next one goes elsewhere.
+    Fewer when the budget is spent, the root is proven, a leaf is met that waits already, or most
+    descents end where the value is known. Until its result is there, every descent counts as lost,
+    so that the next one goes elsewhere.
     """
     sure = control[SURE] != 0
     waiting = 0
-    while (
-        waiting < len(slots) and control[SIMS] < control[BUDGET] and not is_settled(control, nodes)
-    ):
+    last = min(control[BUDGET], control[SIMS] + 16 * len(slots))
+    while waiting < len(slots) and control[SIMS] < last and not is_settled(control, nodes):
         node = ROOT
         state = game.enter(roots, 0, room)
         while nodes[node, COUNT] > 0 and (nodes[node, PROVEN] == UNKNOWN or node == ROOT):
-            node = best_child(node, c * np.sqrt(nodes[node, VISITS]), nodes, stats)
+            skips = node == ROOT and control[EVERY] != 0
+            node = best_child(node, c * np.sqrt(nodes[node, VISITS]), skips, nodes, stats)
             state = game.step(state, int(actions[node]))
         if nodes[node, VISITS] == 0 and node != ROOT:
             judge_leaf(game, node, state, sure, nodes, stats)
@@ -258,14 +261,17 @@ def set_up(child: Any, parent: Any, nodes: Any) -> None:
     nodes[child, PROVEN] = UNKNOWN
 
 
-def best_child(node: Any, k: Any, nodes: Any, stats: Any) -> Any:
-    """The child with the most of mean and spread, the first of equals."""
+def best_child(node: Any, k: Any, skips: Any, nodes: Any, stats: Any) -> Any:
+    """The child with the most of mean and spread, the first of equals.
+
+    `skips`: none that is proven, where all are to be judged and one is not yet.
+    """
     weight = np.float32(k)
     best = nodes[node, FIRST]
-    most = stats[best, MEAN] + weight * stats[best, SPREAD]
-    for child in range(nodes[node, FIRST] + 1, nodes[node, FIRST] + nodes[node, COUNT]):
+    most = np.float32(-np.inf)
+    for child in range(nodes[node, FIRST], nodes[node, FIRST] + nodes[node, COUNT]):
         score = stats[child, MEAN] + weight * stats[child, SPREAD]
-        if score > most:
+        if score > most and not (skips and nodes[child, PROVEN] != UNKNOWN):
             best, most = child, score
     return best
 

@@ -23,7 +23,6 @@ from zermelo.errors import ZermeloError
 from zermelo.games import registry
 from zermelo.games.tactics import WordLineGame
 from zermelo.learn import models
-from zermelo.learn.players import DQNPlayer
 from zermelo.matches import Match
 from zermelo.players import Limit
 from zermelo.position import Position
@@ -111,6 +110,7 @@ def create_app(  # noqa: PLR0915 - a route each
                 "models": _models(entry),
             }
             for entry in roster.entries()
+            if not entry.alone
         ]
 
     @app.post("/api/v1/matches", status_code=201)
@@ -362,8 +362,8 @@ def _known_player(spec: str) -> None:
 
 def _check_model(spec: str, game: Game) -> None:
     """That a learned player has learned this game: said before the match, not in its middle."""
-    if spec.strip() != roster.HUMAN and isinstance(player := roster.named_player(spec), DQNPlayer):
-        player.fit(game)
+    if spec.strip() != roster.HUMAN:
+        roster.named_player(spec).fit(game)
 
 
 def _load(store: Store, key: str) -> tuple[Row, Match]:

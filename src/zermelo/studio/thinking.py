@@ -78,9 +78,10 @@ class Thinkers:
         try:
             yield player
         finally:
-            with self._lock:
-                self._spare.append((spec, game, player))
-                del self._spare[:-_SPARE]
+            if not player.heavy:
+                with self._lock:
+                    self._spare.append((spec, game, player))
+                    del self._spare[:-_SPARE]
 
     def _take(self, spec: str, game: str) -> Player | None:
         with self._lock:
