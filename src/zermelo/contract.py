@@ -178,6 +178,13 @@ class Game(PlainWalk, ABC):
             raise BadBoard(msg)
         return Position(self, self.from_board(cells, to_move, checked=not unchecked), None)
 
+    def read(self, line: str) -> Position:
+        """The position that a line of text names: `board:` and a board, or moves from the start."""
+        line = line.strip()
+        if line.startswith("board:"):
+            return self.position(line.removeprefix("board:").strip())
+        return self.position(moves=line)
+
     def _check_cells(self, cells: tuple[Any, ...]) -> None:
         if self.grid is None or len(cells) != self.grid.size:
             size = self.grid.size if self.grid else 0

@@ -11,7 +11,7 @@ from typing import Any
 
 from zermelo.words import lowest, mix, popcount, scale, select, word
 
-_STRIDE = 0x9E3779B97F4A7C15  # splitmix64's step, an odd number near 2**64 / golden ratio
+STRIDE = 0x9E3779B97F4A7C15  # splitmix64's step, an odd number near 2**64 / golden ratio
 
 
 class PlainWalk:
@@ -56,7 +56,7 @@ class PlainWalk:
         sign, steps = 1, 0
         while not over:
             count = self.list_moves(state, False, moves)  # noqa: FBT003 - as in compiled code
-            dice = word(dice + _STRIDE)
+            dice = word(dice + STRIDE)
             state = self.step(state, int(moves[scale(mix(dice), count)]))
             over, value = self.ended(state)
             sign = -sign
@@ -110,7 +110,7 @@ class WordWalk:
 
     def play_out(self: Any, state: Any, dice: Any, moves: Any) -> Any:  # noqa: ARG002 - masks do
         """A random game from here: (value for the side to move, dice after it, moves made)."""
-        stride = word(_STRIDE)
+        stride = word(STRIDE)
         over, value = self.result(state)
         steps = 0
         while not over:
@@ -175,7 +175,7 @@ class BoardWalk:
 
         The list of moves is made once: what is spent leaves it.
         """
-        stride = word(_STRIDE)
+        stride = word(STRIDE)
         count = self.list_open(state[0], moves)
         over, value = self.ended(state)
         steps = 0

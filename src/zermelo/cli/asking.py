@@ -159,10 +159,7 @@ def _position(game: "Game", line: str | None) -> "Position":
     if line is None:
         msg = f"a line of more than {_MAX_LINE:,} characters is no position"
         raise ZermeloError(msg)
-    line = line.strip()
-    if line.startswith("board:"):
-        return game.position(line.removeprefix("board:").strip())
-    return game.position(moves=line)
+    return game.read(line)
 
 
 def print_json(value: Any) -> None:

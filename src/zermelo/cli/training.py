@@ -131,8 +131,9 @@ def _say_how_to_go_on(run: "Run") -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Of export: a .safetensors file that plays, or a .json file with all that is known.",
 )
+@click.option("--half", is_flag=True, help="Of export: weights in half precision, half the size.")
 @asking.json_option
-def runs(action: str, name: str | None, out: Path | None, as_json: bool) -> None:
+def runs(action: str, name: str | None, out: Path | None, half: bool, as_json: bool) -> None:
     """Training runs: list them, show one by its NAME or folder, export one as a file."""
     from zermelo.learn import runs as kept
 
@@ -156,7 +157,7 @@ def runs(action: str, name: str | None, out: Path | None, as_json: bool) -> None
         msg = "export to which file? --out FILE.safetensors or FILE.json"
         raise click.UsageError(msg)
     else:
-        _export(folder, out)
+        _export(folder, out, half=half)
 
 
 def _elsewhere() -> list[Path]:
@@ -234,14 +235,17 @@ def _grade_text(found: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _export(folder: Path, out: Path) -> None:
+def _export(folder: Path, out: Path, *, half: bool) -> None:
     import shutil
 
-    from zermelo.learn import models
+    from zermelo.learn import models, weights
     from zermelo.learn import runs as kept
 
     try:
-        if out.suffix == ".safetensors":
+        if out.suffix == ".safetensors" and half:
+            arrays, about = weights.read(models.find(str(folder)))
+            weights.write(out, {n: a.astype("float16") for n, a in arrays.items()}, about)
+        elif out.suffix == ".safetensors":
             shutil.copyfile(models.find(str(folder)), out)
         elif out.suffix == ".json":
             story = vars(kept.story(folder))

@@ -108,11 +108,7 @@ def parse(text: str, game: Game, name: str) -> list[Graded]:
 
 def _parse_line(line: str, game: Game) -> Graded:
     text, tab, letters = line.rstrip("\r").partition("\t")
-    text = text.strip()
-    if text.startswith("board:"):
-        position = game.position(text.removeprefix("board:").strip())
-    else:
-        position = game.position(moves=text)
+    position = game.read(text)
     if position.is_over:
         msg = f"the game is over, there is no move to judge: {position.verdict}"
         raise BadSet(msg)

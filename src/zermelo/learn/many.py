@@ -7,13 +7,13 @@ import numpy as np
 from zermelo.contract import WordGame
 from zermelo.kernels import compiled, kernel
 from zermelo.symmetry import byte_tables
+from zermelo.walks import STRIDE
 from zermelo.words import mix, scale, word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Array = Any  #: of numpy
-_STRIDE = 0x9E3779B97F4A7C15  # as in `zermelo.walks`
 
 
 class Many:
@@ -90,7 +90,7 @@ def step_all(game: WordGame, states: Any, actions: Any, after: Any, rewards: Any
 def sample_all(game: WordGame, seed: Any, plies: Any, moves: Any, states: Any) -> Any:
     """Fill the rows with states that random play meets and that are not over."""
     dice = word(seed)
-    stride = word(_STRIDE)
+    stride = word(STRIDE)
     row = 0
     while row < len(states):
         dice = word(dice + stride)

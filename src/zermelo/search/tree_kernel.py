@@ -18,9 +18,9 @@ import numpy as np
 
 from zermelo.contract import BoardGame, WordGame
 from zermelo.kernels import kernel
+from zermelo.walks import STRIDE
 from zermelo.words import mix, scale, word
 
-STRIDE = 0x9E3779B97F4A7C15  # as in `zermelo.walks`
 # Columns of `nodes`.
 VISITS, TOTAL, PARENT, FIRST, COUNT, TRIED, OPEN, PROVEN = range(8)
 NUM_COLUMNS = 8
