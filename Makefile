@@ -41,7 +41,7 @@ clean:
 	rm -rf .venv
 
 # uv is several times faster than pip, which does the same where uv cannot.
-extras := dev,envs,learn,peers,studio
+extras := cluster,dev,envs,learn,peers,studio,tui,window
 define install
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --constraint constraints.txt uv || true
