@@ -183,9 +183,11 @@ def test_play_needs_no_torch(run: Run) -> None:
 
 
 def test_shipped_models(shipped: Path) -> None:
-    assert models.shipped() == [models.Shipped("tiny", "tictactoe")]
+    assert models.shipped() == [models.Shipped("tiny", "tictactoe", "dqn")]
     (shipped / "damaged.safetensors").write_bytes(b"nonsense")
-    assert models.shipped() == [models.Shipped("tiny", "tictactoe")], "a screen goes on without it"
+    assert models.shipped() == [models.Shipped("tiny", "tictactoe", "dqn")], (
+        "a screen goes on without it"
+    )
     named = z.player("dqn:tiny").choose(GAME.start()).move
     assert z.player("dqn").choose(GAME.start()).move == named, "that of the game"
     with pytest.raises(BadWeights, match="no model is shipped for connect4"):

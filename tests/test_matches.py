@@ -41,6 +41,53 @@ def test_undo_and_resign() -> None:
     assert match.moves == []
 
 
+def test_redo_plays_again_what_was_taken_back() -> None:
+    match = z.match(z.game("tictactoe"), "a1 b1 c1")
+    assert match.redo().moves == ["a1", "b1", "c1"]
+    match.undo(2)
+    with pytest.raises(z.IllegalMove):
+        match.play("a1")
+    assert match.redoable == 2  # a move that is refused forgets nothing
+    assert match.redo().moves == ["a1", "b1"]
+    assert match.redo(99).moves == ["a1", "b1", "c1"]
+    match.undo(2)
+    match.play("c3")
+    assert match.redo().moves == ["a1", "c3"]
+    match.undo()
+    match.resign()
+    assert match.redo().moves == ["a1"]
+
+
+def test_undo_and_redo_to_ones_own_turn() -> None:
+    match = z.match(z.game("tictactoe"), "a1 b1 c1")
+    assert (match.undo_to([1]), match.moves) == (2, ["a1"])
+    assert (match.undo_to([1]), match.moves) == (0, ["a1"])
+    assert (match.redo_to([0]), match.moves) == (1, ["a1", "b1"])
+    assert (match.redo_to([0]), match.moves) == (1, ["a1", "b1", "c1"])
+    assert match.redo_to([0]) == 0
+
+
+def test_the_seconds_of_each_move() -> None:
+    match = z.match(z.game("tictactoe"), "a1")
+    match.play("b1")
+    known, took = match.times
+    assert known is None
+    assert took is not None
+    assert 0 <= took < 5
+    match.undo()
+    assert match.times == [None]
+    match.redo()
+    assert match.times == [None, took]
+    assert 0 <= match.seconds < 5
+
+
+def test_a_finished_game_cannot_be_resigned() -> None:
+    match = z.match(z.game("tictactoe"), "a1 a2 b1 b2 c1")
+    with pytest.raises(z.IllegalMove, match="the game is over: X wins"):
+        match.resign()
+    assert match.outcome is z.Outcome.FIRST
+
+
 def test_an_illegal_move_changes_nothing() -> None:
     match = z.match(z.game("tictactoe"), "a1")
     with pytest.raises(z.IllegalMove):

@@ -298,6 +298,10 @@ class WordGame(WordWalk, MaskGame):
         """An estimate of a state's score where a search must stop; small beside `far`."""
         return 0
 
+    def learned(self, state: Any, net: Any, room: Any) -> Any:  # noqa: ARG002 - it compiles so
+        """The same by a network: its weights, and room for its layers. See `learn/valued.py`."""
+        return 0
+
     def load(self, states: Any, row: int) -> tuple[Word, ...]:
         """The state in one row of an array; the compiler writes its own."""
         return tuple(int(x) for x in states[row])

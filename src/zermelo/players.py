@@ -55,6 +55,7 @@ class Candidate:
     pv: tuple[str, ...] = ()
     diff: int | None = None  #: Reversi: the raw disc difference, when exact
     visits: int | None = None  #: of a tree search: how many simulations began with it
+    parts: dict[str, float] | None = None  #: of a hybrid: what its estimate right after is made of
 
     @property
     def worth(self) -> float:

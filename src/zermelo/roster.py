@@ -125,6 +125,18 @@ _ENTRIES = {
             opens="run",
         ),
         Entry(
+            "hybrid",
+            "alpha-beta to a depth, with a learned value",
+            "zermelo.learn.hybrid:HybridPlayer",
+            (
+                Parameter("run", str, "", "a folder, a file or a shipped model; that of the game"),
+                Parameter("depth", int, None, "plies it looks ahead; as trained"),
+                Parameter("blend", float, None, "the network's share, 0 to 1; as trained"),
+            ),
+            plain="run",
+            opens="run",
+        ),
+        Entry(
             "openspiel",
             "a bot of OpenSpiel's, which must be installed",
             "zermelo.envs.open_spiel_players:OpenSpielPlayer",

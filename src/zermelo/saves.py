@@ -1,17 +1,22 @@
-"""Saves: games left in the middle at the keyboard, one for each game, the last one first."""
+"""Saves: games left in the middle, one for each game, the last one first; others by name."""
 
 import contextlib
 import json
 import os
+import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from zermelo import player_files
 from zermelo.errors import ZermeloError
+from zermelo.games import files
+from zermelo.notation import shown
 
 _MAX_BYTES = 100_000
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 @dataclass(frozen=True)
@@ -31,14 +36,15 @@ def folder() -> Path:
     return home / "saved"
 
 
-def write(save: Save) -> None:
+def write(save: Save, name: str = "") -> None:
     """Keep a game; the file appears whole or not at all. OSError when it cannot be kept."""
-    folder().mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=folder(), suffix=".tmp")
+    path = _named(name) if name else _path(save.game)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump({**vars(save), "moves": list(save.moves)}, file)
-        Path(temporary).replace(_path(save.game))
+        Path(temporary).replace(path)
     except OSError:
         Path(temporary).unlink(missing_ok=True)
         raise
@@ -47,15 +53,46 @@ def write(save: Save) -> None:
 def read(game: str | None = None) -> Save:
     """The game that was kept, or the last of all; ZermeloError when there is none."""
     path = _path(game) if game else _latest()
+    of = f" of {game}" if game else ""
+    return _read(path, f"there is no game{of} to resume: zermelo play {game or 'GAME'} starts one")
+
+
+def read_named(name: str) -> Save:
+    """The game that was kept under a name; ZermeloError when there is none."""
+    there = ", ".join(names()) or "none yet"
+    return _read(_named(name), f"there is no game saved as {name}: there is {there}")
+
+
+def names() -> list[str]:
+    """Those of the games kept under one."""
+    return sorted(path.stem for path in _named("x").parent.glob("*.json"))
+
+
+def check_files(save: Save, named: str | None) -> None:
+    """ZermeloError where going on would run code: only a file that a person `named` runs."""
+    if files.is_file(save.game) and named != save.game:
+        msg = f"the saved game is played by a file: zermelo play {save.game} --resume"
+        raise ZermeloError(msg)
+    for spec in (save.first, save.second):
+        if player_files.is_file(spec):
+            msg = f"the saved game is played against the file {spec}: begin a new one with it"
+            raise ZermeloError(msg)
+
+
+def forget(game: str) -> None:
+    """A resumed game was finished: there is nothing to go on with."""
+    with contextlib.suppress(OSError):
+        _path(game).unlink()
+
+
+def _read(path: Path | None, missing: str) -> Save:
     try:
         if path is None:
             raise FileNotFoundError
         with path.open("rb") as file:
             text = file.read(_MAX_BYTES + 1)
     except OSError:
-        of = f" of {game}" if game else ""
-        msg = f"there is no game{of} to resume: zermelo play {game or 'GAME'} starts one"
-        raise ZermeloError(msg) from None
+        raise ZermeloError(missing) from None
     save = None
     with contextlib.suppress(ValueError, RecursionError):
         save = _checked(json.loads(text)) if len(text) <= _MAX_BYTES else None
@@ -65,14 +102,16 @@ def read(game: str | None = None) -> Save:
     return save
 
 
-def forget(game: str) -> None:
-    """A resumed game was finished: there is nothing to go on with."""
-    with contextlib.suppress(OSError):
-        _path(game).unlink()
-
-
 def _path(game: str) -> Path:
     return folder() / f"{quote(game, safe='')[:200]}.json"
+
+
+def _named(name: str) -> Path:
+    """In a folder of its own, so that no name is a game's."""
+    if not _NAME.fullmatch(name):
+        msg = f"{shown(name)} is no name for a game: letters, digits, - and _, up to 40 of them"
+        raise ZermeloError(msg)
+    return folder() / "named" / f"{name}.json"
 
 
 def _latest() -> Path | None:

@@ -21,6 +21,7 @@ from zermelo.cli import (
     solving,
     tables,
     training,
+    windowing,
 )
 from zermelo.errors import ZermeloError
 
@@ -103,6 +104,7 @@ for _command in (
     training.train,
     training.runs,
     serving.studio,
+    windowing.window,
     measuring.warm,
     measuring.bench,
 ):

@@ -1,5 +1,6 @@
 """Commands about games being played: what there is to play, a match, a move, a record."""
 
+import sys
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -7,6 +8,8 @@ import click
 from zermelo.cli import asking
 
 if TYPE_CHECKING:
+    from zermelo.matches import Match
+    from zermelo.players import Limit
     from zermelo.position import Position
 
 
@@ -73,6 +76,7 @@ def _parameters(row: dict[str, Any]) -> str:
 @click.option("--seconds", type=asking.Seconds(), help="Thinking time a move.")
 @click.option("--show-thinking", is_flag=True, help="What the players think of every move.")
 @click.option("--indices", is_flag=True, help="Show what to type in the empty cells.")
+@click.option("--full-screen", is_flag=True, help="Board, moves and analysis on one screen.")
 @click.option("--resume", is_flag=True, help="Go on with the game that was left.")
 def play(
     game: str | None,
@@ -81,14 +85,14 @@ def play(
     seconds: float | None,
     show_thinking: bool,
     indices: bool,
+    full_screen: bool,
     resume: bool,
 ) -> None:
     """Play GAME in the terminal, with 0, 1 or 2 humans."""
-    from zermelo import player_files, roster, saves
-    from zermelo.games import files, registry
+    from zermelo import roster, saves
     from zermelo.matches import Match
     from zermelo.players import Limit
-    from zermelo.ui import terminal
+    from zermelo.ui import commands, terminal
 
     moves: tuple[str, ...] = ()
     if resume:
@@ -98,25 +102,40 @@ def play(
             )
             raise click.UsageError(msg)
         save = saves.read(game)
-        if files.is_file(save.game) and game != save.game:
-            msg = f"the saved game is played by a file: zermelo play {save.game} --resume"
-            raise click.UsageError(msg)
-        for spec in (save.first, save.second):
-            if player_files.is_file(spec):  # code runs only where a person names it
-                msg = f"the saved game is played against the file {spec}: begin a new one with it"
-                raise click.UsageError(msg)
+        saves.check_files(save, game)
         game, first, second, moves = save.game, save.first, save.second, save.moves
     if game is None:
         msg = "which game? zermelo play tictactoe, or zermelo games for the list"
         raise click.UsageError(msg)
-    match = Match(registry.game(game), moves)
+    match = Match(game, moves)
     players = (first or roster.HUMAN).strip(), (second or "random").strip()
-    for spec in players:
-        roster.check(spec)
-    options = terminal.Options(
-        indices, terminal.wants_colour(), show_thinking, Limit(seconds=seconds)
-    )
+    limit = Limit(seconds=seconds)
+    if full_screen:
+        _fill_screen(match, players, limit, show_thinking)
+        return
+    options = commands.Options(indices, terminal.wants_colour(), show_thinking, limit)
     terminal.play(match, players, options)
+
+
+def _fill_screen(match: "Match", players: tuple[str, str], limit: "Limit", watch: bool) -> None:
+    """The full screen, which needs a package and a terminal."""
+    from zermelo.ui.session import Session
+
+    try:
+        from zermelo.ui.fullscreen import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("textual", "rich"):
+            raise
+        msg = 'the full screen needs textual: pip install "zermelo[tui]"'
+        raise click.UsageError(msg) from None
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        msg = "the full screen needs a terminal: leave --full-screen out"
+        raise click.UsageError(msg)
+    session = Session(match.game, *players, moves=match.moves, limit=limit)
+    session.analyze(watch)
+    said = app.run(session)
+    if said:
+        click.echo(said)
 
 
 @click.command()

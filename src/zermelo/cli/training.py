@@ -30,12 +30,20 @@ if TYPE_CHECKING:
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint.")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
 @click.option("--opponent", help="Learn the best answer to this player.")
+@click.option(
+    "--actors",
+    type=click.IntRange(0, 256),
+    default=0,
+    help="Processes that play the games, beside the one that learns.  [it plays, too]",
+)
+@click.option("--cluster", metavar="ADDR", help="Play on a Ray cluster: its address, or local.")
 @asking.json_option
 def train(recipe: str, as_json: bool, **asked: Any) -> None:
     """Follow RECIPE, a name or a .toml file, to a learned player, and grade it.
 
     The run is a folder that can be killed at any time: --resume goes on from its checkpoint, and
-    ends with the same weights. `zermelo runs` lists the runs; one of them plays as dqn:FOLDER.
+    ends with the same weights. `zermelo runs` lists the runs; one of them plays as dqn:FOLDER, or
+    as hybrid:FOLDER.
     """
     learning = _learning()
     run, trainer = learning.training.prepare(recipe, **asked)
@@ -54,9 +62,16 @@ def train(recipe: str, as_json: bool, **asked: Any) -> None:
         note({name: grade.to_json() for name, grade in grades.items()})
     story = learning.runs.story(run.folder)
     if as_json:
-        asking.print_json({**vars(story), "player": run.player})
+        asking.print_json(vars(story))
     else:
         _print_story(story)
+
+
+_GRADES = {
+    "raw": "alone",
+    "shell": "with wins and blocks by rule",
+    "search": "with its search",
+}
 
 
 class _learning:  # noqa: N801 - used as a function
@@ -218,10 +233,10 @@ def _print_story(story: "Story") -> None:
     click.secho(f"{story.name}: {story.recipe} for {story.game}, seed {story.seed}", bold=True)
     click.echo(f"{_state(story)}, in {story.folder}")
     for name, found in (story.grades or {}).items():
-        label = {"raw": "alone", "shell": "with wins and blocks by rule"}.get(name, name)
+        label = _GRADES.get(name, name)
         click.echo(f"{label}: {_grade_text(found)}")
     if story.state == "finished":
-        click.echo(f"it plays as dqn:{story.folder}")
+        click.echo(f"it plays as {story.player}")
 
 
 def _grade_text(found: dict[str, Any]) -> str:

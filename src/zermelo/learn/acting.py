@@ -12,7 +12,7 @@ The discount of ply k of a transition, seen by who moved first:
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -48,6 +48,24 @@ class Rules:
         if self.response:
             return float((-1) ** ply * self.gamma ** (ply // 2))
         return float((-self.gamma) ** ply)
+
+
+class Source(Protocol):
+    """Where transitions come from: games played here, or elsewhere (`learn/sent.py`)."""
+
+    finished: list[int]  #: how the last games ended for the learner: 1, 0, -1
+
+    def fade(self, done: float) -> None:
+        """How much of the training is over."""
+
+    def step(self, learner: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
+        """A move in every game; the transitions that are complete with it."""
+
+    def to_arrays(self) -> dict[str, Any]:
+        """All of it, for a checkpoint."""
+
+    def load_arrays(self, arrays: dict[str, Any]) -> None:
+        """As it was."""
 
 
 class Acting:

@@ -27,7 +27,15 @@ _XML = 'xmlns="http://www.w3.org/2000/svg"'
 
 
 def grades(run: Run) -> dict[str, Grade]:
-    """The final weights against perfect play: as they are, and with wins and blocks by rule."""
+    """The final weights against perfect play: as they are, and with wins and blocks by rule.
+
+    A value is graded by the move that it likes best at once, and with its search.
+    """
+    if run.recipe.kind == "value":
+        return {
+            "raw": grade(run.game, f"{run.player},depth=1"),
+            "search": grade(run.game, run.player),
+        }
     return {
         "raw": grade(run.game, run.player),
         "shell": grade(run.game, f"{run.player},shell=true"),
@@ -110,7 +118,11 @@ def _grade_table(found: dict[str, Any]) -> list[str]:
         "| | positions | mistakes | slow wins | unbeatable | wins as first / second vs random |",
         "|---|---|---|---|---|---|",
     ]
-    names = {"raw": "the network alone", "shell": "with wins and blocks by rule"}
+    names = {
+        "raw": "the network alone",
+        "shell": "with wins and blocks by rule",
+        "search": "with its search",
+    }
     for name, one in found.items():
         sure = {True: "yes", False: "no", None: "not known"}[one["unbeatable"]]
         rate = "" if one["mistake_rate"] is None else f" ({one['mistake_rate']:.2%})"

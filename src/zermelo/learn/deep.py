@@ -9,12 +9,15 @@ import torch
 
 from zermelo.contract import WordGame
 from zermelo.learn import dqn, shaping
-from zermelo.learn.acting import Acting, Policy
+from zermelo.learn.acting import Acting, Policy, Source
 from zermelo.learn.encoders import Encoder
 from zermelo.learn.many import Many
 from zermelo.learn.nets import QNetwork, exported
 from zermelo.learn.recipes import Recipe
 from zermelo.learn.replay import Replay
+from zermelo.learn.sent import Sent
+
+NET, OLDER = "net.", "older."  #: before the names of weights that are sent
 
 
 class Deep:
@@ -27,15 +30,16 @@ class Deep:
         dice: np.random.Generator,
         opponents: dict[str, Policy],
         device: str = "cpu",
+        sent: Sent | None = None,
     ) -> None:
         self.learner = learner_for(recipe, game, device)
         self.many, self.dice, self.opponents = self.learner.many, dice, opponents
         kept = recipe.replay
         self.replay = Replay(kept.size, game.num_words, kept.alpha, kept.beta)
-        asked = recipe.shaping
-        potential = shaping.make(asked.name, self.many, asked.fade) if asked.name else None
-        self.acting = Acting(self.many, recipe.acting, dice, potential)
+        self.acting: Source = sent or acting_for(recipe, self.many, dice)
         self.league: list[QNetwork] = []  #: older selves
+        if sent is not None:
+            sent.begin(self._weights)
 
     @property
     def updates(self) -> int:
@@ -47,6 +51,19 @@ class Deep:
         return dqn.train(
             self.learner, self.acting, self.replay, self.opponents, self.league, self.dice
         )
+
+    def close(self) -> None:
+        """Whoever plays for it goes home."""
+        if isinstance(self.acting, Sent):
+            self.acting.close()
+
+    def _weights(self) -> dict[str, Any]:
+        """What a crew needs to play: the network as it is, and an older self."""
+        arrays = _net_arrays(NET, self.learner.net)
+        if self.league:
+            older = self.league[int(self.dice.integers(len(self.league)))]
+            arrays |= _net_arrays(OLDER, older)
+        return {name: array.copy() for name, array in arrays.items()}
 
     def values(self, states: Any) -> Any:
         """By the average of the weights, which plays in the end."""
@@ -78,6 +95,34 @@ class Deep:
         self.acting.load_arrays(arrays)
         self.replay.load_arrays(arrays)
         self.dice.bit_generator.state = about["dice"]
+
+
+def acting_for(recipe: Recipe, many: Many, dice: np.random.Generator) -> Acting:
+    """Games as a recipe wants them."""
+    asked = recipe.shaping
+    potential = shaping.make(asked.name, many, asked.fade) if asked.name else None
+    return Acting(many, recipe.acting, dice, potential)
+
+
+class DeepPlaying:
+    """A network that plays for a crew."""
+
+    def __init__(self, recipe: Recipe, game: WordGame) -> None:
+        self.learner = learner_for(recipe, game, "cpu")
+        self.older = copy.deepcopy(self.learner.net)
+        self.many = self.learner.many
+
+    def load(self, weights: dict[str, Any], dice: np.random.Generator) -> None:
+        """Take over what was learned."""
+        self.learner.net.load_state_dict(_tensors(weights, NET))
+        if older := _tensors(weights, OLDER):
+            self.older.load_state_dict(older)
+        noise = torch.Generator().manual_seed(int(dice.integers(1 << 62)))
+        self.learner.net.renew_noise(noise)
+
+    def policies(self) -> tuple[Policy, Policy]:
+        """Its own, and an older self's."""
+        return self.learner.policy(), self.learner.policy(self.older)
 
 
 def learner_for(recipe: Recipe, game: WordGame, device: str) -> dqn.Learner:
@@ -121,7 +166,7 @@ def load_learner(learner: dqn.Learner, arrays: dict[str, Any], updates: int) -> 
 
 
 def _nets(learner: dqn.Learner) -> dict[str, QNetwork]:
-    return {"net.": learner.net, "slow.": learner.slow, "average.": learner.average}
+    return {NET: learner.net, "slow.": learner.slow, "average.": learner.average}
 
 
 def _net_arrays(prefix: str, net: QNetwork) -> dict[str, Any]:

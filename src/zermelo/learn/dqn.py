@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from zermelo.learn.acting import Acting, Policy, masked_argmax
+from zermelo.learn.acting import Policy, Source, masked_argmax
 from zermelo.learn.encoders import Encoder
 from zermelo.learn.many import Many
 from zermelo.learn.nets import QNetwork
@@ -163,7 +163,7 @@ class Report:
 
 def train(
     learner: Learner,
-    acting: Acting,
+    acting: Source,
     replay: Replay,
     opponents: dict[str, Policy],
     league: list[QNetwork],
@@ -173,7 +173,7 @@ def train(
     settings = learner.settings
     while learner.updates < settings.updates:
         done = learner.updates / settings.updates
-        phase, within = _phase(settings.phases, done)
+        phase, within = phase_at(settings.phases, done)
         epsilon = phase.epsilon(within)
         learner.net.renew_noise(learner.noise)
         acting.fade(done)
@@ -194,7 +194,7 @@ def train(
         yield Report(learner.updates, loss, value, epsilon, rate, acting.finished)
 
 
-def _phase(phases: tuple[Phase, ...], done: float) -> tuple[Phase, float]:
+def phase_at(phases: tuple[Phase, ...], done: float) -> tuple[Phase, float]:
     """The phase at a share of the whole, and how much of it is over."""
     begin = 0.0
     for phase in phases:

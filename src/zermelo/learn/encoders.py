@@ -4,6 +4,7 @@
 - `planes`: own stones, the other's: a plane of 0 and 1 each
 - `threats`: these two, then the cells where the side to move wins at once, and where the other
   would if it were their turn
+- `lines`: of every row, column and diagonal which of all ways to fill it it is: a number each
 - `features`: fifty numbers for Squava and its like: the cells, line counts, and a little context
 """
 
@@ -14,14 +15,17 @@ import numpy as np
 
 from zermelo.contract import WordGame
 from zermelo.errors import BadSpec
+from zermelo.games.lines import DIRECTIONS
 from zermelo.games.tactics import WordLineGame
 from zermelo.kernels import compiled, kernel
+from zermelo.notation import Grid
 from zermelo.words import lowest, popcount, word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NUM_FEATURES, _CENTRE = 50, 9
+_SHORTEST = 3  # line that can matter
 
 
 class Encoder:
@@ -38,18 +42,22 @@ class Encoder:
             msg = f"encoder {name} is for line games up to 64 cells, not for {game.spec}"
             raise BadSpec(msg)
         rows, cols = game.grid.rows, game.grid.cols
-        shapes = {"planes": (2, rows, cols), "threats": (4, rows, cols)}
+        planes = {"planes": 2, "threats": 4}.get(name)
         if name == "features" and (rows, cols) != (5, 5):
             msg = f"encoder features is for boards of 5x5, not for {game.spec}"
             raise BadSpec(msg)
         self.name, self.game = name, game
-        flat = _NUM_FEATURES if name == "features" else rows * cols
-        self.shape: tuple[int, ...] = shapes.get(name, (flat,))
+        flat = {"features": _NUM_FEATURES, "lines": len(runs(game.grid))}.get(name, rows * cols)
+        self.shape: tuple[int, ...] = (flat,) if planes is None else (planes, rows, cols)
         self.size = int(np.prod(self.shape))
 
     def __call__(self, states: Any) -> "NDArray[Any]":
-        """[row, …]: the numbers of every state, float32."""
-        found: NDArray[Any] = np.zeros((len(states), self.size), np.float32)
+        """[row, …]: the numbers of every state, float32; of lines int64."""
+        kind = np.int64 if self.name == "lines" else np.float32
+        found: NDArray[Any] = np.zeros((len(states), self.size), kind)
+        if self.name == "lines":
+            compiled(encode_lines, self.game)(states, np.array(runs(_grid(self.game))), found)
+            return found
         compiled(_KERNELS[self.name], self.game)(states, found)
         return found.reshape(len(states), *self.shape)
 
@@ -62,6 +70,8 @@ class Encoder:
             return cells
         if self.name == "features":
             return [*cells, *_FEATURES, *(f"reserved {n}" for n in range(_NUM_FEATURES - 35))]
+        if self.name == "lines":
+            return [f"from {cells[begin]}" for begin, *_ in runs(self.game.grid)]
         planes = ("own", "other", "own wins", "other wins")[: self.shape[0]]
         return [f"{plane} {cell}" for plane in planes for cell in cells]
 
@@ -105,23 +115,38 @@ def encode_threats(game: WordLineGame, states: Any, found: Any) -> Any:
         write(winning_cells(game, theirs, places), 1.0, 3 * size, row, found)
 
 
-@kernel("uint64[:,::1], float32[:,::1]", common=False)
-def encode_features(game: WordLineGame, states: Any, found: Any) -> Any:
-    """As published for Squava: cells, lines free of the other side by what they hold, context."""
+@kernel("uint64[:,::1], int64[:,::1], int64[:,::1]", common=False)
+def encode_lines(game: WordGame, states: Any, lines: Any, found: Any) -> Any:
+    """Which way of filling each line is."""
     for row in range(len(states)):
         mine, theirs, _player = game.load(states, row)
-        write(mine, 1.0, 0, row, found)
-        write(theirs, -1.0, 0, row, found)
-        for side in range(2):
-            own, other = (mine, theirs) if side == 0 else (theirs, mine)
-            short = lines_of(game.win - 1, own, other, game.win, game.win_windows)
-            found[row, 25 + side] = min(short / 5.0, 1.0)
-            found[row, 27 + side] = lines_of(2, own, other, game.win, game.win_windows) / 10.0
-            found[row, 29 + side] = lines_of(2, own, other, game.lose, game.lose_windows) / 10.0
-            found[row, 31 + side] = popcount(own & word(_INNER)) / _CENTRE
-        stones = popcount(mine | theirs)
-        found[row, 33] = stones / 25.0
-        found[row, 34] = (25.0 - stones) / 25.0
+        for at in range(len(lines)):
+            filled = filling(mine, theirs, lines[at, 0], lines[at, 1], lines[at, 2])
+            found[row, at] = lines[at, 3] + filled
+
+
+@kernel("uint64[:,::1], float32[:,::1]", common=False)
+def encode_features(game: WordLineGame, states: Any, found: Any) -> Any:
+    """Fifty numbers."""
+    for row in range(len(states)):
+        write_features(game, game.load(states, row), row, found)
+
+
+def write_features(game: WordLineGame, state: Any, row: Any, found: Any) -> None:
+    """As published for Squava: cells, lines free of the other side by what they hold, context."""
+    mine, theirs, _player = state
+    write(mine, 1.0, 0, row, found)
+    write(theirs, -1.0, 0, row, found)
+    for side in range(2):
+        own, other = (mine, theirs) if side == 0 else (theirs, mine)
+        short = lines_of(game.win - 1, own, other, game.win, game.win_windows)
+        found[row, 25 + side] = min(short / 5.0, 1.0)
+        found[row, 27 + side] = lines_of(2, own, other, game.win, game.win_windows) / 10.0
+        found[row, 29 + side] = lines_of(2, own, other, game.lose, game.lose_windows) / 10.0
+        found[row, 31 + side] = popcount(own & word(_INNER)) / _CENTRE
+    stones = popcount(mine | theirs)
+    found[row, 33] = stones / 25.0
+    found[row, 34] = (25.0 - stones) / 25.0
 
 
 _INNER = sum(1 << (5 * row + col) for row in (1, 2, 3) for col in (1, 2, 3))
@@ -153,6 +178,15 @@ def winning_cells(game: WordLineGame, stones: Any, places: Any) -> Any:
     return found
 
 
+def filling(mine: Any, theirs: Any, begin: Any, step: Any, length: Any) -> Any:
+    """A line as a number to the base of three, its first cell last: 0 free, 1 own, 2 other's."""
+    number = 0
+    for place in range(length - 1, -1, -1):
+        cell = word(begin + place * step)
+        number = 3 * number + int((mine >> cell) & word(1)) + 2 * int((theirs >> cell) & word(1))
+    return number
+
+
 def lines_of(count: Any, own: Any, other: Any, length: Any, windows: Any) -> Any:
     """How many windows hold so many own stones and none of the other's."""
     lines = 0
@@ -170,9 +204,40 @@ def lines_of(count: Any, own: Any, other: Any, length: Any, windows: Any) -> Any
     return lines
 
 
+def runs(grid: Grid) -> list[tuple[int, int, int, int]]:
+    """Every row, column and diagonal of three cells or more: first cell, step, length, offset.
+
+    The offset is where the numbers of its fillings begin, so that no two lines share one.
+    """
+    found, offset = [], 0
+    for down, right in DIRECTIONS:
+        for cell in range(grid.size):
+            row, col = divmod(cell, grid.cols)
+            if 0 <= row - down < grid.rows and 0 <= col - right < grid.cols:
+                continue  # it does not begin here
+            length = 0
+            while 0 <= row + length * down < grid.rows and 0 <= col + length * right < grid.cols:
+                length += 1
+            if length >= _SHORTEST:
+                found.append((cell, down * grid.cols + right, length, offset))
+                offset += 3**length
+    return found
+
+
+def num_fillings(grid: Grid) -> int:
+    """Of all lines together."""
+    return sum(3**length for _begin, _step, length, _offset in runs(grid))
+
+
+def _grid(game: WordGame) -> Grid:
+    assert game.grid is not None
+    return game.grid
+
+
 _KERNELS: dict[str, Callable[..., Any]] = {
     "cells": encode_cells,
     "planes": encode_planes,
     "threats": encode_threats,
+    "lines": encode_lines,
     "features": encode_features,
 }

@@ -63,6 +63,23 @@ class Many:
         compiled(turn_all, self.game)(states, self._turns, least, which)
         return least, which
 
+    def open(self, states: Array) -> Array:
+        """Whether each state needs a search, as far as its game can tell at a glance."""
+        found: NDArray[Any] = np.zeros(len(states), np.bool_)
+        compiled(open_all, self.game)(states, found)
+        return found
+
+    def turned(self, states: Array, which: Array) -> Array:
+        """Each state moved by the symmetry of this number."""
+        found: NDArray[Any] = np.empty_like(states)
+        compiled(turn_each, self.game)(states, self._turns, which, found)
+        return found
+
+    @property
+    def num_turns(self) -> int:
+        """How many symmetries there are."""
+        return len(self.action_maps)
+
 
 @kernel("uint64[:,::1], int64[::1], bool[:,::1]", common=False)
 def list_all(game: WordGame, states: Any, moves: Any, found: Any) -> Any:
@@ -121,3 +138,18 @@ def turn_all(game: WordGame, states: Any, turns: Any, least: Any, which: Any) ->
                 best = image
                 which[row] = turn
         game.store(least, row, best)
+
+
+@kernel("uint64[:,::1], uint64[:,:,::1], int64[::1], uint64[:,::1]", common=False)
+def turn_each(game: WordGame, states: Any, turns: Any, which: Any, found: Any) -> Any:
+    """Every state by the symmetry of its own."""
+    for row in range(len(states)):
+        game.store(found, row, game.turned(game.load(states, row), turns[which[row]]))
+
+
+@kernel("uint64[:,::1], bool[::1]", common=False)
+def open_all(game: WordGame, states: Any, found: Any) -> Any:
+    """Mark the states that `quick` does not settle."""
+    for row in range(len(states)):
+        known, _score, _moves = game.quick(game.load(states, row))
+        found[row] = not known

@@ -31,11 +31,12 @@ class Shipped:
 
     name: str
     game: str
+    kind: str  #: who plays it: "dqn" or "hybrid"
 
     @property
     def player(self) -> str:
         """Its spec."""
-        return f"dqn:{self.name}"
+        return f"{self.kind}:{self.name}"
 
 
 def shipped_names() -> list[str]:
@@ -53,18 +54,49 @@ def shipped() -> list[Shipped]:
 @lru_cache(maxsize=64)
 def _shipped(name: str) -> Shipped | None:
     try:
-        return Shipped(name, str(weights.read_about(find(name)).get("game")))
+        said = weights.read_about(find(name))
+        return Shipped(name, str(said.get("game")), player_kind(said))
     except BadWeights:
         return None
 
 
-def _shipped_for(game: Game) -> str:
-    """The first that plays a game."""
-    for model in shipped():
-        if model.game == game.spec:
-            return model.name
-    msg = f"no model is shipped for {game.spec}: dqn:RUN takes {_choices()}"
-    raise BadWeights(msg)
+def player_kind(said: dict[str, Any]) -> str:
+    """Who plays what is in a file: a value needs a search, a Q does not."""
+    shape = said.get("shape")
+    is_value = isinstance(shape, dict) and shape.get("kind") in ("lines", "residual")
+    return "hybrid" if is_value else "dqn"
+
+
+def opened(run: str, game: Game, kind: str) -> tuple[Path, dict[str, Any], dict[str, Any]]:
+    """(file, arrays, what it says) of a run for a player of a kind; BadWeights unless it fits.
+
+    Without a run it is the model that is shipped for the game.
+    """
+    if not run:
+        fitting = [m.name for m in shipped() if (m.game, m.kind) == (game.spec, kind)]
+        if not fitting:
+            msg = f"no model is shipped for {game.spec}: {kind}:RUN takes {_choices()}"
+            raise BadWeights(msg)
+        run = fitting[0]
+    path = find(run)
+    arrays, said = weights.read(path, MAX_BYTES, playing=True)
+    if said.get("format") != _FORMAT or not isinstance(said.get("shape"), dict):
+        msg = f"{path} is of another kind or a later version"
+        raise BadWeights(msg)
+    if player_kind(said) != kind:
+        msg = f"{run} does not play as {kind}: it plays as {player_kind(said)}:{run}"
+        raise BadWeights(msg)
+    if said.get("game") != game.spec:
+        msg = f"{run} was trained for {said.get('game')}, not for {game.spec}"
+        raise BadWeights(msg)
+    if not isinstance(game, WordGame) or said.get("rules") != fingerprint(game):
+        msg = f"{run} was trained when {game.spec} had other rules: train it anew"
+        raise BadWeights(msg)
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            msg = f"{path}: {name} holds what is no number"
+            raise BadWeights(msg)
+    return path, arrays, said
 
 
 def find(run: str) -> Path:
@@ -105,26 +137,12 @@ class Model:
     """A learned Q, for play: states in, a number for every action out."""
 
     def __init__(self, run: str, game: Game) -> None:
-        run = run or _shipped_for(game)
-        path = find(run)
-        arrays, said = weights.read(path, MAX_BYTES, playing=True)
-        shape = said.get("shape")
-        if said.get("format") != _FORMAT or not isinstance(shape, dict):
-            msg = f"{path} is of another kind or a later version"
-            raise BadWeights(msg)
-        if said.get("game") != game.spec:
-            msg = f"{run} was trained for {said.get('game')}, not for {game.spec}"
-            raise BadWeights(msg)
-        if not isinstance(game, WordGame) or said.get("rules") != fingerprint(game):
-            msg = f"{run} was trained when {game.spec} had other rules: train it anew"
-            raise BadWeights(msg)
+        path, arrays, said = opened(run, game, "dqn")
+        assert isinstance(game, WordGame)
+        shape = said["shape"]
         self.about, self.many = said, Many(game)
         self.canonical = bool(said.get("canonical"))
         self.opening = _opening(path, said, game)
-        for name, array in arrays.items():
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                msg = f"{path}: {name} holds what is no number"
-                raise BadWeights(msg)
         if shape.get("kind") == tabular.KIND:
             self._judge = _table(path, arrays, game).values
         else:
@@ -136,7 +154,7 @@ class Model:
             msg = f"{path} does not say how its states are encoded"
             raise BadWeights(msg)
         encoder = Encoder(self.about["encoder"], game)
-        _check_arrays(path, arrays, _expected(path, shape, encoder.shape, game.num_actions))
+        check_arrays(path, arrays, _expected(path, shape, encoder.shape, game.num_actions))
         net = Forward(arrays, shape, encoder.shape)
         return lambda seen: net(encoder(seen), self.many.masks(seen))
 
@@ -200,7 +218,7 @@ def _expected(
     return found | {f"{name}.bias": sizes[:1] for name, sizes in layers.items()}
 
 
-def _check_arrays(path: Path, arrays: dict[str, Any], expected: dict[str, Any]) -> None:
+def check_arrays(path: Path, arrays: dict[str, Any], expected: dict[str, Any]) -> None:
     """BadWeights names the first array that is missing, one too many, or of another shape."""
     for name in [*expected, *arrays]:
         found = list(arrays[name].shape) if name in arrays else "missing"

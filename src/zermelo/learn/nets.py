@@ -1,4 +1,4 @@
-"""Networks: states in, a number for every action out. The home of layers, and of nothing else."""
+"""Networks: a number for every action, or one for the state. The home of layers, nothing else."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -10,6 +10,9 @@ from torch import Tensor, nn
 from zermelo.errors import BadSpec
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "leaky": nn.LeakyReLU}
+VALUES = ("lines", "residual")  #: networks of one number, see `learn/valued.py`
+_KINDS = ("mlp", "cnn", *VALUES)
+_SPREAD = 0.05  # of the rows of a network by lines, at the start
 _NOISE = 0.5  # of a noisy layer, at the start
 
 
@@ -17,7 +20,7 @@ _NOISE = 0.5  # of a noisy layer, at the start
 class Shape:
     """What a network looks like; as JSON it goes into every file of weights."""
 
-    kind: str = "mlp"  #: "mlp", or "cnn" for planes
+    kind: str = "mlp"  #: "mlp", or "cnn" for planes; of a value "lines" or "residual"
     hidden: tuple[int, ...] = (128, 128)  #: widths of the full layers
     channels: tuple[int, ...] = ()  #: of the convolutions, 3x3 each
     activation: str = "relu"
@@ -26,13 +29,17 @@ class Shape:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.kind not in ("mlp", "cnn") or self.activation not in _ACTIVATIONS:
-            msg = f"a network of kind {self.kind!r} with {self.activation!r}: mlp or cnn with " + (
-                ", ".join(_ACTIVATIONS)
+        if self.kind not in _KINDS or self.activation not in _ACTIVATIONS:
+            msg = (
+                f"a network of kind {self.kind!r} with {self.activation!r}: "
+                f"{', '.join(_KINDS)} with {', '.join(_ACTIVATIONS)}"
             )
             raise BadSpec(msg)
+        if self.kind in VALUES and len(self.hidden) != 2:
+            msg = f"hidden is {list(self.hidden)}: a network of kind {self.kind} has two widths"
+            raise BadSpec(msg)
         if (self.kind == "cnn") != bool(self.channels):
-            msg = "a cnn needs channels, an mlp has none"
+            msg = "a cnn needs channels, other networks have none"
             raise BadSpec(msg)
 
     def to_json(self) -> dict[str, Any]:
@@ -131,4 +138,75 @@ def exported(net: QNetwork) -> dict[str, Any]:
         layers["state"] = net.state
     for name, layer in layers.items():
         found[f"{name}.weight"], found[f"{name}.bias"] = layer.weight, layer.bias
-    return {name: tensor.detach().cpu().float().numpy().copy() for name, tensor in found.items()}
+    return _arrays(found)
+
+
+class LinesNetwork(nn.Module):
+    """The value of a state by the lines of the board: `x` says how each is filled."""
+
+    def __init__(self, shape: Shape, fillings: int) -> None:
+        super().__init__()
+        width, head = shape.hidden
+        self.shape = shape
+        self.lines = nn.EmbeddingBag(fillings, width, mode="sum")
+        nn.init.normal_(self.lines.weight, std=_SPREAD)
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.full = nn.ModuleList([nn.Linear(width, head), nn.Linear(head, head)])
+        self.value = nn.Linear(head, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[row], from -1 to 1."""
+        x = torch.relu(self.lines(x) + self.bias)
+        for layer in self.full:
+            x = torch.relu(layer(x))
+        found: Tensor = torch.tanh(self.value(x)).squeeze(1)
+        return found
+
+    def exported(self) -> dict[str, Any]:
+        """The arrays that play needs, by the names of `learn/valued.py`."""
+        found: dict[str, Any] = {"lines.weight": self.lines.weight, "lines.bias": self.bias}
+        for number, layer in enumerate(self.full):
+            found |= _turned(f"full{number}", layer)
+        return _arrays(found | _turned("value", self.value))
+
+
+class ResidualNetwork(nn.Module):
+    """The value of a state as published for Squava, with 512 and 256 units: 686,081 parameters."""
+
+    def __init__(self, shape: Shape, inputs: int) -> None:
+        super().__init__()
+        width, head = shape.hidden
+        self.shape = shape
+        self.full = nn.ModuleList([nn.Linear(n, width) for n in (inputs, width, width)])
+        self.norm = nn.ModuleList([nn.LayerNorm(width) for _ in range(3)])
+        self.head, self.value = nn.Linear(width, head), nn.Linear(head, 1)
+        self.dropout = nn.Dropout(shape.dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[row], from -1 to 1."""
+        first = torch.relu(self.norm[0](self.full[0](x)))
+        x = self.dropout(torch.relu(self.norm[1](self.full[1](first))))
+        x = torch.relu(self.norm[2](self.full[2](x))) + first
+        x = self.dropout(nn.functional.elu(self.head(x)))
+        found: Tensor = torch.tanh(self.value(x)).squeeze(1)
+        return found
+
+    def exported(self) -> dict[str, Any]:
+        """The arrays that play needs, by the names of `learn/valued.py`."""
+        found: dict[str, Any] = {}
+        for number, (layer, norm) in enumerate(zip(self.full, self.norm, strict=True)):
+            found |= _turned(f"full{number}", layer)
+            found |= {f"norm{number}.weight": norm.weight, f"norm{number}.bias": norm.bias}
+        return _arrays(found | _turned("head", self.head) | _turned("value", self.value))
+
+
+def _turned(name: str, layer: Any) -> dict[str, Tensor]:
+    """A layer with its matrix [input, output]."""
+    return {f"{name}.weight": layer.weight.T, f"{name}.bias": layer.bias}
+
+
+def _arrays(found: dict[str, Tensor]) -> dict[str, Any]:
+    return {
+        name: tensor.detach().cpu().float().contiguous().numpy().copy()
+        for name, tensor in found.items()
+    }

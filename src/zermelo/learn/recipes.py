@@ -12,12 +12,12 @@ from typing import Any
 from zermelo.errors import BadSpec, ZermeloError
 from zermelo.learn.acting import Rules
 from zermelo.learn.dqn import Settings
-from zermelo.learn.nets import Shape
+from zermelo.learn.nets import VALUES, Shape
 from zermelo.learn.schedules import Linear
 
 _MAX_BYTES = 100_000
 _SUFFIX = ".toml"
-KINDS = ("dqn", "tabular", "supervised")
+KINDS = ("dqn", "tabular", "supervised", "value")
 
 
 class BadRecipe(ZermeloError):
@@ -39,6 +39,21 @@ class Shaping:
 
     name: str = ""  #: "patterns", or none
     fade: Linear = field(default_factory=lambda: Linear(1.0, 0.0))  #: its weight
+
+
+@dataclass(frozen=True)
+class Searching:
+    """A value inside alpha-beta: how it is searched with; see `learn/value.py`."""
+
+    targets: str = "search"  #: what a state is worth: by search, or by "steps"
+    depth: int = 3  #: plies ahead, in training
+    opening: int = 10  #: random plies, below this, before games that begin at random positions
+    network: float = 1.0  #: its share of an estimate, in training …
+    heuristic: float = 0.0  #: … and the heuristic's
+    play_depth: int = 4  #: plies ahead, in play
+    play_network: float = 1.0
+    play_heuristic: float = 0.0
+    published: bool = False  #: the ordering and the heuristic that were published for Squava
 
 
 @dataclass(frozen=True)
@@ -65,6 +80,7 @@ class Recipe:
     replay: Remembering = field(default_factory=Remembering)
     shaping: Shaping = field(default_factory=Shaping)
     keeping: Keeping = field(default_factory=Keeping)
+    searching: Searching = field(default_factory=Searching)
 
     def to_json(self) -> dict[str, Any]:
         """For files, and for comparing."""
@@ -109,6 +125,13 @@ def load(name: str, *, short: bool = False) -> Recipe:
     return made
 
 
+def from_json(data: dict[str, Any]) -> Recipe:
+    """A recipe from `to_json`, which may have been to another process."""
+    made = _made(Recipe, data, str(data.get("name")))
+    assert isinstance(made, Recipe)
+    return made
+
+
 def check(recipe: Recipe) -> None:
     """BadRecipe for what could never be followed."""
     learning, games = recipe.learning, recipe.acting
@@ -117,6 +140,18 @@ def check(recipe: Recipe) -> None:
         (
             recipe.kind != "supervised" or "supervised" in recipe.name,
             "what is told the answers says supervised in its name",
+        ),
+        (
+            (recipe.kind == "value") == (recipe.network.kind in VALUES),
+            f"a network of kind {recipe.network.kind} does not go with kind {recipe.kind}",
+        ),
+        (
+            recipe.searching.targets in ("search", "steps"),
+            f"targets is {recipe.searching.targets!r}: it can be search or steps",
+        ),
+        (
+            recipe.kind != "value" or not recipe.acting.response,
+            "a value is that of best play: it learns no response",
         ),
         (recipe.kind != "tabular" or len(learning.phases) == 1, "a table learns in one phase"),
         (bool(learning.phases) and all(p.share > 0 for p in learning.phases), "phases need shares"),
@@ -140,6 +175,9 @@ def check(recipe: Recipe) -> None:
                 "steps": games.steps,
                 "checkpoint": recipe.keeping.checkpoint,
                 "grade": recipe.keeping.grade,
+                "depth": recipe.searching.depth,
+                "opening": recipe.searching.opening,
+                "play_depth": recipe.searching.play_depth,
             }.items()
         ),
     )

@@ -64,6 +64,9 @@ class Trainer(Protocol):
     def load_arrays(self, arrays: dict[str, Any], about: dict[str, Any]) -> None:
         """As it was."""
 
+    def close(self) -> None:
+        """Whoever plays for it goes home."""
+
 
 @dataclasses.dataclass
 class Memory:
@@ -90,7 +93,7 @@ class Run:
     @property
     def player(self) -> str:
         """Its spec, once it is finished."""
-        return f"dqn:{self.folder}"
+        return f"{_player_kind(vars(self.recipe))}:{self.folder}"
 
     def _own(self) -> dict[str, Any]:
         """What a file of this run must agree with."""
@@ -253,7 +256,8 @@ class Story:
     state: str  #: "finished", or "unfinished"
     update: int  #: of the last checkpoint
     updates: int  #: of the whole
-    grades: dict[str, Any] | None  #: of the final weights: raw, and with a shell
+    grades: dict[str, Any] | None  #: of the final weights: raw, and with a shell or a search
+    player: str  #: its spec, once it is finished
 
 
 def home() -> Path:
@@ -290,7 +294,12 @@ def story(folder: Path) -> Story:
         update,
         int(recipe.get("learning", {}).get("updates", 0)),
         card.get("grades") if isinstance(card, dict) else None,
+        f"{_player_kind(recipe)}:{folder}",
     )
+
+
+def _player_kind(recipe: dict[str, Any]) -> str:
+    return "hybrid" if recipe.get("kind") == "value" else "dqn"
 
 
 def stories(*more: Path) -> list[Story]:

@@ -44,6 +44,9 @@ class Supervised:
             loss, _, _ = self.learner.learn(Batch(drawn, places, weights), rate)
             yield dqn.Report(self.updates, loss, float(drawn.returns.mean()), 0.0, rate, [])
 
+    def close(self) -> None:
+        """Nobody plays for it."""
+
     def values(self, states: Any) -> Any:
         """By the average of the weights."""
         return self.learner.values(states, self.learner.average)

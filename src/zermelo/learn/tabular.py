@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zermelo.contract import WordGame
-from zermelo.learn.acting import Acting, Policy, masked_argmax
+from zermelo.learn.acting import Acting, Policy, Source, masked_argmax
 from zermelo.learn.many import Many
 from zermelo.learn.weights import BadWeights
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from zermelo.learn.dqn import Report
     from zermelo.learn.recipes import Recipe
     from zermelo.learn.replay import Transitions
+    from zermelo.learn.sent import Sent
 
 KIND = "table"  #: in a file, where a network names its own
 
@@ -72,13 +73,16 @@ class Tabular:
         game: WordGame,
         dice: np.random.Generator,
         opponents: dict[str, Policy],
+        sent: "Sent | None" = None,
     ) -> None:
         self.settings, self.many, self.dice = recipe.learning, Many(game), dice
         self.phase = recipe.learning.phases[0]
         self.opponent = opponents.get(self.phase.opponent)
         self.table = Table(game.num_words, game.num_actions)
-        self.acting = Acting(self.many, recipe.acting, dice)
+        self.acting: Source = sent or Acting(self.many, recipe.acting, dice)
         self.updates = 0
+        if sent is not None:
+            sent.begin(lambda: self.exported()[0])
 
     def steps(self) -> Iterator["Report"]:
         """Play and learn."""
@@ -87,14 +91,21 @@ class Tabular:
         while self.updates < self.settings.updates:
             done = self.updates / self.settings.updates
             epsilon, rate = self.phase.epsilon(done), self.settings.rate(done)
-            complete = self.acting.step(self._choose, self.opponent, epsilon)
+            complete = self.acting.step(self.choose, self.opponent, epsilon)
             errors = self._learn(complete, rate)
             self.updates += 1
             value = float(complete.returns.mean()) if len(errors) else 0.0
             loss = float(np.square(errors).mean()) if len(errors) else 0.0
             yield Report(self.updates, loss, value, epsilon, rate, self.acting.finished)
 
-    def _choose(self, states: Any, legal: Any) -> Any:
+    def close(self) -> None:
+        """Whoever plays for it goes home."""
+        close = getattr(self.acting, "close", None)
+        if close is not None:
+            close()
+
+    def choose(self, states: Any, legal: Any) -> Any:
+        """The best action by the table."""
         return masked_argmax(self.values(states), legal)
 
     def _learn(self, found: "Transitions", rate: float) -> Any:
@@ -136,3 +147,20 @@ class Tabular:
         self.acting.load_arrays(arrays)
         self.updates = int(about["updates"])
         self.dice.bit_generator.state = about["dice"]
+
+
+class TablePlaying:
+    """A table that plays for a crew."""
+
+    def __init__(self, recipe: "Recipe", game: WordGame) -> None:
+        self._own = Tabular(recipe, game, np.random.default_rng(0), {})
+        self.many = self._own.many
+
+    def load(self, weights: dict[str, Any], dice: np.random.Generator) -> None:
+        """Take over what was learned."""
+        del dice
+        self._own.table.load(weights["states"], weights["values"])
+
+    def policies(self) -> tuple[Policy, Policy]:
+        """Its own; it has no older self."""
+        return self._own.choose, self._own.choose

@@ -10,21 +10,23 @@ from typing import Any
 import numpy as np
 import torch
 
-from zermelo.contract import Game, WordGame
+from zermelo.contract import WordGame
 from zermelo.errors import BadSpec
 from zermelo.games import registry
-from zermelo.grading.choices import Choices
 from zermelo.learn import cards, models, recipes, runs
-from zermelo.learn.acting import Policy, masked_argmax, random_policy
+from zermelo.learn.acting import masked_argmax
+from zermelo.learn.crews import Crew, crew_for
 from zermelo.learn.deep import Deep
 from zermelo.learn.dqn import Report
 from zermelo.learn.exams import Exam, exam_for
+from zermelo.learn.opponents import OWN, opponents_for
 from zermelo.learn.recipes import Recipe
 from zermelo.learn.runs import BEST, Run, Trainer
+from zermelo.learn.sent import Sent
 from zermelo.learn.supervised import Supervised
 from zermelo.learn.tabular import Tabular
+from zermelo.learn.value import Value
 
-_OWN = ("self", "league")
 _SAMPLED = 256  # states that stand for all where a game is too large to grade
 
 Line = dict[str, Any]  #: of the log
@@ -53,16 +55,28 @@ def train(
     resume: bool = False,
     device: str = "cpu",
     opponent: str | None = None,
+    actors: int = 0,
+    cluster: str | None = None,
     graded: bool = True,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Follow a recipe to its end, in a folder that holds the run; `run.player` plays then.
 
     `opponent`: learn the best answer to that player, and not what the recipe's phases say.
+    `actors`: processes that play the games, beside this one, which learns; with `cluster`, the
+    address of a Ray cluster or "local", they are that cluster's.
     `graded`: at the end, which for large games takes a while.
     """
     run, trainer = prepare(
-        recipe, out, seed=seed, short=short, resume=resume, device=device, opponent=opponent
+        recipe,
+        out,
+        seed=seed,
+        short=short,
+        resume=resume,
+        device=device,
+        opponent=opponent,
+        actors=actors,
+        cluster=cluster,
     )
     follow(run, trainer, progress)
     cards.write(run, cards.grades(run) if graded else {}, device)
@@ -78,6 +92,8 @@ def prepare(
     resume: bool = False,
     device: str = "cpu",
     opponent: str | None = None,
+    actors: int = 0,
+    cluster: str | None = None,
 ) -> tuple[Run, Trainer]:
     """A run in its folder, and who learns, as at the start or as the checkpoint left it."""
     torch.set_num_threads(1)  # one thread, so that a resumed run is the same to the bit
@@ -96,13 +112,24 @@ def prepare(
         raise BadSpec(msg)
     recipe = _opened(recipe, game)
     recipes.check(recipe)
-    trainer = _trainer(recipe, game, seed, device)
     run = Run(Path(out) if out is not None else runs.home() / name, recipe, seed, game, command)
-    if resume:
-        run.resume(trainer)
-    else:
-        run.begin()
+    trainer = _trainer(recipe, game, seed, device, _crew(recipe, actors, cluster))
+    try:
+        run.resume(trainer) if resume else run.begin()
+    except BaseException:
+        trainer.close()
+        raise
     return run, trainer
+
+
+def _crew(recipe: Recipe, actors: int, cluster: str | None) -> Crew | None:
+    """None where the trainer plays for itself."""
+    if recipe.kind == "supervised" and (actors or cluster is not None):
+        msg = f"{recipe.name} plays no games: leave --actors and --cluster out"
+        raise BadSpec(msg)
+    if recipe.kind == "value" or actors or cluster is not None:
+        return crew_for(recipe, actors, cluster)
+    return None
 
 
 def _name(recipe: Recipe, seed: int, opponent: str | None, *, short: bool) -> str:
@@ -114,11 +141,11 @@ def _name(recipe: Recipe, seed: int, opponent: str | None, *, short: bool) -> st
 def _against(recipe: Recipe, opponent: str) -> Recipe:
     """The same, but for whom it meets. Not every player answers symmetric states alike."""
     phases = tuple(replace(phase, opponent=opponent) for phase in recipe.learning.phases)
-    alike = opponent in (*_OWN, "random")
+    alike = opponent in (*OWN, "random")
     learning = replace(
         recipe.learning, phases=phases, canonical=recipe.learning.canonical and alike
     )
-    acting = replace(recipe.acting, response=opponent not in _OWN)
+    acting = replace(recipe.acting, response=opponent not in OWN)
     return replace(recipe, learning=learning, acting=acting)
 
 
@@ -132,31 +159,31 @@ def _opened(recipe: Recipe, game: WordGame) -> Recipe:
     return replace(recipe, acting=replace(recipe.acting, opening=(game.grid.size // 2,)))
 
 
-def _trainer(recipe: Recipe, game: WordGame, seed: int, device: str) -> Trainer:
+def _trainer(recipe: Recipe, game: WordGame, seed: int, device: str, crew: Crew | None) -> Trainer:
     torch.manual_seed(seed)
+    if recipe.kind == "value":
+        assert crew is not None
+        return Value(recipe, game, seed, crew, device)
     dice = np.random.default_rng(seed)
     if recipe.kind == "supervised":
         return Supervised(recipe, game, dice, device)
-    opponents = {
-        phase.opponent: _opponent(phase.opponent, game, seed, dice)
-        for phase in recipe.learning.phases
-        if phase.opponent not in _OWN
-    }
+    opponents = opponents_for(recipe, game, seed, dice)
+    sent = None if crew is None else Sent(recipe, crew, seed)
     if recipe.kind == "tabular":
-        return Tabular(recipe, game, dice, opponents)
-    return Deep(recipe, game, dice, opponents, device)
-
-
-def _opponent(spec: str, game: Game, seed: int, dice: np.random.Generator) -> Policy:
-    """A player as a policy; all but random always answer a state in the same way."""
-    if spec == "random":
-        return random_policy(dice)
-    choices = Choices(game, spec, seed)
-    return lambda states, _legal: np.array([choices[tuple(map(int, row))] for row in states])
+        return Tabular(recipe, game, dice, opponents, sent)
+    return Deep(recipe, game, dice, opponents, device, sent)
 
 
 def follow(run: Run, trainer: Trainer, progress: Callable[[Progress], None] | None = None) -> None:
     """The updates, with checkpoints, grades and a log on the way, and the final weights."""
+    try:
+        _follow(run, trainer, progress)
+    finally:
+        trainer.close()
+    run.keep(models.FINAL, trainer)
+
+
+def _follow(run: Run, trainer: Trainer, progress: Callable[[Progress], None] | None) -> None:
     recipe, memory, exam = run.recipe, run.memory, exam_for(run.game)
     scalars = _Scalars(run.folder / "tensorboard", trainer.updates)
     began, before, spent = time.monotonic(), trainer.updates, memory.seconds
@@ -175,7 +202,6 @@ def follow(run: Run, trainer: Trainer, progress: Callable[[Progress], None] | No
             rate = (report.update - before) / max(seconds, 1e-9)
             progress(Progress(report, recipe.learning.updates, rate))
     scalars.close()
-    run.keep(models.FINAL, trainer)
 
 
 def _line(run: Run, trainer: Trainer, report: Report, exam: Exam | None) -> Line:

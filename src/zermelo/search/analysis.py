@@ -95,7 +95,8 @@ def _candidate_json(position: Position, candidate: Candidate) -> dict[str, Any]:
         ],
         "pv": list(candidate.pv),
     } | solution.scores(position, candidate.value, candidate.plies, candidate.diff)
-    return fields if candidate.visits is None else fields | {"visits": candidate.visits}
+    more = {"visits": candidate.visits, "parts": candidate.parts}
+    return fields | {name: value for name, value in more.items() if value is not None}
 
 
 class Analyst(Player):

@@ -6,7 +6,7 @@ from zermelo.contract import BoardGame, Game, WordGame
 from zermelo.search import kernel as k
 from zermelo.search.clock import Clock
 from zermelo.search.engine import Engine
-from zermelo.search.runner import Runner
+from zermelo.search.runner import Net, Runner
 
 _TABLE_BITS = 19
 _MAX_LINE = 64
@@ -27,14 +27,14 @@ def engine_for(game: Game) -> Engine:
 class WordEngine(Engine):
     """The solver's kernel, with a horizon."""
 
-    def __init__(self, game: WordGame) -> None:
+    def __init__(self, game: WordGame, net: Net | None = None) -> None:
         self.game: WordGame = game
         self.far, self.ply_cost, self.scale = game.far, game.ply_cost, game.scale
         # Reversi is decided by counting at the end: no score proves anything before.
         self.decisive = game.far // 2 if game.ply_cost else game.far
         self.settles = game.layered
         # Without symmetry a state's best move in the table is its own, so lines can be read off.
-        self._runner = Runner(game, table_bits=_TABLE_BITS, symmetry=False)
+        self._runner = Runner(game, table_bits=_TABLE_BITS, symmetry=False, net=net)
 
     def start(self, depth: int) -> None:
         """Another generation of the table."""

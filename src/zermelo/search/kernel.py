@@ -5,9 +5,10 @@ draw 0 (Reversi: the disc difference). So a score moves one towards 0 with every
 up, and a table entry holds wherever its state turns up.
 
 What a game adds are hooks (see `WordGame`): `quick` settles or narrows a state without search,
-`rank` orders moves, `evaluate` estimates a state at the horizon of a search that has one. The
-kernel returns when its node budget is spent, with everything it needs to go on in its arrays, so
-limits, progress and Ctrl-C are the caller's business.
+`rank` orders moves, `evaluate` estimates a state at the horizon of a search that has one, and
+`learned` does so by a network, if there are weights for one; what that said is kept in a cache.
+The kernel returns when its node budget is spent, with everything it needs to go on in its arrays,
+so limits, progress and Ctrl-C are the caller's business.
 """
 
 from typing import Any
@@ -31,7 +32,12 @@ SLOTS, GROW_AT = range(15, 17)
 TOO_DEEP = 18  # set when the stack has no room for another ply
 # How often a move at an even or odd ply closed the window, and the most that any did.
 HISTORY_MAX, HISTORY = 17, 20
-NUM_CONTROLS = HISTORY + 2 * 64
+_HISTORY_END = HISTORY + 2 * 64
+# With a network: how often an estimate was asked for, and found in the cache; and how much of it
+# is the network's and how much the heuristic's, in thousandths.
+ASKED, FOUND, LEARNED, KNOWN = range(_HISTORY_END, _HISTORY_END + 4)
+NUM_CONTROLS = _HISTORY_END + 4
+NO_SCORE = -1 << 15  # of an action that is not legal
 NO_MOVE = 255
 _FEW_SLOTS, _GROWTH = 1 << 14, 4
 _CROWDED = 6  # nodes a slot
@@ -42,7 +48,7 @@ _BIAS = 1 << 15  # scores in a table entry are stored as unsigned 16 bits
 
 @kernel(
     "uint64[::1], int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], int64[:,::1], "
-    "uint64[:,::1], uint64[:,:,::1]"
+    "uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]"
 )
 def solve(
     game: WordGame,
@@ -54,6 +60,9 @@ def solve(
     moves: Any,
     table: Any,
     turns: Any,
+    net: Any,
+    room: Any,
+    cache: Any,
 ) -> Any:
     """Narrow control[LOW] <= score of `root` <= control[HIGH]; True when that is as asked.
 
@@ -72,7 +81,9 @@ def solve(
                 frames[0, ALPHA], frames[0, BETA] = control[GUESS], control[GUESS] + 1
             frames[0, LEFT] = control[HORIZON]
             frames[0, NEXT] = NEW
-        finished, score = search(game, control, states, keys, frames, moves, table, turns)
+        finished, score = search(
+            game, control, states, keys, frames, moves, table, turns, net, room, cache
+        )
         if not finished:
             return False
         control[DEPTH] = NEW
@@ -88,7 +99,7 @@ def solve(
 
 @kernel(
     "uint64[:,::1], int64[::1], int64, int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], "
-    "int64[:,::1], uint64[:,::1], uint64[:,:,::1]",
+    "int64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]",
     common=False,
 )
 def solve_each(
@@ -103,6 +114,9 @@ def solve_each(
     moves: Any,
     table: Any,
     turns: Any,
+    net: Any,
+    room: Any,
+    cache: Any,
 ) -> Any:
     """The scores of the roots from `begin` on, each with a new table and no history.
 
@@ -115,16 +129,72 @@ def solve_each(
             forget(control, table)
             control[LOW], control[HIGH] = -game.far, game.far
             control[GAP] = game.far - game.longest(game.load(roots, number)) - 1
-        if not solve(game, roots[number], control, states, keys, frames, moves, table, turns):
+        root = roots[number]
+        if not solve(
+            game, root, control, states, keys, frames, moves, table, turns, net, room, cache
+        ):
             return number
         scores[number] = control[LOW]
     return roots.shape[0]
 
 
+@kernel(
+    "uint64[:,::1], int64, int64[:,::1], int64[::1], int64[::1], uint64[:,::1], uint64[:,::1], "
+    "int64[:,::1], int64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], "
+    "uint64[:,::1]",
+    common=False,
+)
+def look_each(
+    game: WordGame,
+    roots: Any,  # [root, word], none of them over
+    plies: Any,  # to look ahead, 1 or more
+    scores: Any,  # [root, action]: for the side to move at the root
+    legal: Any,  # room for the actions of a state
+    control: Any,
+    states: Any,
+    keys: Any,
+    frames: Any,
+    moves: Any,
+    table: Any,
+    turns: Any,
+    net: Any,
+    room: Any,
+    cache: Any,
+) -> Any:
+    """The score of every action of every root so many plies ahead, NO_SCORE where illegal.
+
+    For learning: short searches, so the node budget must not run out, nor the generations.
+    """
+    control[WIDE] = 1
+    control[HORIZON] = plies - 1
+    for number in range(roots.shape[0]):
+        control[GENERATION] += 1
+        forget(control, table)
+        for action in range(scores.shape[1]):
+            scores[number, action] = NO_SCORE
+        state = game.load(roots, number)
+        for at in range(game.list_moves(state, False, legal)):  # noqa: FBT003 - compiled
+            child = game.play(state, legal[at])
+            over, value = game.result(child)
+            score = value * game.far
+            if not over:
+                game.store(states, 0, child)
+                control[DEPTH] = 0
+                frames[0, ALPHA], frames[0, BETA] = -game.far - 1, game.far + 1
+                frames[0, LEFT] = plies - 1
+                frames[0, NEXT] = NEW
+                _finished, score = search(
+                    game, control, states, keys, frames, moves, table, turns, net, room, cache
+                )
+            scores[number, legal[at]] = sooner(game, score)
+    control[DEPTH] = NEW
+    return True
+
+
 def forget(control: Any, table: Any) -> None:
     """No history, and a small table to begin with."""
     control[HISTORY_MAX] = 0
-    for closed in range(HISTORY, NUM_CONTROLS):
+    for closed in range(HISTORY, _HISTORY_END):
         control[closed] = 0
     control[SLOTS] = min(_FEW_SLOTS, len(table))
     control[GROW_AT] = control[NODES] + _CROWDED * control[SLOTS]
@@ -187,6 +257,9 @@ def search(
     moves: Any,
     table: Any,
     turns: Any,
+    net: Any,
+    room: Any,
+    cache: Any,
 ) -> Any:
     """(finished, score): the score of states[0] within its window, or a bound outside it.
 
@@ -203,7 +276,9 @@ def search(
             control[NODES] += 1
             if control[NODES] >= control[GROW_AT]:
                 grow(game, control, table)
-            settled, score = enter(game, depth, control, states, keys, frames, moves, table, turns)
+            settled, score = enter(
+                game, depth, control, states, keys, frames, moves, table, turns, net, room, cache
+            )
             if not settled:
                 frames[depth, NEXT] = 0
         else:
@@ -239,15 +314,20 @@ def search(
                 frames[depth, KNOWN_HIGH] = min(frames[depth, KNOWN_HIGH], score)
             if control[USE_TABLE] != 0:
                 remember(game, depth, control, keys, frames, table)
-        # 3. Hand the score up: the one place where signs flip and a ply is added.
+        # 3. Hand the score up.
         if depth == 0:
             return True, score
         depth -= 1
-        score = -score
-        score = score - game.ply_cost * ((score > 0) - (score < 0))
+        score = sooner(game, score)
         if score > frames[depth, BEST]:
             frames[depth, BEST] = score
             frames[depth, BEST_MOVE] = frames[depth, LAST_MOVE]
+
+
+def sooner(game: WordGame, score: Any) -> Any:
+    """A child's score, seen by the side that moved: the sign flips, a ply is added."""
+    score = -score
+    return score - game.ply_cost * ((score > 0) - (score < 0))
 
 
 def later(game: WordGame, bound: Any) -> Any:
@@ -265,6 +345,9 @@ def enter(
     moves: Any,
     table: Any,
     turns: Any,
+    net: Any,
+    room: Any,
+    cache: Any,
 ) -> Any:
     """(settled, score) for a state just reached; otherwise its moves are listed, best first."""
     state = game.load(states, depth)
@@ -279,7 +362,7 @@ def enter(
         return True, low if low >= beta else high
     if frames[depth, LEFT] <= 0:
         control[MET_HORIZON] = 1
-        return True, game.evaluate(state)
+        return True, estimate(game, state, control, net, room, cache)
     first = -1
     if control[USE_TABLE] != 0:
         key = state
@@ -311,6 +394,31 @@ def enter(
     frames[depth, BEST_MOVE] = NO_MOVE
     list_moves(game, depth, state, mask, first, control, frames, moves)
     return False, 0
+
+
+def estimate(game: WordGame, state: Any, control: Any, net: Any, room: Any, cache: Any) -> Any:
+    """Of a state at the horizon: the heuristic's, or a blend with what was learned."""
+    if len(net) == 0:
+        return game.evaluate(state)
+    control[ASKED] += 1
+    slot = 0
+    if len(cache) > 0:
+        digest = word(0)
+        for part in state:
+            digest = mix(digest ^ part)
+        slot = scale(digest, len(cache))
+        entry = cache[slot, game.num_words]
+        if entry != 0 and game.load(cache, slot) == state:
+            control[FOUND] += 1
+            return int(entry) - _BIAS
+    score = control[LEARNED] * game.learned(state, net, room)
+    if control[KNOWN] != 0:
+        score += control[KNOWN] * game.evaluate(state)
+    score = score // 1000
+    if len(cache) > 0:
+        game.store(cache, slot, state)
+        cache[slot, game.num_words] = word(score + _BIAS)
+    return score
 
 
 def list_moves(

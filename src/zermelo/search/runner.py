@@ -1,5 +1,6 @@
 """The runner: the kernel's arrays for one game, and its slices by the clock."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zermelo.contract import WordGame
@@ -22,6 +23,24 @@ class Unsolved(ZermeloError):
     """The limit came first, or the game is beyond the solver."""
 
 
+@dataclass
+class Net:
+    """A network for the horizon, and what it said: the cache lives as long as the weights do."""
+
+    weights: Any  #: float32, flat
+    room: Any  #: float32 [row, …]: for its layers
+    cache: Any  #: uint64 [slot, word], and the estimate
+    shares: tuple[int, int] = (1000, 0)  #: the network's and the heuristic's, in thousandths
+
+    @classmethod
+    def none(cls, words: int) -> "Net":
+        """The heuristic alone."""
+        import numpy as np
+
+        empty: NDArray[Any] = np.zeros(0, np.float32)
+        return cls(empty, empty.reshape(0, 1), np.zeros((0, words + 1), np.uint64), (0, 1000))
+
+
 class Runner:
     """Runs the kernel for one game; the table stays between questions."""
 
@@ -32,6 +51,7 @@ class Runner:
         table_bits: int | None,
         ordering: bool = True,
         symmetry: bool = True,
+        net: "Net | None" = None,
     ) -> None:
         import numpy as np
 
@@ -54,6 +74,9 @@ class Runner:
         self.control[k.USE_TABLE] = table_bits is not None
         self.control[k.USE_RANK] = ordering
         self.control[k.TURN_PLIES] = TURN_PLIES
+        net = net or Net.none(words)
+        self._net = [net.weights, net.room, net.cache]
+        self.control[k.LEARNED], self.control[k.KNOWN] = net.shares
         k.forget(self.control, self.table)
 
     def forget(self) -> None:
@@ -99,7 +122,7 @@ class Runner:
         while not done:
             before = int(control[k.NODES])
             control[k.BUDGET] = before + clock.slice()
-            done = self._run(root, control, *self._room, self.table, self._turns)
+            done = self._run(root, control, *self._room, self.table, self._turns, *self._net)
             if control[k.TOO_DEEP]:
                 control[k.TOO_DEEP] = 0
                 msg = f"{self.game.spec} can last more than {_MAX_PLIES:,} plies: beyond the solver"
@@ -131,10 +154,31 @@ class Runner:
         while done < len(roots):
             before = int(control[k.NODES])
             control[k.BUDGET] = before + clock.slice()
-            done = run(roots, found, done, control, *self._room, self.table, self._turns)
+            done = run(
+                roots, found, done, control, *self._room, self.table, self._turns, *self._net
+            )
             spent = int(control[k.NODES]) - before
             clock.count(spent) if done == len(roots) else clock.spend(spent)
         return [int(score) for score in found]
+
+    def look_each(self, states: Any, plies: int) -> Any:
+        """[state, action]: scores so many plies ahead of states that are not over; NO_SCORE else.
+
+        For learning: short searches, which nothing interrupts.
+        """
+        import numpy as np
+
+        run, control = compiled(k.look_each, self.game), self.control
+        roots: NDArray[np.uint64] = np.ascontiguousarray(states, np.uint64)
+        found: NDArray[np.int64] = np.zeros((len(roots), self.game.num_actions), np.int64)
+        legal: NDArray[np.int64] = np.zeros(self.game.num_actions, np.int64)
+        if control[k.GENERATION] + len(roots) >= _MAX_GENERATION:
+            self.table[:] = 0
+            control[k.GENERATION] = 0
+        assert len(roots) < _MAX_GENERATION
+        control[k.BUDGET] = 1 << 62
+        run(roots, plies, found, legal, control, *self._room, self.table, self._turns, *self._net)
+        return found
 
     def move(self, state: Any) -> int | None:
         """The action that the table holds for a state in this generation, None if none."""
