@@ -1,4 +1,4 @@
-"""Take the pictures of the studio that README and docs show: python scripts/pictures.py."""
+"""Take the studio's pictures for README and docs: python scripts/pictures.py [NAME …]."""
 
 import contextlib
 import shutil
@@ -15,10 +15,11 @@ from playwright.sync_api import Page, sync_playwright
 _OUT = Path(__file__).parent.parent / "docs" / "pictures"
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 _DESK, _PHONE = {"width": 1180, "height": 800}, {"width": 390, "height": 780}
+_TALL = {"width": 1180, "height": 1260}  # for two tables below each other
 
 
 def main() -> None:
-    """All five, in a server of their own."""
+    """All of them, or those that are named, in a server of their own."""
     with contextlib.closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -31,12 +32,12 @@ def main() -> None:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=_ARGUMENTS)
         try:
             _wait(url)
-            desk, phone = browser.new_page(viewport=_DESK), browser.new_page(viewport=_PHONE)
-            _start(desk, url)
-            _thinking(desk, url)
-            _review(desk, url)
-            _puzzle(desk, url)
-            _on_a_phone(phone, url)
+            for name in sys.argv[1:] or _PICTURES:
+                take, size = _PICTURES[name]
+                page = browser.new_page(viewport=size)
+                take(page, url)
+                _keep(page, name)
+                page.close()
         finally:
             browser.close()
             server.kill()
@@ -59,7 +60,6 @@ def _keep(page: Page, name: str) -> None:
 def _start(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_test_id("game-connect4").wait_for()
-    _keep(page, "start")
 
 
 def _begin(page: Page, url: str, game: str) -> None:
@@ -83,7 +83,16 @@ def _thinking(page: Page, url: str) -> None:
     page.get_by_test_id("thinking").click()
     page.get_by_text("proven").first.wait_for(timeout=30_000)
     page.wait_for_timeout(4000)
-    _keep(page, "thinking")
+
+
+def _hybrid(page: Page, url: str) -> None:
+    moves = ["a1", "e5", "c2", "a4"]
+    match = {"game": "squava", "second": "hybrid:squava-hybrid", "moves": moves}
+    key = page.request.post(f"{url}/api/v1/matches", data=match).json()["id"]
+    page.goto(f"{url}/#match={key}")
+    page.get_by_test_id("thinking").click()
+    page.get_by_text("proven").first.wait_for(timeout=30_000)
+    page.wait_for_timeout(4000)
 
 
 def _review(page: Page, url: str) -> None:
@@ -94,7 +103,6 @@ def _review(page: Page, url: str) -> None:
     page.wait_for_timeout(14_000)
     page.locator("[data-testid^=mistake-]").first.wait_for(timeout=60_000)
     page.locator("li:has([data-testid^=mistake-])").last.locator("a, button").first.click()
-    _keep(page, "review")
 
 
 def _puzzle(page: Page, url: str) -> None:
@@ -102,7 +110,6 @@ def _puzzle(page: Page, url: str) -> None:
     page.goto(f"{url}/#puzzle=gomoku6&plies=5&seed=3")
     page.get_by_test_id("puzzle-hint").wait_for(timeout=30_000)
     page.get_by_test_id("puzzle-hint").click()
-    _keep(page, "puzzle")
 
 
 def _on_a_phone(page: Page, url: str) -> None:
@@ -110,8 +117,16 @@ def _on_a_phone(page: Page, url: str) -> None:
     _play(page, "d6", "d5", "e6", "c6", "e5", "d4", "f6")
     page.get_by_test_id("hint").click()
     page.wait_for_timeout(4000)
-    _keep(page, "phone")
 
+
+_PICTURES = {
+    "start": (_start, _DESK),
+    "thinking": (_thinking, _DESK),
+    "hybrid": (_hybrid, _TALL),
+    "review": (_review, _DESK),
+    "puzzle": (_puzzle, _DESK),
+    "phone": (_on_a_phone, _PHONE),
+}
 
 if __name__ == "__main__":
     main()

@@ -209,6 +209,7 @@ def test_the_learner_killed(tmp_path: Path) -> None:
     path.write_text(SMALL.replace("updates = 150", "updates = 30000"))
     command = [sys.executable, "-m", "zermelo", "train", str(path), "--out", str(tmp_path / "run")]
     command += ["--actors", "2"]
+    before = set(Path("/dev/shm").glob("zermelo-*"))
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 120
         while not (tmp_path / "run" / "checkpoint.safetensors").exists():
@@ -216,12 +217,15 @@ def test_the_learner_killed(tmp_path: Path) -> None:
             assert process.poll() is None, process.stderr.read() if process.stderr else ""
             time.sleep(0.05)
         actors = _children(process.pid)
+        left = [path for path in Path("/dev/shm").glob("zermelo-*") if path not in before]
         process.kill()
     assert len(actors) == 2
     deadline = time.monotonic() + 20
     while any(_is_alive(pid) for pid in actors):
         assert time.monotonic() < deadline, "an actor whose learner is gone goes, too"
         time.sleep(0.05)
+    assert left
+    assert not any(path.exists() for path in left), "nor is anything left in shared memory"
     update = int(weights.read_about(tmp_path / "run" / "checkpoint.safetensors")["updates"])
     assert update >= 70
     assert update % 70 == 0

@@ -15,7 +15,7 @@ from zermelo.cli.measuring import bench
 from zermelo.grading.choices import Choices
 
 pytest.importorskip("torch", reason="torch is not installed")
-from zermelo.bench import learn
+from zermelo.bench import actors, learn
 
 
 def quietly(_: str) -> None:
@@ -26,6 +26,32 @@ def quietly(_: str) -> None:
 def all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests that follow in this process keep theirs."""
     monkeypatch.setattr(measure, "use_one_core", lambda: None)
+
+
+@pytest.fixture(autouse=True)
+def no_actors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they do is tested beside the hybrid."""
+    monkeypatch.setattr(actors, "RECIPES", {})
+
+
+def test_actors_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They need all cores, and all that follows has one."""
+    done: list[str] = []
+
+    def played(name: str, seconds: float, _progress: Any) -> dict[str, Any]:
+        assert seconds > 1
+        done.append(name)
+        return measure.row("tictactoe", f"{name}, play", "zermelo", 2.0, "transitions/s", times=2)
+
+    monkeypatch.setattr(measure, "use_one_core", lambda: done.append("one core"))
+    monkeypatch.setattr(measure, "is_installed", lambda _peer: False)
+    monkeypatch.setattr(actors, "RECIPES", {"one": 1, "another": 1})
+    monkeypatch.setattr(actors, "played", played)
+    monkeypatch.setattr(learn, "RECIPES", ())
+    found = learn.run(0.05, 1, quietly)
+    assert done == ["one", "another", "one core"]
+    tasks = [row["task"] for row in found["rows"]]
+    assert tasks == ["one, play", "another, play", "unbeatable"]
 
 
 def test_report() -> None:

@@ -64,3 +64,10 @@ def test_svg_is_well_formed_and_complete(spec: str) -> None:
     lines = [e for e in root.iter() if e.get("class") == "line"]
     assert len(lines) == len(position.winning_line or ())
     assert position._repr_svg_().startswith("<svg")
+
+
+def test_the_widest_board_fits_a_terminal() -> None:
+    text = z.game("mnk:20x20x5").start().to_text()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "  a  b  c" in text
+    assert "  a   b   c" in z.game("mnk:19x19x5").start().to_text()

@@ -27,6 +27,7 @@ from zermelo import roster, saves
 from zermelo.matches import Match
 from zermelo.players import Analysis, Limit, Player
 from zermelo.position import Position
+from zermelo.search import analysis
 from zermelo.ui import showing
 from zermelo.ui.session import Session
 
@@ -81,8 +82,9 @@ class Screen:
         for _ in range(4):  # from the driver to the app, to a widget, and back
             await asyncio.sleep(0.001)
             await self.pilot._wait_for_screen()
-        stack = self.app._screen_stack
-        while any(screen._layout_required for screen in stack):  # noqa: ASYNC110 - a frame
+        for _ in range(20):  # until it is laid out, unless it is being left
+            if not any(screen._layout_required for screen in self.app._screen_stack):
+                break
             await asyncio.sleep(0.005)
 
     def send(self, event: events.Event) -> None:
@@ -405,8 +407,10 @@ KEYS = (
 )
 
 
-def test_two_thousand_random_events_lose_nothing() -> None:
+def test_two_thousand_random_events_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whenever it is left, the game in progress is what is resumed."""
+    monkeypatch.setattr(analysis, "PATIENCE", 0.3)  # the events are tried here, not the search
+    limit = Limit(seconds=0.2)
     dice = random.Random(7)
     events_left, exits = 2000, 0
 
@@ -414,8 +418,8 @@ def test_two_thousand_random_events_lose_nothing() -> None:
         try:
             save = saves.read()
         except z.ZermeloError:
-            return Session("tictactoe", second="random:seed=1")
-        return Session(save.game, save.first, save.second, moves=save.moves)
+            return Session("tictactoe", second="random:seed=1", limit=limit)
+        return Session(save.game, save.first, save.second, moves=save.moves, limit=limit)
 
     def throw(screen: Screen) -> None:
         x, y = dice.randrange(72), dice.randrange(20)

@@ -1,7 +1,9 @@
 """The studio's page in a real browser: games, review, puzzles, links, restarts, and access."""
 
 import contextlib
+import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -143,8 +145,6 @@ def test_a_game_against_the_computer(page: Any) -> None:
 
 
 def page_words(*words: str) -> Any:
-    import re
-
     return re.compile("|".join(words), re.IGNORECASE)
 
 
@@ -192,6 +192,93 @@ def test_thinking_is_hidden_until_asked_and_says_what_it_knows(page: Any) -> Non
     playwright.expect(pick(page, "candidates").locator("tr").first).to_contain_text("wins")
     pick(page, "thinking").click()
     playwright.expect(pick(page, "thinking-panel")).to_be_hidden()
+
+
+HYBRID = "hybrid:squava-hybrid"
+
+
+def test_a_hybrid_says_what_it_thinks(page: Any) -> None:
+    """Its choice first, with what made its value, and the exact verdict; also after a reload."""
+    pick(page, "game-squava").click()
+    label = pick(page, "opponent").locator(f'option[value="{HYBRID}"]')
+    playwright.expect(label).to_have_text(  # once
+        ["Learned: squava-hybrid, search with a learned value"], timeout=PATIENCE
+    )
+    pick(page, "opponent").select_option(HYBRID)
+    pick(page, "start").click()
+    pick(page, "cell-b2").click()
+    playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=PATIENCE)
+    assert not pick(page, "hybrid").is_visible()
+    for _ in range(2):
+        pick(page, "thinking").click()
+        rows = pick(page, "hybrid-moves").locator("tr:not(.apart)")
+        playwright.expect(rows).to_have_count(5, timeout=PATIENCE)
+        pick(page, "hybrid-all").click()
+        playwright.expect(rows).to_have_count(23, timeout=PATIENCE)
+        playwright.expect(pick(page, "hybrid-moves")).not_to_contain_text("…", timeout=PATIENCE)
+        playwright.expect(pick(page, "hybrid-choice")).to_contain_text(
+            page_words(r"would play \w\d: .* plies ahead"), timeout=PATIENCE
+        )
+        told = pick(page, "hybrid-moves").evaluate(
+            "body => [...body.querySelectorAll('tr:not(.apart)')].map((row) => row.innerText)"
+        )
+        for row in told:  # the verdict may still be an estimate
+            assert page_words(r"(\s[+\u2212][01]\.\d\d){3}\s.*\s(proven|estimate)$").search(row), (
+                row
+            )
+        assert page_words(r"^\w\d★\s*, its choice").match(told[0]), told[0]
+        playwright.expect(pick(page, "hybrid-moves").get_by_text("★")).to_have_count(1)
+        page.reload()
+    pick(page, "home").click()
+    begin(page, "squava")
+    pick(page, "thinking").click()
+    playwright.expect(pick(page, "candidates").locator("tr").first).to_be_visible(timeout=PATIENCE)
+    assert not pick(page, "hybrid").is_visible(), "nobody here is one"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_hybrid_that_errs_is_told_so_in_words(browser: Any, server: Server, scheme: str) -> None:
+    """On a phone. What it thinks is given here, so that a better model changes nothing."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    position = z.game("squava").position(moves="d4 b1 b4 d2 e3 c4 b2 a4")
+    best = z.analyze(position)
+    won, lost = (next(c for c in best.candidates if c.value == v) for v in ("win", "loss"))
+    ends = next(m for m in position.legal if position.play(m).is_over)
+    parts = {"network": 0.25, "heuristic": -0.5, "blend": 0.1}
+    said = [(lost.move, 0.4, parts), (won.move, -0.2, parts), (ends, -0.9, None)]
+    none = {"value": None, "plies": None, "exact": False, "reasons": [], "pv": [], "words": "so"}
+    record = none | {"depth": 4, "candidates": [
+        none | {"move": move, "estimate": estimate, "best": estimate > 0}
+        | ({"parts": made} if made else {}) for move, estimate, made in said
+    ]}  # fmt: skip
+    body = f"event: analysis\ndata: {json.dumps(record)}\n\nevent: done\ndata: {{}}\n\n"
+    match = json.dumps({"game": "squava", "second": HYBRID, "moves": position.moves}).encode()
+    request = urllib.request.Request(  # noqa: S310 - our own server
+        f"{server.url}/api/v1/matches", match, {"content-type": "application/json"}
+    )
+    with urllib.request.urlopen(request) as answer:  # noqa: S310
+        key = json.load(answer)["id"]
+    size = {"width": 360, "height": 740}
+    with contextlib.closing(browser.new_context(color_scheme=scheme, viewport=size)) as context:
+        context.route(
+            "**/api/v1/analysis?*player=*",
+            lambda route: route.fulfill(body=body, content_type="text/event-stream"),
+        )
+        page = open_page(context, server, f"#match={key}")
+        pick(page, "thinking").click()
+        rows = pick(page, "hybrid-moves").locator("tr")
+        expected = (lost.move, "Liked, but proven lost", won.move, "Disliked, but proven won", ends)
+        playwright.expect(rows).to_contain_text(expected, timeout=PATIENCE)
+        playwright.expect(rows.first).to_contain_text(
+            page_words(r"\+0\.40\+0\.25\u22120\.50\+0\.10loss \d+ proven")
+        )
+        playwright.expect(rows.last).to_contain_text(
+            page_words(r"\u22120\.90ends the game\w+ \d+ proven")
+        )
+        page.wait_for_timeout(500)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        found = axe.run(page)
+        assert found.violations_count == 0, found.generate_report()
 
 
 def test_the_first_candidates_of_connect_four_come_at_once(page: Any, server: Server) -> None:
@@ -244,8 +331,6 @@ def test_a_puzzle_is_solved(browser: Any, server: Server) -> None:
     with contextlib.closing(browser.new_context()) as context:
         page = open_page(context, server, "#puzzle=gomoku6&plies=3&seed=1")
         playwright.expect(pick(page, "board")).to_be_visible(timeout=PATIENCE)
-        import json
-
         with urllib.request.urlopen(  # noqa: S310 - our own server
             f"{server.url}/api/v1/puzzle?game=gomoku6&plies=3&seed=1", timeout=20
         ) as answer:

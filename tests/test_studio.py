@@ -145,6 +145,7 @@ def test_the_document_names_every_route_and_its_refusals(studio: Studio) -> None
             assert {"403", "404", "409", "413", "415", "422", "429"} <= set(operation["responses"])
     stream = document["paths"]["/api/v1/analysis"]["get"]["responses"]["200"]
     assert set(stream["content"]) == {"text/event-stream"}
+    assert "`parts`" in document["paths"]["/api/v1/analysis"]["get"]["description"]
     page = studio.http.get("/api/docs").text
     assert "/page/docs.js" in page
     assert "http:" not in page  # nothing is loaded from elsewhere
@@ -405,6 +406,48 @@ def test_an_analysis_by_a_player(studio: Studio) -> None:
         assert found[-2][1]["candidates"]
 
 
+PARTS = {"network", "heuristic", "blend"}
+
+
+def test_a_hybrid_says_what_its_estimates_are_made_of(studio: Studio) -> None:
+    """For every move but those that end the game, in every record; the analyst has no parts."""
+    moves = "d3 e5 a1 d4 d2"  # c2 would make three: X has lost, and there is nothing to judge
+    params = {"game": "squava", "moves": moves, "seconds": 5}
+    found = events(studio.get("analysis", **params, player="hybrid:squava-hybrid").text)
+    assert found[-1] == ("done", {})
+    position = z.game("squava").position(moves=moves)
+    ends = {move for move in position.legal if position.play(move).is_over}
+    assert ends
+    for _, record in found[:-1]:
+        assert {c["move"] for c in record["candidates"]} == set(position.legal)
+        for candidate in record["candidates"]:
+            parts = candidate.get("parts")
+            assert (parts is None) == (candidate["move"] in ends)
+            if parts is not None:
+                assert set(parts) == PARTS
+                assert all(-1 < value < 1 for value in parts.values())
+    params["seconds"] = 1
+    for _, record in events(studio.get("analysis", **params).text)[:-1]:
+        assert not any("parts" in candidate for candidate in record["candidates"])
+
+
+def test_a_match_against_a_hybrid(studio: Studio) -> None:
+    """It is offered once, for its game, and plays what it says that it would."""
+    models = {p["name"]: p["models"] for p in studio.get("players").json() if p["models"]}
+    assert [m["spec"] for m in models["hybrid"]] == ["hybrid:squava-hybrid"]
+    assert all(m["spec"].startswith("dqn:") for m in models["dqn"])
+    spec = models["hybrid"][0]["spec"]
+    match = studio.begin(game="squava", second=spec, moves=["b2"])
+    params = {"game": "squava", "moves": "b2", "player": spec, "seconds": 5}
+    said = events(studio.get("analysis", **params).text)[-2][1]["candidates"][0]["move"]
+    answer = studio.post(f"matches/{match['id']}/reply")
+    assert answer.json()["moves"] == ["b2", said]
+    think = re.search(r"think;dur=([\d.]+)", answer.headers["server-timing"])
+    assert think is not None
+    assert float(think[1]) < 1000  # 10 on an idle machine
+    refused(studio.post("matches", game="connect4", second=spec), 422, "trained for squava")
+
+
 @pytest.mark.parametrize(
     ("params", "word"),
     [
@@ -412,6 +455,7 @@ def test_an_analysis_by_a_player(studio: Studio) -> None:
         ({"game": "tictactoe", "player": "human"}, "cannot be read"),
         ({"game": "tictactoe", "player": "nobody"}, "unknown player"),
         ({"game": "gomoku", "player": "perfect"}, "beyond perfect"),
+        ({"game": "gomoku", "player": "hybrid:squava-hybrid"}, "trained for squava"),
         ({"game": "gomoku", "player": "minimax:2,heuristic=published"}, "is for squava"),
         ({"game": "tictactoe", "moves": "b2 b2"}, "taken"),
         ({"game": "tictactoe", "moves": "a1 a2 b1 b2 c1"}, "X wins"),

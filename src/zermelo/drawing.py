@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from zermelo.position import Position
 
 _RESET, _BOLD, _DIM, _REVERSE = "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[7m"
-_PLAYER_COLOURS = ("\x1b[36m", "\x1b[33m")  # cyan and yellow read on dark and on light
+_PLAYER_COLOURS = ("\x1b[1m", "\x1b[35m")  # bold and magenta read on dark and on light
+_WIDEST = 80  # columns of a terminal that everybody has
 
 
 def to_text(
@@ -61,13 +62,14 @@ def _with_axes(labels: tuple[str, ...], cols: int, texts: list[tuple[str, str]])
     width = max(len(text) for text, _ in texts)
     width = max(width, *(len(label) for label in labels))
     margin = len(str(len(texts) // cols))
-    head = " ".join(f" {label:>{width}} " for label in labels)
+    gap = " " if margin + 1 + cols * (width + 3) - 2 <= _WIDEST else ""
+    head = gap.join(f" {label:>{width}} " for label in labels)
     lines = [f"{'':{margin}} {head}".rstrip()]
     for row, begin in enumerate(range(0, len(texts), cols)):
         cells = (
             " " * (width - len(text)) + printed for text, printed in texts[begin : begin + cols]
         )
-        lines.append(f"{row + 1:>{margin}} {' '.join(cells)}".rstrip())
+        lines.append(f"{row + 1:>{margin}} {gap.join(cells)}".rstrip())
     return "\n".join(lines)
 
 

@@ -67,7 +67,11 @@ _ENTRIES = {
             (
                 Parameter("depth", int, 4, "plies it looks ahead"),
                 Parameter(
-                    "heuristic", str, "fitted", "published: squava's", ("fitted", "published")
+                    "heuristic",
+                    str,
+                    "fitted",
+                    "published: squava's",
+                    ("fitted", "published", "published-no-centre"),
                 ),
                 _SEED,
             ),
@@ -126,11 +130,12 @@ _ENTRIES = {
         ),
         Entry(
             "hybrid",
-            "alpha-beta to a depth, with a learned value",
+            "alpha-beta to a depth or for a time, with a learned value",
             "zermelo.learn.hybrid:HybridPlayer",
             (
                 Parameter("run", str, "", "a folder, a file or a shipped model; that of the game"),
                 Parameter("depth", int, None, "plies it looks ahead; as trained"),
+                Parameter("seconds", float, None, "a move, then as deep as there is time"),
                 Parameter("blend", float, None, "the network's share, 0 to 1; as trained"),
             ),
             plain="run",

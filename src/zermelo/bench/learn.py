@@ -1,6 +1,6 @@
 """Learning: the speed of our recipes, and who learns unbeatable tic-tac-toe in what time.
 
-The second is the same for all systems: one core, one torch thread, the CPU time of this process
+The last is the same for all systems: one core, one torch thread, the CPU time of this process
 while it trains. At a fixed rhythm of that time, with the clock stopped, the greedy policy, illegal
 moves masked, is graded over all states. It is reached when no line beats it in either seat.
 
@@ -10,7 +10,6 @@ users' examples go.
 
 import importlib
 import statistics
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.bench import measure
+from zermelo.bench import actors, measure
 from zermelo.contract import WordGame
 from zermelo.games import registry
 from zermelo.grading.chances import Chances, chances
 from zermelo.grading.graph import Graph
-from zermelo.learn import recipes, training
-from zermelo.learn.acting import masked_argmax
+from zermelo.learn import recipes
+from zermelo.learn.acting import Acting, masked_argmax
 from zermelo.learn.deep import Deep
 from zermelo.learn.exams import exam_for
 from zermelo.learn.many import Many
@@ -35,6 +34,7 @@ _GAME = "tictactoe"
 _RECIPE = "tictactoe-dqn"
 _UPDATES = 400  # after a tenth as many that only warm up
 _RHYTHM = 0.1  # CPU seconds of training between two grades
+_SECONDS = 5.0  # of play by an actor, about
 _WARM = 1.0  # CPU seconds of a training that is thrown away
 _ENDLESS = 10**9  # steps of a peer that its budget ends
 _CAVEAT = (
@@ -50,9 +50,11 @@ def run(
     budget: float, seeds: int, progress: Callable[[str], None], updates: int = _UPDATES
 ) -> dict[str, Any]:
     """Measure ours, and the peers that are installed; `budget` CPU seconds a training."""
+    # First what takes several cores: whoever starts later has one.
+    rows = [actors.played(name, _SECONDS, progress) for name in actors.RECIPES]
+    notes = []
     measure.use_one_core()
-    rows, notes = [], []
-    for name in RECIPES:  # first of all: it also leaves torch one thread
+    for name in RECIPES:  # before the peers: it also leaves torch one thread
         progress(f"{name}: {updates} updates")
         rows += _speed(name, updates, seeds)
     systems = {"zermelo": _ours, "stable_baselines3": _stable_baselines3, "open_spiel": _open_spiel}
@@ -85,12 +87,14 @@ def _speed(name: str, updates: int, seeds: int) -> list[dict[str, Any]]:
     rates = []
     for seed in range(seeds):
         trainer = _trainer(recipe, seed)
+        acting = trainer.acting
+        assert isinstance(acting, Acting)  # it plays for itself
         plies = begin = 0.0
         for report in trainer.steps():
             if report.update == warm:
-                plies, begin = trainer.acting.plies, time.process_time()
+                plies, begin = acting.plies, time.process_time()
         spent = time.process_time() - begin
-        rates.append((updates / spent, (trainer.acting.plies - plies) * games / spent))
+        rates.append((updates / spent, (acting.plies - plies) * games / spent))
     both = [statistics.median(some) for some in zip(*rates, strict=True)]
     more = {"batch": learning.batch, "games": games}
     return [
@@ -100,8 +104,7 @@ def _speed(name: str, updates: int, seeds: int) -> list[dict[str, Any]]:
 
 
 def _trainer(recipe: recipes.Recipe, seed: int) -> Deep:
-    with tempfile.TemporaryDirectory() as folder:
-        _, trainer = training.prepare(recipe, folder, seed=seed)
+    trainer = actors.trainer_for(recipe, seed=seed)
     assert isinstance(trainer, Deep)
     return trainer
 

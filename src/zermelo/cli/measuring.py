@@ -1,7 +1,8 @@
 """Commands about speed: compiling ahead, and the benchmarks."""
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from zermelo.cli import asking
 from zermelo.errors import ZermeloError
 
 _PARTS = ("sets", "alphabeta", "switches", "squava")  # of `bench solve`
+_HYBRID_PARTS = ("search", "actors", "matches", "centre", "phases")
+_COLUMNS = ("rate", "unit", "ms", "nodes", "seconds", "hits", "one", "times", "wins", "published")
 
 
 @click.command()
@@ -99,17 +102,87 @@ def bench_mcts(
 )
 @asking.json_option
 def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
-    """Deep Q-learning on one core: its speed, and the time to unbeatable tic-tac-toe."""
-    try:
+    """Deep Q-learning: its speed, that of actors, and the time to unbeatable tic-tac-toe."""
+    with _torch(), asking.progress("measuring") as progress:
         from zermelo.bench import learn as suite
+
+        report = suite.run(budget, seeds, progress)
+    _print_report(report, as_json=as_json)
+
+
+@contextlib.contextmanager
+def _torch() -> Iterator[None]:
+    """Says what is missing where torch is."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
         msg = "learning needs torch: pip install 'zermelo[learn]'"
         raise ZermeloError(msg) from None
 
-    with asking.progress("measuring") as progress:
-        report = suite.run(budget, seeds, progress)
+
+@bench.command("hybrid")
+@click.option(
+    "--part",
+    "parts",
+    multiple=True,
+    type=click.Choice(_HYBRID_PARTS),
+    help="Only these measurements; phases trains for a while, and only when asked for.",
+)
+@click.option(
+    "--number",
+    default=200,
+    show_default=True,
+    type=click.IntRange(1, 500),
+    help="Positions of search.",
+)
+@click.option(
+    "--games",
+    default=400,
+    show_default=True,
+    type=click.IntRange(4, 100_000),
+    help="Of each match; after a phase a quarter.",
+)
+@click.option(
+    "--seconds",
+    default=5.0,
+    show_default=True,
+    type=asking.Seconds(),
+    help="Of play by an actor, about.",
+)
+@click.option(
+    "--run", "model", default="", help="A run of the published network, for search; fresh weights."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="The folder of phases."
+)
+@_repeat_option
+@asking.json_option
+def bench_hybrid(
+    parts: tuple[str, ...],
+    number: int,
+    games: int,
+    seconds: float,
+    model: str,
+    out: Path | None,
+    repeat: int,
+    as_json: bool,
+) -> None:
+    """The Squava hybrid beside what was published for it: search, actors, matches, phases."""
+    with _torch(), asking.progress("measuring") as progress:
+        from zermelo.bench import hybrid as suite
+
+        report = suite.run(
+            parts or suite.PARTS,
+            progress,
+            number=number,
+            repeat=repeat,
+            games=games,
+            seconds=seconds,
+            model=model,
+            out=out,
+        )
     _print_report(report, as_json=as_json)
 
 
@@ -195,9 +268,7 @@ def _print_report(report: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         asking.print_json(report)
         return
-    columns = [
-        c for c in ("rate", "unit", "ms", "nodes", "seconds") if any(c in r for r in report["rows"])
-    ]
+    columns = [c for c in _COLUMNS if any(c in r for r in report["rows"])]
     asking.table(
         ("game", "task", "system", *columns),
         [

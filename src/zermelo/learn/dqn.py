@@ -49,7 +49,7 @@ class Settings:
     updates: int = 2000
     batch: int = 256
     rate: Linear = field(default_factory=lambda: Linear(1e-3, 1e-5))  #: of learning
-    loss: str = "huber"  #: or "mse"
+    loss: str = "huber"  #: or "mse"; of a value also "cross": cross-entropy
     clip: float = 10.0  #: of the gradient's norm
     double: bool = True
     tau: float = 0.01  #: of the way that Q' goes towards Q each time …

@@ -4,7 +4,8 @@
 - `planes`: own stones, the other's: a plane of 0 and 1 each
 - `threats`: these two, then the cells where the side to move wins at once, and where the other
   would if it were their turn
-- `lines`: of every row, column and diagonal which of all ways to fill it it is: a number each
+- `lines`: of every row, column and diagonal which of all ways to fill it it is, then of every cell
+  what it is to either side: a number each
 - `features`: fifty numbers for Squava and its like: the cells, line counts, and a little context
 """
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _NUM_FEATURES, _CENTRE = 50, 9
 _SHORTEST = 3  # line that can matter
+CELL_KINDS = 18  #: what a cell can be, see `meaning`
 
 
 class Encoder:
@@ -38,7 +40,7 @@ class Encoder:
         if game.grid is None or game.num_words != 3:
             msg = f"{game.spec} has no board of stones to encode"
             raise BadSpec(msg)
-        if name in ("threats", "features") and not isinstance(game, WordLineGame):
+        if name in ("threats", "features", "lines") and not isinstance(game, WordLineGame):
             msg = f"encoder {name} is for line games up to 64 cells, not for {game.spec}"
             raise BadSpec(msg)
         rows, cols = game.grid.rows, game.grid.cols
@@ -47,7 +49,9 @@ class Encoder:
             msg = f"encoder features is for boards of 5x5, not for {game.spec}"
             raise BadSpec(msg)
         self.name, self.game = name, game
-        flat = {"features": _NUM_FEATURES, "lines": len(runs(game.grid))}.get(name, rows * cols)
+        flat = {"features": _NUM_FEATURES, "lines": len(runs(game.grid)) + rows * cols}.get(
+            name, rows * cols
+        )
         self.shape: tuple[int, ...] = (flat,) if planes is None else (planes, rows, cols)
         self.size = int(np.prod(self.shape))
 
@@ -71,7 +75,8 @@ class Encoder:
         if self.name == "features":
             return [*cells, *_FEATURES, *(f"reserved {n}" for n in range(_NUM_FEATURES - 35))]
         if self.name == "lines":
-            return [f"from {cells[begin]}" for begin, *_ in runs(self.game.grid)]
+            lines = [f"from {cells[begin]}" for begin, *_ in runs(self.game.grid)]
+            return [*lines, *(f"what {cell} is" for cell in cells)]
         planes = ("own", "other", "own wins", "other wins")[: self.shape[0]]
         return [f"{plane} {cell}" for plane in planes for cell in cells]
 
@@ -116,13 +121,48 @@ def encode_threats(game: WordLineGame, states: Any, found: Any) -> Any:
 
 
 @kernel("uint64[:,::1], int64[:,::1], int64[:,::1]", common=False)
-def encode_lines(game: WordGame, states: Any, lines: Any, found: Any) -> Any:
-    """Which way of filling each line is."""
+def encode_lines(game: WordLineGame, states: Any, lines: Any, found: Any) -> Any:
+    """Which way of filling each line is, and what each cell is."""
     for row in range(len(states)):
         mine, theirs, _player = game.load(states, row)
+        number = 0
         for at in range(len(lines)):
             filled = filling(mine, theirs, lines[at, 0], lines[at, 1], lines[at, 2])
             found[row, at] = lines[at, 3] + filled
+            number = lines[at, 3] + 3 ** lines[at, 2]
+        wins, loses, avoids, spared = meanings(game, mine, theirs)
+        for cell in range(game.rows * game.cols):
+            what = meaning(word(cell), mine, theirs, wins, loses, avoids, spared)
+            found[row, len(lines) + cell] = number + CELL_KINDS * cell + what
+
+
+def meanings(game: WordLineGame, mine: Any, theirs: Any) -> Any:
+    """Where a stone wins for the side to move and for the other, and where it loses for either."""
+    lose = game.lose > 0
+    return (
+        game.gaps(mine, game.win_windows, game.win),
+        game.gaps(theirs, game.win_windows, game.win),
+        game.gaps(mine, game.lose_windows, game.lose) if lose else game.none,
+        game.gaps(theirs, game.lose_windows, game.lose) if lose else game.none,
+    )
+
+
+def meaning(
+    cell: Any, mine: Any, theirs: Any, wins: Any, loses: Any, avoids: Any, spared: Any
+) -> Any:
+    """0 own, 1 the other's, else 2 and a bit for each of `meanings`."""
+    one = word(1)
+    if (mine >> cell) & one != 0:
+        return 0
+    if (theirs >> cell) & one != 0:
+        return 1
+    return (
+        2
+        + int((wins >> cell) & one)
+        + 2 * int((loses >> cell) & one)
+        + 4 * int((avoids >> cell) & one)
+        + 8 * int((spared >> cell) & one)
+    )
 
 
 @kernel("uint64[:,::1], float32[:,::1]", common=False)
@@ -227,6 +267,11 @@ def runs(grid: Grid) -> list[tuple[int, int, int, int]]:
 def num_fillings(grid: Grid) -> int:
     """Of all lines together."""
     return sum(3**length for _begin, _step, length, _offset in runs(grid))
+
+
+def num_kinds(grid: Grid) -> int:
+    """Numbers that the encoder `lines` can say."""
+    return num_fillings(grid) + CELL_KINDS * grid.size
 
 
 def _grid(game: WordGame) -> Grid:

@@ -12,6 +12,7 @@ from zermelo.learn.valued import CACHE, UNIT, Valued, net_for, valued
 from zermelo.learn.weights import BadWeights
 from zermelo.players import Analysis, Candidate, Limit
 from zermelo.position import Position
+from zermelo.search import kernel as k
 from zermelo.search.alphabeta import AlphaBetaPlayer
 from zermelo.search.engines import WordEngine
 from zermelo.search.runner import Net
@@ -23,9 +24,15 @@ _WIDEST = 4096  # layer that a file may ask for
 class HybridEngine(WordEngine):
     """The solver's kernel with a horizon, and a network there."""
 
-    def __init__(self, game: Valued, net: Net) -> None:
-        super().__init__(game, net)
+    def __init__(self, game: Valued, net: Net, *, ordering: bool = True) -> None:
+        super().__init__(game, net, ordering=ordering)
         self.net = net
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of all estimates so far that the cache held."""
+        asked, found = (int(self._runner.control[at]) for at in (k.ASKED, k.FOUND))
+        return found / max(1, asked)
 
     def estimate(self, score: int) -> float:
         """Scores are the network's own unit."""
@@ -48,26 +55,38 @@ class HybridPlayer(AlphaBetaPlayer):
     """Looks ahead, and asks what was learned where it stops.
 
     Without a run it takes the model that is shipped for the game; without a depth or a blend,
-    those that the model was made for.
+    those that the model was made for. With `seconds` it goes deeper as long as there is time, up
+    to a depth only if one is given.
     """
 
-    def __init__(self, run: str = "", depth: int | None = None, blend: float | None = None) -> None:
+    def __init__(
+        self,
+        run: str = "",
+        depth: int | None = None,
+        seconds: float | None = None,
+        blend: float | None = None,
+    ) -> None:
         if depth is not None and depth < 1:
             msg = f"depth is {depth}: it must be 1 or more"
+            raise BadSpec(msg)
+        if seconds is not None and seconds <= 0:
+            msg = f"seconds is {seconds:g}: it must be above 0"
             raise BadSpec(msg)
         if blend is not None and not 0 <= blend <= 1:
             msg = f"blend is {blend:g}: it must be from 0, the heuristic alone, to 1"
             raise BadSpec(msg)
-        given = {"depth": depth, "blend": blend}
-        words = [run] * bool(run) + [f"{k}={v:g}" for k, v in given.items() if v is not None]
-        super().__init__(f"hybrid:{','.join(words)}" if words else "hybrid", depth, None)
+        given = {"depth": depth, "seconds": seconds, "blend": blend}
+        said = [f"{name}={value:g}" for name, value in given.items() if value is not None]
+        words = [run] * bool(run) + said
+        super().__init__(f"hybrid:{','.join(words)}" if words else "hybrid", depth, seconds)
         self.run, self.blend, self._asked = run, blend, depth
 
     def fit(self, game: Game) -> HybridEngine:
         """Its engine for a game; BadWeights where it has none."""
         if not isinstance(self._engine, HybridEngine) or self._game != game:
             self._engine, depth = hybrid_engine(self.run, game, self.blend)
-            self._game, self.depth = game, self._asked or depth
+            self._game = game
+            self.depth = depth if self._asked is None and self.seconds is None else self._asked
         assert isinstance(self._engine, HybridEngine)
         return self._engine
 

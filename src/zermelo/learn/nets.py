@@ -142,13 +142,13 @@ def exported(net: QNetwork) -> dict[str, Any]:
 
 
 class LinesNetwork(nn.Module):
-    """The value of a state by the lines of the board: `x` says how each is filled."""
+    """The value of a state by the lines of the board, and its cells: `x` says what each is."""
 
-    def __init__(self, shape: Shape, fillings: int) -> None:
+    def __init__(self, shape: Shape, kinds: int) -> None:
         super().__init__()
         width, head = shape.hidden
         self.shape = shape
-        self.lines = nn.EmbeddingBag(fillings, width, mode="sum")
+        self.lines = nn.EmbeddingBag(kinds, width, mode="sum")
         nn.init.normal_(self.lines.weight, std=_SPREAD)
         self.bias = nn.Parameter(torch.zeros(width))
         self.full = nn.ModuleList([nn.Linear(width, head), nn.Linear(head, head)])

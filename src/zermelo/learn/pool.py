@@ -40,19 +40,20 @@ work()
 
 
 def work() -> None:
-    """An actor: the recipe first, then an order a line, until there are no more."""
+    """An actor: the recipe first, then an order a line, until there are no more.
+
+    That is when the learner has gone, perhaps by force: so nothing of its is left in memory.
+    """
     import torch
 
     torch.set_num_threads(1)
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever prints must not disturb the answers
-    rollouts = None
+    first = json.loads(sys.stdin.readline())
+    rollouts = rollouts_for(from_json(first["recipe"]))
     for line in sys.stdin:
         said = json.loads(line)
         try:
-            if rollouts is None:
-                rollouts = rollouts_for(from_json(said))
-                continue
             order = Order(
                 tuple(said["order"]["seed"]), said["order"]["done"], said["order"]["place"]
             )
@@ -61,14 +62,16 @@ def work() -> None:
             answer = {"done": said["chunk"]}
         except ZermeloError as error:
             answer = {"error": str(error)}
-        out.write(json.dumps(answer) + "\n")
-        out.flush()
+        with contextlib.suppress(BrokenPipeError):
+            out.write(json.dumps(answer) + "\n")
+            out.flush()
+    shutil.rmtree(first["folder"], ignore_errors=True)
 
 
 class _Actor:
     """The learner's side of an actor."""
 
-    def __init__(self, recipe: Recipe, events: "queue.SimpleQueue[Any]") -> None:
+    def __init__(self, recipe: Recipe, folder: Path, events: "queue.SimpleQueue[Any]") -> None:
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
             [sys.executable, "-c", _BOOT.format(path=sys.path)],
             stdin=subprocess.PIPE,
@@ -77,7 +80,7 @@ class _Actor:
             text=True,
         )
         self.job: int | None = None  #: the number of the order it is at
-        self.send(recipe.to_json())
+        self.send({"recipe": recipe.to_json(), "folder": str(folder)})
         assert self.process.stdout is not None
         self._listener = threading.Thread(
             target=self._listen, args=(self.process.stdout, events), daemon=True
@@ -143,7 +146,7 @@ class Pool:
         }
         self._waiting.append(number)
         while len(self._actors) < self.size:
-            self._actors.append(_Actor(self._recipe, self._events))
+            self._actors.append(_Actor(self._recipe, self._folder, self._events))
         self._hand_out()
 
     def _hand_out(self) -> None:
@@ -188,7 +191,7 @@ class Pool:
         if job in self._orders:
             assert job is not None
             self._waiting.appendleft(job)
-        self._actors[self._actors.index(actor)] = _Actor(self._recipe, self._events)
+        self._actors[self._actors.index(actor)] = _Actor(self._recipe, self._folder, self._events)
 
     def _forget(self, number: int) -> None:
         del self._orders[number]

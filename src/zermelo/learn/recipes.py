@@ -46,7 +46,9 @@ class Searching:
     """A value inside alpha-beta: how it is searched with; see `learn/value.py`."""
 
     targets: str = "search"  #: what a state is worth: by search, or by "steps"
-    depth: int = 3  #: plies ahead, in training
+    depth: int = 3  #: plies ahead, in training …
+    deeper: int = 64  #: … and one more for each stone on the board beyond so many
+    games: int = 1  #: that are played for each batch
     opening: int = 10  #: random plies, below this, before games that begin at random positions
     network: float = 1.0  #: its share of an estimate, in training …
     heuristic: float = 0.0  #: … and the heuristic's
@@ -155,7 +157,10 @@ def check(recipe: Recipe) -> None:
         ),
         (recipe.kind != "tabular" or len(learning.phases) == 1, "a table learns in one phase"),
         (bool(learning.phases) and all(p.share > 0 for p in learning.phases), "phases need shares"),
-        (learning.loss in ("huber", "mse"), f"loss is {learning.loss!r}: it can be huber or mse"),
+        (
+            learning.loss in ("huber", "mse", *("cross",) * (recipe.kind == "value")),
+            f"loss is {learning.loss!r}: it can be huber or mse, of a value also cross",
+        ),
         (
             0 < learning.warm_up <= recipe.replay.size,
             f"warm_up is {learning.warm_up}: the replay holds up to {recipe.replay.size}",
@@ -177,6 +182,7 @@ def check(recipe: Recipe) -> None:
                 "grade": recipe.keeping.grade,
                 "depth": recipe.searching.depth,
                 "opening": recipe.searching.opening,
+                "games for a batch": recipe.searching.games,
                 "play_depth": recipe.searching.play_depth,
             }.items()
         ),

@@ -8,11 +8,12 @@ A state is seen by the side to move. What it is worth, by `targets`:
 - `steps`, as published: the reward where the game ends, else -g * V'(the next state), V' a copy
   of V that is renewed now and then.
 
-A batch is learned for every game that was played.
+Later in a game searches may look further, which costs little there; a game stops when it is
+decided. A batch is learned for every game, or for so many.
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from zermelo.errors import BadSpec
 from zermelo.games.tactics import WordLineGame
 from zermelo.learn import dqn
 from zermelo.learn.crews import Arrays, Crew, Harvest, Order
-from zermelo.learn.encoders import Encoder, num_fillings
+from zermelo.learn.encoders import Encoder, num_kinds
 from zermelo.learn.many import Many
 from zermelo.learn.nets import LinesNetwork, ResidualNetwork
 from zermelo.learn.opponents import opponents_for
@@ -38,6 +39,18 @@ _LAST = 100  # results that are told
 ENCODERS = {"lines": "lines", "residual": "features"}  #: by network
 
 Network = LinesNetwork | ResidualNetwork
+
+
+def cross_entropy(found: Tensor, wanted: Tensor) -> Tensor:
+    """Of values as chances to win: what is surely wrong costs more than by its square."""
+    return functional.binary_cross_entropy((found + 1) / 2, (wanted + 1) / 2)
+
+
+_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "mse": functional.mse_loss,
+    "huber": functional.smooth_l1_loss,
+    "cross": cross_entropy,
+}
 
 
 class Value:
@@ -74,7 +87,7 @@ class Value:
             if len(self.replay) < settings.warm_up:
                 continue
             phase, within = dqn.phase_at(settings.phases, done)
-            for _ in range(len(chunk["results"])):
+            for _ in range(len(chunk["results"]) // self.recipe.searching.games):
                 rate = settings.rate(self.updates / settings.updates)
                 loss, value = self.learn(rate)
                 epsilon = phase.epsilon(within)
@@ -96,7 +109,7 @@ class Value:
                 later = self.slow(self._seen(self.many.turned(drawn.later, turns)))
             wanted = wanted + torch.from_numpy(drawn.factors).to(self.device) * later
         found = self.net.train()(self._seen(self.many.turned(drawn.states, turns)))
-        loss = functional.mse_loss(found, wanted)
+        loss = _LOSSES[settings.loss](found, wanted)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.zero_grad(set_to_none=True)
@@ -175,7 +188,7 @@ class Value:
 def network_for(recipe: Recipe, game: WordLineGame) -> Network:
     """One that has not learned yet; torch's dice decide how it begins."""
     if recipe.network.kind == "lines":
-        return LinesNetwork(recipe.network, num_fillings(game.grid))
+        return LinesNetwork(recipe.network, num_kinds(game.grid))
     return ResidualNetwork(recipe.network, Encoder("features", game).size)
 
 
@@ -234,11 +247,9 @@ class ValueRollouts:
             asked = own if by_search else own & ~curious
             settled = np.zeros(len(games), np.int64)
             if asked.any():
-                worths, decided, taught = self.looking.worths(
-                    np.ascontiguousarray(states[asked]), recipe.searching.depth
-                )
+                worths, decided, taught = self._searched(states[asked])
                 if by_search:
-                    found.append(taught)
+                    found += taught
                     settled[asked] = np.where(decided, np.sign(worths.max(1)), 0)
                 noisy = worths + _NOISE * dice.gumbel(size=worths.shape)
                 best = np.where(legal[asked], noisy, -np.inf).argmax(1)
@@ -255,6 +266,19 @@ class ValueRollouts:
             states, games = np.ascontiguousarray(after[~over]), games[~over]
         columns = zip(Transitions._fields, zip(*found, strict=True), strict=True)
         return {name: np.concatenate(parts) for name, parts in columns} | {"results": results}
+
+    def _searched(self, states: Any) -> tuple[Any, Any, list[Transitions]]:
+        """As `Looking.worths`, each state as deep as its stones allow."""
+        searching = self.recipe.searching
+        stones = np.bitwise_count(states[:, 0] | states[:, 1]).astype(np.int64)
+        plies = searching.depth + np.maximum(0, stones - searching.deeper)
+        worths = np.zeros((len(states), self.many.num_actions))
+        decided, taught = np.zeros(len(states), np.bool_), []
+        for depth in np.unique(plies):
+            rows = plies == depth
+            worths[rows], decided[rows], learned = self.looking.worths(states[rows], int(depth))
+            taught.append(learned)
+        return worths, decided, taught
 
     def _started(self, number: int, dice: np.random.Generator) -> Any:
         """From the start, or from wherever random moves lead."""

@@ -2,8 +2,9 @@
 
 Two networks, their weights one flat array each, matrices [input, output]:
 
-- `lines`, ours: a row of weights for every way that a line of the board can be filled; the sum of
-  the rows that are there, relu; two layers with relu; one number, tanh.
+- `lines`, ours: a row of weights for every way that a line of the board can be filled, and for
+  everything that a cell can be; the sum of the rows that are there, relu; two layers with relu; one
+  number, tanh.
 - `residual`, as published for Squava, from fifty features: x0 = relu(norm(A x)), x1 = relu(norm(B
   x0)), x2 = relu(norm(C x1)) + x0; a layer with elu; one number, tanh.
 """
@@ -15,11 +16,21 @@ import numpy as np
 from zermelo.errors import BadSpec
 from zermelo.games.published import PublishedSquava
 from zermelo.games.tactics import WordLineGame
-from zermelo.learn.encoders import filling, num_fillings, runs, write_features
+from zermelo.learn.encoders import (
+    CELL_KINDS,
+    filling,
+    meaning,
+    meanings,
+    num_fillings,
+    num_kinds,
+    runs,
+    write_features,
+)
 from zermelo.learn.many import Many
 from zermelo.learn.replay import Transitions
 from zermelo.search import kernel as k
 from zermelo.search.runner import Net, Runner
+from zermelo.words import word
 
 UNIT = 2000  #: the score of a value of 1
 _EPSILON = 1e-5  # of the normalisation, as torch has it
@@ -58,20 +69,23 @@ class Lined(Valued):
 
     lanes: tuple[tuple[int, int, int, int], ...]
     fillings: int
+    kinds: int
+    num_cells: int
 
     def __init__(self, game: WordLineGame, hidden: tuple[int, ...]) -> None:
         super().__init__(game, hidden)
         self.lanes = tuple(runs(game.grid))
-        self.fillings = num_fillings(game.grid)
+        self.fillings, self.kinds = num_fillings(game.grid), num_kinds(game.grid)
+        self.num_cells = game.grid.size
         if len(hidden) != 2:
             msg = f"hidden is {list(hidden)}: a network by lines has two widths"
             raise BadSpec(msg)
 
     @property
     def sizes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """A row a filling, then three layers."""
+        """A row a filling or kind of cell, then three layers."""
         return [
-            ("lines.weight", (self.fillings, self.width)),
+            ("lines.weight", (self.kinds, self.width)),
             ("lines.bias", (self.width,)),
             ("full0.weight", (self.width, self.head)),
             ("full0.bias", (self.head,)),
@@ -85,12 +99,19 @@ class Lined(Valued):
         """The network's value of a state, in units; rows of `room` are its layers."""
         mine, theirs, _player = state
         found = room[0]
-        at = self.fillings * self.width
+        at = self.kinds * self.width
         bias = net[at : at + self.width]
         for unit in range(self.width):
             found[unit] = bias[unit]
         for begin, step, length, offset in self.lanes:
             row = (offset + filling(mine, theirs, begin, step, length)) * self.width
+            weights = net[row : row + self.width]
+            for unit in range(self.width):
+                found[unit] += weights[unit]
+        wins, loses, avoids, spared = meanings(self, mine, theirs)
+        for cell in range(self.num_cells):
+            what = meaning(word(cell), mine, theirs, wins, loses, avoids, spared)
+            row = (self.fillings + CELL_KINDS * cell + what) * self.width
             weights = net[row : row + self.width]
             for unit in range(self.width):
                 found[unit] += weights[unit]

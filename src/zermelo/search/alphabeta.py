@@ -39,13 +39,14 @@ class AlphaBetaPlayer(Player):
         if self._engine is None or self._game != game:
             self._game = game
             played = game
-            if self.heuristic == "published":
+            if self.heuristic != "fitted":
                 from zermelo.games.published import PublishedSquava
 
                 if game.spec != "squava":
-                    msg = f"heuristic=published is for squava, not for {game.spec}"
+                    msg = f"heuristic={self.heuristic} is for squava, not for {game.spec}"
                     raise BadSpec(msg)
-                played = PublishedSquava()
+                is_whole = self.heuristic == "published"
+                played = PublishedSquava() if is_whole else PublishedSquava(centre=0)
             self._engine = engine_for(played)
         return self._engine
 

@@ -25,16 +25,18 @@ def engine_for(game: Game) -> Engine:
 
 
 class WordEngine(Engine):
-    """The solver's kernel, with a horizon."""
+    """The solver's kernel, with a horizon; without `ordering` it tries moves as they come."""
 
-    def __init__(self, game: WordGame, net: Net | None = None) -> None:
+    def __init__(self, game: WordGame, net: Net | None = None, *, ordering: bool = True) -> None:
         self.game: WordGame = game
         self.far, self.ply_cost, self.scale = game.far, game.ply_cost, game.scale
         # Reversi is decided by counting at the end: no score proves anything before.
         self.decisive = game.far // 2 if game.ply_cost else game.far
         self.settles = game.layered
         # Without symmetry a state's best move in the table is its own, so lines can be read off.
-        self._runner = Runner(game, table_bits=_TABLE_BITS, symmetry=False, net=net)
+        self._runner = Runner(
+            game, table_bits=_TABLE_BITS, ordering=ordering, symmetry=False, net=net
+        )
 
     def start(self, depth: int) -> None:
         """Another generation of the table."""
@@ -42,6 +44,10 @@ class WordEngine(Engine):
         self._runner.renew()
         self._runner.control[k.MET_HORIZON] = 0
         self.met_horizon = False
+
+    def forget(self) -> None:
+        """As if nothing had been asked before: for measuring."""
+        self._runner.forget()
 
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
         """By the kernel."""

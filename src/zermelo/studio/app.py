@@ -192,7 +192,12 @@ def create_app(  # noqa: PLR0915 - a route each
         player: Annotated[str, Query(max_length=200)] = "",
         seconds: SecondsQuery = _SECONDS,
     ) -> StreamingResponse:
-        """Every legal move, deeper and deeper, as server-sent events."""
+        """Every legal move, deeper and deeper, as server-sent events.
+
+        Without a player it is the exact analyst's. A `hybrid` player's candidates carry `parts`:
+        what network, heuristic and blend say of the position right after the move, for the side
+        to move; not those that end the game.
+        """
         position = _game(game).position(moves=moves)
         if position.is_over:
             raise HTTPException(422, f"there is nothing to analyse: {position.verdict}")
@@ -317,11 +322,13 @@ def _parameters(parameters: tuple[Parameter, ...]) -> list[dict[str, Any]]:
 
 
 def _models(entry: roster.Entry) -> list[dict[str, str]] | None:
-    """The models that come with zermelo, of a player who needs one."""
+    """The models that come with zermelo, of a player who needs one: those that it can play."""
     if entry.opens != entry.plain or not entry.opens:
         return None
     return [
-        {"name": model.name, "game": model.game, "spec": model.player} for model in models.shipped()
+        {"name": model.name, "game": model.game, "spec": model.player}
+        for model in models.shipped()
+        if model.kind == entry.name
     ]
 
 

@@ -100,7 +100,7 @@ def row_view(row: Row) -> dict[str, Any]:
 
 
 def analysis_view(position: Position, found: Analysis) -> dict[str, Any]:
-    """What `zermelo analyze` prints, with words."""
+    """What `zermelo analyze` prints, a hybrid's `parts` included, with words."""
     view = analysis.to_json(position, found, position.game.spec)
     for part in (view, *view["candidates"]):
         part["words"] = _words(part)

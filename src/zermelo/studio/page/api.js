@@ -138,18 +138,21 @@ async function* events(body) {
   }
 }
 
-/** One position being thought about: the latest record, and word of every new one. */
+/** The same for the same question. */
+export const keyOf = ({ game, moves }, player) => [player, game, ...moves].join(' ');
+
+/** One position being thought about, by the analyst or a named player: the latest record, and word of every new one. */
 export class Thought {
-  constructor({ game, moves }, seconds) {
+  constructor({ game, moves }, seconds, player = '') {
     this.latest = null;
     this.error = null;
     this.done = false;
     this.seconds = seconds;
-    this.key = `${game} ${moves.join(' ')}`;
+    this.key = keyOf({ game, moves }, player);
     this._listeners = new Set();
     this._gone = new AbortController();
     const take = (event, record) => { if (event === 'analysis') { this.latest = record; this._tell(); } };
-    stream('analysis', { game, moves: moves.join(' '), seconds }, take, this._gone.signal)
+    stream('analysis', { game, moves: moves.join(' '), player, seconds }, take, this._gone.signal)
       .catch((error) => { if (!isGone(error)) this.error = error; })
       .finally(() => { this.done = true; this._tell(); });
   }

@@ -12,7 +12,8 @@
  *               option-NAME, warn, start, import, recent
  *   play        moves, undo, hint, thinking, review, new, again, pause, resign, share, warn, extra-MOVE, note,
  *               take-back, play-anyway, retry
- *   thinking    thinking-panel, value, certainty, value-bar, candidates, line-MOVE, all-candidates
+ *   thinking    thinking-panel, value, certainty, value-bar, candidates, line-MOVE, all-candidates,
+ *               hybrid, hybrid-choice, hybrid-moves, hybrid-all
  *   review      judge, graph, progress, comment, first, back, forward, last, moves, move-PLY, mistake-PLY, thinking,
  *               branch, branch-as, share, import, to-game
  *   puzzle      puzzle-game, puzzle-plies, puzzle-next, puzzle-hint, puzzle-again, puzzle-give-up, puzzle-note, solved

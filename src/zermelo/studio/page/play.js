@@ -4,7 +4,7 @@ import { announce, button, checkbox, h, mark, memory } from './dom.js';
 import { Board } from './board.js';
 import { Mind, Thinking } from './thinking.js';
 import { shareDialog } from './records.js';
-import { capital, certainty, fault, humans, isHuman, moveText, outcomeWords, playerName, title, who, whyWords } from './words.js';
+import { capital, certainty, fault, humans, hybridOf, isHuman, moveText, outcomeWords, playerName, title, who, whyWords } from './words.js';
 
 const THINKING = 20; // seconds of a live analysis
 const WARNING = 3; // seconds of the analysis behind a warning
@@ -25,7 +25,7 @@ class Play {
     this._signal = signal;
     this._mind = new Mind(signal);
     this._board = new Board((move) => this._play(move));
-    this._thinking = new Thinking(this._board);
+    this._thinking = new Thinking(this._board, signal);
     this._isThinking = false;
     this._isReplying = false;
     this._warns = memory.read('start', {}).warn ?? false;
@@ -264,7 +264,7 @@ class Play {
     const wanted = !match.over && isQuiet && (this._isThinking ? THINKING : this._warns && match.human_to_move ? WARNING : 0);
     const thought = wanted ? this._mind.think(match, wanted) : null;
     if (!thought) this._mind.rest();
-    this._thinking.follow(this._isThinking ? thought : null);
+    this._thinking.follow(this._isThinking ? thought : null, hybridOf(match, match.to_move));
   }
 
   _toggle() {

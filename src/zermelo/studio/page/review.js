@@ -5,7 +5,7 @@ import { Board } from './board.js';
 import { Mind, Thinking } from './thinking.js';
 import { isShortcut } from './play.js';
 import { importDialog, linkTo, shareDialog } from './records.js';
-import { capital, isHuman, moveText, title, who } from './words.js';
+import { capital, hybridOf, isHuman, moveText, title, who } from './words.js';
 
 const [WIDTH, HEIGHT, EDGE, LEFT] = [360, 130, 14, 28];
 const THINKING = 20; // seconds
@@ -31,7 +31,7 @@ class Review {
     this._ply = 0;
     this._board = new Board(() => {});
     this._mind = new Mind(signal);
-    this._thinking = new Thinking(this._board);
+    this._thinking = new Thinking(this._board, signal);
     this._isThinking = false;
     this._as = 'other';
     this._parts(main);
@@ -204,7 +204,7 @@ class Review {
     const position = this._positions.get(this._ply);
     const thought = this._isThinking && !position.over ? this._mind.think(position, THINKING) : null;
     if (!thought) this._mind.rest();
-    this._thinking.follow(thought);
+    this._thinking.follow(thought, this._match && hybridOf(this._match, position.to_move));
     if (this._plies[this._ply]?.better) this._board.showRing(this._plies[this._ply].better.move, 'better');
   }
 

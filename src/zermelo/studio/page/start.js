@@ -133,7 +133,8 @@ class Start {
   _named({ name, summary, models }) {
     if (!models) return [[name, `${capital(name)}: ${summary}`]];
     const own = models.filter(({ game }) => game === specOf(this._game, this._values));
-    return own.map((model) => [model.spec, `Learned: ${model.name}, a network without search`]);
+    const how = name === 'hybrid' ? 'search with a learned value' : 'a network without search';
+    return own.map((model) => [model.spec, `Learned: ${model.name}, ${how}`]);
   }
 
   _level() {

@@ -1,13 +1,16 @@
 /** Thinking: what the engine makes of a position, live: value bar, candidates with reasons, heat and lines on the board. */
 import { h, button } from './dom.js';
-import { Thought } from './api.js';
+import { keyOf, Thought } from './api.js';
+import { Hybrid } from './hybrid.js';
 import { certainty, outcomeWords, whyWords, worth } from './words.js';
 
 const SHOWN = 8; // candidates, before all are asked for
 
 export class Thinking {
-  constructor(board) {
+  constructor(board, signal) {
     this._board = board;
+    this._hybrid = new Hybrid();
+    this._other = new Mind(signal); // of the hybrid
     this._rows = new Map();
     this._all = false;
     this._line = null;
@@ -23,11 +26,11 @@ export class Thinking {
     this.element = h('section', { class: 'card thinking', 'aria-label': 'Thinking', hidden: true, 'data-testid': 'thinking-panel' },
       h('p', { class: 'value' }, this._head, this._sure), this._bar, this._note,
       h('table', {}, h('thead', {}, h('tr', {}, heads)), this._body),
-      h('p', { class: 'foot' }, this._more, this._effort));
+      h('p', { class: 'foot' }, this._more, this._effort), this._hybrid.element);
   }
 
-  /** Follows a thought about the position on the board; null: nothing to show. */
-  follow(thought) {
+  /** Follows a thought about the position on the board, and asks the hybrid where one plays; null: nothing to show. */
+  follow(thought, hybrid) {
     this._thought = thought;
     this._line = null;
     this._all = false;
@@ -36,6 +39,9 @@ export class Thinking {
     this._body.replaceChildren();
     if (thought) thought.listen(() => { if (this._thought === thought) this._draw(); });
     else this._board.showHeat(null);
+    const other = thought && hybrid ? this._other.think(this._board.position, thought.seconds, hybrid) : null;
+    if (!other) this._other.rest();
+    this._hybrid.follow(other, thought);
   }
 
   _draw() {
@@ -105,11 +111,11 @@ export class Mind {
     signal.addEventListener('abort', () => this.rest());
   }
 
-  think(position, seconds) {
-    const key = `${position.game} ${position.moves.join(' ')}`;
+  think(position, seconds, player = '') {
+    const key = keyOf(position, player);
     if (this.thought?.key === key && this.thought.seconds >= seconds && !this.thought.error) return this.thought;
     this.rest();
-    this.thought = new Thought(position, seconds);
+    this.thought = new Thought(position, seconds, player);
     return this.thought;
   }
 

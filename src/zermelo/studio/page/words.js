@@ -34,13 +34,19 @@ export const levelWords = (level) => LEVELS[level] ?? '';
 export function playerName(spec) {
   const [name, rest] = spec.split(/:(.*)/s);
   if (name === 'human') return 'Human';
-  return rest ? `${capital(name)} ${rest.replaceAll(',', ', ')}` : capital(name);
+  // A model's name may say the player's again: squava-hybrid.
+  return [capital(name), rest?.split(',').filter((part) => !part.endsWith(`-${name}`)).join(', ')].filter(Boolean).join(' ');
 }
 
 export const isHuman = (spec) => spec === 'human';
 
 /** How many of a match's sides are human. */
 export const humans = (match) => [match.first, match.second].filter(isHuman).length;
+
+/** The hybrid at the table, the one to move where both are; undefined where there is none. */
+export function hybridOf({ first, second }, side) {
+  return (side ? [second, first] : [first, second]).find((spec) => /^hybrid(:|$)/.test(spec));
+}
 
 /** "You" and "AI" where there is one human, else as the move list has it: AI, or nothing between two humans. */
 export function who(match, side) {

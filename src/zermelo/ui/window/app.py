@@ -6,9 +6,9 @@ from dataclasses import replace
 import pygame
 
 from zermelo.ui.session import Session, View
+from zermelo.ui.targets import targets
 from zermelo.ui.window import choices, drawing, layout
 from zermelo.ui.window.drawing import Pointing, Screen
-from zermelo.ui.window.targets import targets
 
 FRAMES = 60  #: a second
 _TENTH = 0.1  # seconds between looks at a clock that runs

@@ -6,10 +6,10 @@ import pygame
 
 from zermelo.players import Candidate
 from zermelo.position import Position
+from zermelo.ui.targets import Targets, filled
 from zermelo.ui.window import theme
 from zermelo.ui.window.layout import Layout
 from zermelo.ui.window.stones import stone
-from zermelo.ui.window.targets import Targets, filled
 
 _GHOST = 90  # of 255: how solid a stone is that is not there yet
 _LEAST = 16  # the smallest font

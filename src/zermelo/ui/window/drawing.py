@@ -6,11 +6,11 @@ import pygame
 
 from zermelo.players import Analysis
 from zermelo.ui.session import View
+from zermelo.ui.targets import Targets
 from zermelo.ui.window import board, choices, layout, panel, theme
 from zermelo.ui.window.layout import Layout
 from zermelo.ui.window.panel import Control, Menu, Panel
 from zermelo.ui.window.stones import stone
-from zermelo.ui.window.targets import Targets
 from zermelo.wording import word_for
 
 _SEATS = ("first", "second")
