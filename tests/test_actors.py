@@ -12,45 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybrids import GAME, OURS, tiny
+from learners import GAME, OURS, SMALL, dqn, hybrid, same
 from zermelo.cli import cli
 from zermelo.errors import ZermeloError
-from zermelo.learn import pool, recipes, training, value, weights
+from zermelo.learn import pool, training, value, weights
 from zermelo.learn.crews import Alone, Harvest, Order
-from zermelo.learn.models import FINAL
 from zermelo.learn.pool import Pool
-from zermelo.learn.recipes import Recipe
 from zermelo.learn.rollouts import rollouts_for
-
-SMALL = """
-game = "tictactoe"
-network = { hidden = [12] }
-acting = { games = 8 }
-replay = { size = 3000 }
-learning = { updates = 150, batch = 16, warm_up = 40 }
-keeping = { checkpoint = 70, grade = 75 }
-"""
-
-
-def dqn(folder: Path, name: str = "small", **learning: Any) -> Recipe:
-    path = folder / f"{name}.toml"
-    path.write_text(SMALL)
-    found = recipes.load(str(path))
-    return replace(found, learning=replace(found.learning, **learning))
-
-
-def hybrid() -> Recipe:
-    return replace(tiny(OURS), name="tiny-hybrid")
-
-
-def arrays(folder: Path) -> dict[str, Any]:
-    return weights.read(folder / FINAL)[0]
-
-
-def same(one: Path, other: Path) -> bool:
-    mine, its = arrays(one), arrays(other)
-    assert set(mine) == set(its)
-    return all((mine[name] == its[name]).all() for name in mine)
 
 
 def orders(number: int) -> list[Order]:
@@ -209,7 +177,7 @@ def test_the_learner_killed(tmp_path: Path) -> None:
     path.write_text(SMALL.replace("updates = 150", "updates = 30000"))
     command = [sys.executable, "-m", "zermelo", "train", str(path), "--out", str(tmp_path / "run")]
     command += ["--actors", "2"]
-    before = set(Path("/dev/shm").glob("zermelo-*"))
+    before = set(pool._SHARED.glob("zermelo-*"))
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 120
         while not (tmp_path / "run" / "checkpoint.safetensors").exists():
@@ -217,7 +185,7 @@ def test_the_learner_killed(tmp_path: Path) -> None:
             assert process.poll() is None, process.stderr.read() if process.stderr else ""
             time.sleep(0.05)
         actors = _children(process.pid)
-        left = [path for path in Path("/dev/shm").glob("zermelo-*") if path not in before]
+        left = [path for path in pool._SHARED.glob("zermelo-*") if path not in before]
         process.kill()
     assert len(actors) == 2
     deadline = time.monotonic() + 20

@@ -15,7 +15,7 @@ from zermelo.search.clock import Clock
 from zermelo.search.engines import WordEngine
 
 pytest.importorskip("torch", reason="torch is not installed")
-from hybrids import GAME, OURS, PUBLISHED, tiny
+from learners import GAME, OURS, PUBLISHED, tiny
 from zermelo.bench import actors, phases
 from zermelo.learn import recipes
 from zermelo.learn.recipes import Recipe

@@ -3,18 +3,18 @@
 import contextlib
 import os
 import signal
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from test_actors import dqn, same
 
+from learners import dqn, same
 from zermelo.errors import ZermeloError
 from zermelo.learn import cluster, training
 from zermelo.learn.cluster import Cluster
+from zermelo.learn.crews import Order
+from zermelo.learn.deep import Deep
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
@@ -30,16 +30,9 @@ def two_workers() -> Iterator[None]:
 
 def _kill_a_worker() -> int:
     """With -9: a process that plays, not the cluster itself."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        for folder in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                title = (folder / "cmdline").read_bytes()
-                if title.startswith(b"ray::") and b"play" in title:
-                    os.kill(int(folder.name), signal.SIGKILL)
-                    return int(folder.name)
-        time.sleep(0.02)
-    raise AssertionError("no worker was seen at work")
+    pid = int(ray.get(ray.remote(lambda: os.getpid()).remote()))  # noqa: PLW0108 - Ray wants Python's
+    os.kill(pid, signal.SIGKILL)
+    return pid
 
 
 def test_a_run_on_two_workers_one_killed(two_workers: None, tmp_path: Path) -> None:
@@ -62,18 +55,23 @@ def test_a_run_on_two_workers_one_killed(two_workers: None, tmp_path: Path) -> N
 
 
 def test_errors_of_workers_are_told(two_workers: None, tmp_path: Path) -> None:
-    phases = (replace(dqn(tmp_path).learning.phases[0], opponent="level:99"),)
-    crew: Any = Cluster(dqn(tmp_path, phases=phases), cluster.LOCAL, 1)
+    asked = dqn(tmp_path)
+    phases = (replace(asked.learning.phases[0], opponent="level:99"),)
+    trainer = training.prepare(asked, tmp_path / "weights", seed=1)[1]
+    assert isinstance(trainer, Deep)
+    crew = Cluster(dqn(tmp_path, phases=phases), cluster.LOCAL, 1)
     try:
-        from zermelo.learn.crews import Order
-        from zermelo.learn.deep import Deep  # noqa: F401 - what the worker loads
-
-        run, trainer = training.prepare(dqn(tmp_path), tmp_path / "weights", seed=1)
-        crew.give(Order((1, 1), 0.0), trainer._weights())  # type: ignore[attr-defined]
+        crew.give(Order((1, 1), 0.0), trainer._weights())
         with pytest.raises(ZermeloError, match="level"):
             crew.take()
     finally:
         crew.close()
+
+
+@pytest.mark.parametrize("address", ["nowhere", "host:port", ":1", "host:99999"])
+def test_addresses_that_are_none(address: str) -> None:
+    with pytest.raises(ZermeloError, match="it can be local, or HOST:PORT"):
+        Cluster(None, address, 2)  # type: ignore[arg-type]
 
 
 def test_no_cluster_there() -> None:

@@ -263,7 +263,7 @@ def test_names_stand_where_their_numbers_do() -> None:
 @pytest.mark.parametrize(
     ("name", "spec", "part"),
     [
-        ("pictures", "tictactoe", "it can be cells, planes, threats, features"),
+        ("pictures", "tictactoe", "it can be cells, planes, threats, lines, features"),
         ("threats", "reversi", "for line games"),
         ("features", "gomoku6", "for boards of 5x5"),
     ],

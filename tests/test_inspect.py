@@ -115,12 +115,12 @@ def test_a_move_that_changes_nothing_is_told() -> None:
 def test_what_does_not_fit_is_left_out_with_the_reason() -> None:
     found = inspected("reversi:4")
     assert set(found["encoders"]) == {"cells", "planes"}
-    assert set(found["left_out"]) == {"threats", "features", "patterns", "shaping"}
+    assert set(found["left_out"]) == {"threats", "features", "lines", "patterns", "shaping"}
     assert found["patterns"] is found["shaping"] is None
     large = inspected("gomoku", "h8")
     assert large["encoders"] == {}
     assert "up to 64 cells, not for gomoku" in large["left_out"]["planes"]
-    assert "without cells, planes, threats, features: " in inspecting.to_text(large)
+    assert "without cells, planes, threats, features, lines: " in inspecting.to_text(large)
 
 
 def test_text() -> None:
@@ -150,6 +150,10 @@ threats: 4 planes of 3x3
   1 . .       . . 1       . . .       . . .
   . . .       . 1 .       . . .       . . .
   . . .       . . .       . . .       1 . .
+
+lines: 17 numbers in each of 8 turns, here those of the first
+     19   33   54   82  114  137  169  197  216  236
+    253  272  289  308  328  344  362
 
 patterns:
   first   half-open three  c1 b2, then a3

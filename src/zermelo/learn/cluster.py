@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 from collections import deque
 from functools import lru_cache
 from typing import Any
@@ -10,6 +11,7 @@ from zermelo.errors import ZermeloError
 from zermelo.learn.crews import Arrays, Order, Rollouts
 from zermelo.learn.recipes import Recipe, from_json
 
+_PATIENCE = 5.0  # seconds for somebody to answer
 LOCAL = "local"  #: a cluster on this machine, which ends with the run
 
 
@@ -19,6 +21,8 @@ class Cluster:
     def __init__(self, recipe: Recipe, address: str, actors: int) -> None:
         ray = _ray()
         self._ray, self._local = ray, address == LOCAL
+        if not self._local:
+            _check_door(address)
         quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
         try:
             if self._local:
@@ -26,8 +30,7 @@ class Cluster:
             else:
                 ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except (ConnectionError, RuntimeError, ValueError) as error:
-            msg = f"no Ray cluster answers at {address}: {' '.join(str(error).split())[:200]}"
-            raise ZermeloError(msg) from None
+            raise ZermeloError(_no_cluster(address, str(error))) from None
         self.size = actors or int(ray.cluster_resources().get("CPU", 1))
         self.ahead = self.size + 1
         self._task = ray.remote(max_retries=-1, num_cpus=1)(play)
@@ -74,6 +77,22 @@ def _rollouts(recipe: str) -> Rollouts:
 
     torch.set_num_threads(1)
     return rollouts_for(from_json(json.loads(recipe)))
+
+
+def _check_door(address: str) -> None:
+    """Ray itself would wait for minutes where nobody listens."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
+        msg = f"--cluster is {address!r}: it can be local, or HOST:PORT of a Ray cluster"
+        raise ZermeloError(msg)
+    try:
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+    except OSError as error:
+        raise ZermeloError(_no_cluster(address, error.strerror or str(error))) from None
+
+
+def _no_cluster(address: str, why: str) -> str:
+    return f"no Ray cluster answers at {address}: {' '.join(why.split())[:200]}"
 
 
 def _ray() -> Any:

@@ -108,28 +108,37 @@ class DeepPlaying:
     """A network that plays for a crew."""
 
     def __init__(self, recipe: Recipe, game: WordGame) -> None:
-        self.learner = learner_for(recipe, game, "cpu")
-        self.older = copy.deepcopy(self.learner.net)
-        self.many = self.learner.many
+        self.chooser = dqn.Chooser(
+            *_parts(recipe, game)
+        )  # no optimiser: torch takes long to load it
+        self.older, self.has_older = copy.deepcopy(self.chooser.net), False
+        self.many = self.chooser.many
 
     def load(self, weights: dict[str, Any], dice: np.random.Generator) -> None:
         """Take over what was learned."""
-        self.learner.net.load_state_dict(_tensors(weights, NET))
-        if older := _tensors(weights, OLDER):
+        self.chooser.net.load_state_dict(_tensors(weights, NET))
+        older = _tensors(weights, OLDER)
+        self.has_older = bool(older)
+        if older:
             self.older.load_state_dict(older)
         noise = torch.Generator().manual_seed(int(dice.integers(1 << 62)))
-        self.learner.net.renew_noise(noise)
+        self.chooser.net.renew_noise(noise)
 
-    def policies(self) -> tuple[Policy, Policy]:
-        """Its own, and an older self's."""
-        return self.learner.policy(), self.learner.policy(self.older)
+    def policies(self) -> tuple[Policy, Policy | None]:
+        """Its own, and an older self's, if there is one."""
+        older = self.chooser.policy(self.older) if self.has_older else None
+        return self.chooser.policy(), older
 
 
 def learner_for(recipe: Recipe, game: WordGame, device: str) -> dqn.Learner:
     """A network that has not learned yet; torch's dice decide how it begins."""
+    return dqn.Learner(*_parts(recipe, game), device)
+
+
+def _parts(recipe: Recipe, game: WordGame) -> tuple[QNetwork, Encoder, Many, dqn.Settings]:
     many, encoder = Many(game), Encoder(recipe.encoder, game)
     net = QNetwork(recipe.network, encoder.shape, game.num_actions)
-    return dqn.Learner(net, encoder, many, recipe.learning, device)
+    return net, encoder, many, recipe.learning
 
 
 def learner_arrays(learner: dqn.Learner) -> dict[str, Any]:

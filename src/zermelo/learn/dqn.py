@@ -76,8 +76,8 @@ def targets(
     return returns + torch.where(factors == 0, 0.0, factors * later)
 
 
-class Learner:
-    """A network that learns from transitions, and all that a checkpoint must hold of it."""
+class Chooser:
+    """A network, and how it sees states: enough to play."""
 
     def __init__(
         self, net: QNetwork, encoder: Encoder, many: Many, settings: Settings, device: str = "cpu"
@@ -85,13 +85,6 @@ class Learner:
         self.many, self.encoder, self.settings = many, encoder, settings
         self.device = torch.device(device)
         self.net = net.to(self.device)
-        self.slow, self.average = copy.deepcopy(self.net), copy.deepcopy(self.net)
-        self.slow.eval()
-        self.average.eval().hush()
-        self.optimiser = torch.optim.Adam(self.net.parameters(), lr=settings.rate.begin, fused=True)
-        self._weights = [list(net.parameters()) for net in (self.net, self.slow, self.average)]
-        self.noise = torch.Generator().manual_seed(torch.initial_seed())  #: of noisy layers
-        self.updates = 0
 
     def values(self, states: Any, net: QNetwork | None = None) -> Any:
         """Q of every state and action, [row, action]."""
@@ -105,6 +98,25 @@ class Learner:
     def policy(self, net: QNetwork | None = None) -> Policy:
         """The best action by Q."""
         return lambda states, legal: masked_argmax(self.values(states, net), legal)
+
+    def _tensor(self, array: Any) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+
+class Learner(Chooser):
+    """A network that learns from transitions, and all that a checkpoint must hold of it."""
+
+    def __init__(
+        self, net: QNetwork, encoder: Encoder, many: Many, settings: Settings, device: str = "cpu"
+    ) -> None:
+        super().__init__(net, encoder, many, settings, device)
+        self.slow, self.average = copy.deepcopy(self.net), copy.deepcopy(self.net)
+        self.slow.eval()
+        self.average.eval().hush()
+        self.optimiser = torch.optim.Adam(self.net.parameters(), lr=settings.rate.begin, fused=True)
+        self._weights = [list(net.parameters()) for net in (self.net, self.slow, self.average)]
+        self.noise = torch.Generator().manual_seed(torch.initial_seed())  #: of noisy layers
+        self.updates = 0
 
     def learn(self, batch: Batch, rate: float) -> tuple[float, float, Any]:
         """One update; returns the loss, the mean Q, and how wrong each of the batch was."""
@@ -144,9 +156,6 @@ class Learner:
             torch._foreach_lerp_(self._weights[number], self._weights[0], share)
             for mine, its in zip(slow.buffers(), self.net.buffers(), strict=True):
                 mine.lerp_(its, share) if mine.is_floating_point() else mine.copy_(its)
-
-    def _tensor(self, array: Any) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
 
 @dataclass

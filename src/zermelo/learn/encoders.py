@@ -5,7 +5,7 @@
 - `threats`: these two, then the cells where the side to move wins at once, and where the other
   would if it were their turn
 - `lines`: of every row, column and diagonal which of all ways to fill it it is, then of every cell
-  what it is to either side: a number each
+  what it is to either side: a number each, and all of them once for every symmetry of the board
 - `features`: fifty numbers for Squava and its like: the cells, line counts, and a little context
 """
 
@@ -20,6 +20,7 @@ from zermelo.games.lines import DIRECTIONS
 from zermelo.games.tactics import WordLineGame
 from zermelo.kernels import compiled, kernel
 from zermelo.notation import Grid
+from zermelo.symmetry import byte_tables
 from zermelo.words import lowest, popcount, word
 
 if TYPE_CHECKING:
@@ -49,10 +50,13 @@ class Encoder:
             msg = f"encoder features is for boards of 5x5, not for {game.spec}"
             raise BadSpec(msg)
         self.name, self.game = name, game
-        flat = {"features": _NUM_FEATURES, "lines": len(runs(game.grid)) + rows * cols}.get(
-            name, rows * cols
-        )
+        flat = _NUM_FEATURES if name == "features" else rows * cols
         self.shape: tuple[int, ...] = (flat,) if planes is None else (planes, rows, cols)
+        if name == "lines":
+            self._lines: NDArray[Any] = np.array(runs(game.grid))
+            turns = byte_tables(game.symmetries())
+            self._turns: NDArray[Any] = np.array(turns, np.uint64).reshape(-1, 8, 256)
+            self.shape = (len(self._turns), len(self._lines) + rows * cols)
         self.size = int(np.prod(self.shape))
 
     def __call__(self, states: Any) -> "NDArray[Any]":
@@ -60,7 +64,8 @@ class Encoder:
         kind = np.int64 if self.name == "lines" else np.float32
         found: NDArray[Any] = np.zeros((len(states), self.size), kind)
         if self.name == "lines":
-            compiled(encode_lines, self.game)(states, np.array(runs(_grid(self.game))), found)
+            found = found.reshape(len(states), *self.shape)
+            compiled(encode_lines, self.game)(states, self._turns, self._lines, found)
             return found
         compiled(_KERNELS[self.name], self.game)(states, found)
         return found.reshape(len(states), *self.shape)
@@ -76,7 +81,8 @@ class Encoder:
             return [*cells, *_FEATURES, *(f"reserved {n}" for n in range(_NUM_FEATURES - 35))]
         if self.name == "lines":
             lines = [f"from {cells[begin]}" for begin, *_ in runs(self.game.grid)]
-            return [*lines, *(f"what {cell} is" for cell in cells)]
+            lines += [f"what {cell} is" for cell in cells]
+            return [f"{name}, turn {n}" for n in range(self.shape[0]) for name in lines]
         planes = ("own", "other", "own wins", "other wins")[: self.shape[0]]
         return [f"{plane} {cell}" for plane in planes for cell in cells]
 
@@ -120,20 +126,22 @@ def encode_threats(game: WordLineGame, states: Any, found: Any) -> Any:
         write(winning_cells(game, theirs, places), 1.0, 3 * size, row, found)
 
 
-@kernel("uint64[:,::1], int64[:,::1], int64[:,::1]", common=False)
-def encode_lines(game: WordLineGame, states: Any, lines: Any, found: Any) -> Any:
-    """Which way of filling each line is, and what each cell is."""
+@kernel("uint64[:,::1], uint64[:,:,::1], int64[:,::1], int64[:,:,::1]", common=False)
+def encode_lines(game: WordLineGame, states: Any, turns: Any, lines: Any, found: Any) -> Any:
+    """Which way of filling each line is, and what each cell is, in every state as it is turned."""
     for row in range(len(states)):
-        mine, theirs, _player = game.load(states, row)
-        number = 0
-        for at in range(len(lines)):
-            filled = filling(mine, theirs, lines[at, 0], lines[at, 1], lines[at, 2])
-            found[row, at] = lines[at, 3] + filled
-            number = lines[at, 3] + 3 ** lines[at, 2]
-        wins, loses, avoids, spared = meanings(game, mine, theirs)
-        for cell in range(game.rows * game.cols):
-            what = meaning(word(cell), mine, theirs, wins, loses, avoids, spared)
-            found[row, len(lines) + cell] = number + CELL_KINDS * cell + what
+        state = game.load(states, row)
+        for turn in range(len(turns)):
+            mine, theirs, _player = game.turned(state, turns[turn])
+            number = 0
+            for at in range(len(lines)):
+                filled = filling(mine, theirs, lines[at, 0], lines[at, 1], lines[at, 2])
+                found[row, turn, at] = lines[at, 3] + filled
+                number = lines[at, 3] + 3 ** lines[at, 2]
+            wins, loses, avoids, spared = meanings(game, mine, theirs)
+            for cell in range(game.rows * game.cols):
+                what = meaning(word(cell), mine, theirs, wins, loses, avoids, spared)
+                found[row, turn, len(lines) + cell] = number + CELL_KINDS * cell + what
 
 
 def meanings(game: WordLineGame, mine: Any, theirs: Any) -> Any:
@@ -272,11 +280,6 @@ def num_fillings(grid: Grid) -> int:
 def num_kinds(grid: Grid) -> int:
     """Numbers that the encoder `lines` can say."""
     return num_fillings(grid) + CELL_KINDS * grid.size
-
-
-def _grid(game: WordGame) -> Grid:
-    assert game.grid is not None
-    return game.grid
 
 
 _KERNELS: dict[str, Callable[..., Any]] = {

@@ -18,7 +18,7 @@ from zermelo.words import bits
 if TYPE_CHECKING:
     from zermelo.position import Position
 
-ENCODERS = ("cells", "planes", "threats", "features")
+ENCODERS = ("cells", "planes", "threats", "features", "lines")
 _SEATS = ("first", "second")
 _Lines = dict[tuple[int, ...], set[int]]  # stones in a line, and the cells that one more may take
 
@@ -194,7 +194,7 @@ def to_text(found: dict[str, Any]) -> str:
     """The same for people."""
     parts = [found["drawing"]]
     for name, shown in found["encoders"].items():
-        draw = _planes_text if len(shown["shape"]) == 3 else _numbers_text
+        draw = {1: _numbers_text, 2: _turns_text, 3: _planes_text}[len(shown["shape"])]
         parts.append(f"{name}: {draw(shown)}")
     if found["patterns"] is not None:
         parts += [_patterns_text(found["patterns"]), _shaping_text(found["shaping"])]
@@ -227,6 +227,14 @@ def _numbers_text(shown: dict[str, Any]) -> str:
     lines = [f"  {name:27}{value:+g}" for name, value in pairs]
     zeros = len(shown["values"]) - len(pairs)
     return "\n".join([f"{len(shown['values'])} numbers, {zeros} of them 0", *lines])
+
+
+def _turns_text(shown: dict[str, Any]) -> str:
+    """The numbers of the board as it stands, ten in a line; the other turns look alike."""
+    turns, size = shown["shape"]
+    numbers = [f"{value:5g}" for value in shown["values"][:size]]
+    lines = ["  " + "".join(numbers[at : at + 10]) for at in range(0, size, 10)]
+    return "\n".join([f"{size} numbers in each of {turns} turns, here those of the first", *lines])
 
 
 def _patterns_text(patterns: dict[str, Any]) -> str:

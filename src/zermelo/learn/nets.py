@@ -155,8 +155,10 @@ class LinesNetwork(nn.Module):
         self.value = nn.Linear(head, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """[row], from -1 to 1."""
-        x = torch.relu(self.lines(x) + self.bias)
+        """[row], from -1 to 1, of numbers [row, turn, …]."""
+        rows, turns, numbers = x.shape
+        x = torch.relu(self.lines(x.reshape(rows * turns, numbers)) + self.bias)
+        x = x.reshape(rows, turns, -1).mean(1)
         for layer in self.full:
             x = torch.relu(layer(x))
         found: Tensor = torch.tanh(self.value(x)).squeeze(1)

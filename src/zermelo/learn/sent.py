@@ -92,8 +92,8 @@ class Playing(Protocol):
     def load(self, weights: Arrays, dice: np.random.Generator) -> None:
         """Take over what was learned."""
 
-    def policies(self) -> tuple[Policy, Policy]:
-        """Its own, and an older self's."""
+    def policies(self) -> tuple[Policy, Policy | None]:
+        """Its own, and an older self's, if there is one."""
 
 
 class QRollouts:

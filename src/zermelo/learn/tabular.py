@@ -91,6 +91,7 @@ class Tabular:
         while self.updates < self.settings.updates:
             done = self.updates / self.settings.updates
             epsilon, rate = self.phase.epsilon(done), self.settings.rate(done)
+            self.acting.fade(done)
             complete = self.acting.step(self.choose, self.opponent, epsilon)
             errors = self._learn(complete, rate)
             self.updates += 1
@@ -161,6 +162,6 @@ class TablePlaying:
         del dice
         self._own.table.load(weights["states"], weights["values"])
 
-    def policies(self) -> tuple[Policy, Policy]:
+    def policies(self) -> tuple[Policy, Policy | None]:
         """Its own; it has no older self."""
-        return self._own.choose, self._own.choose
+        return self._own.choose, None

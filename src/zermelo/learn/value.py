@@ -106,9 +106,9 @@ class Value:
         wanted = torch.from_numpy(drawn.returns).to(self.device)
         if drawn.factors.any():
             with torch.no_grad():
-                later = self.slow(self._seen(self.many.turned(drawn.later, turns)))
+                later = self.slow(self._seen(drawn.later, turns))
             wanted = wanted + torch.from_numpy(drawn.factors).to(self.device) * later
-        found = self.net.train()(self._seen(self.many.turned(drawn.states, turns)))
+        found = self.net.train()(self._seen(drawn.states, turns))
         loss = _LOSSES[settings.loss](found, wanted)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
@@ -123,7 +123,10 @@ class Value:
         with torch.no_grad():
             return float(loss), float(found.mean())
 
-    def _seen(self, states: Any) -> Tensor:
+    def _seen(self, states: Any, turns: Any) -> Tensor:
+        """As the network takes them; by lines it takes all ways to turn them itself."""
+        if self.encoder.name != "lines":
+            states = self.many.turned(states, turns)
         return torch.from_numpy(self.encoder(states)).to(self.device)
 
     def values(self, states: Any) -> Any:

@@ -3,8 +3,8 @@
 Two networks, their weights one flat array each, matrices [input, output]:
 
 - `lines`, ours: a row of weights for every way that a line of the board can be filled, and for
-  everything that a cell can be; the sum of the rows that are there, relu; two layers with relu; one
-  number, tanh.
+  everything that a cell can be; the sum of the rows that are there, relu, and the mean of that
+  over all ways to turn the board; two layers with relu; one number, tanh.
 - `residual`, as published for Squava, from fifty features: x0 = relu(norm(A x)), x1 = relu(norm(B
   x0)), x2 = relu(norm(C x1)) + x0; a layer with elu; one number, tanh.
 """
@@ -36,7 +36,7 @@ UNIT = 2000  #: the score of a value of 1
 _EPSILON = 1e-5  # of the normalisation, as torch has it
 CACHE = 100_000  #: estimates that are kept
 _TABLE_BITS = 16  # of short searches
-_ROWS = 4  # of room
+_ROWS, _LONGEST = 5, 192  # of room: for two layers and notes of lines and cells
 
 
 class Valued(WordLineGame):
@@ -65,21 +65,36 @@ class Valued(WordLineGame):
 
 
 class Lined(Valued):
-    """By the lines of the board."""
+    """By the lines and cells of the board, the mean of all ways to turn it."""
 
-    lanes: tuple[tuple[int, int, int, int], ...]
+    lanes: tuple[tuple[int, int, int, int], ...]  # first cell, step, length, offset
+    sources: tuple[tuple[int, ...], ...]  # [turn][line]: the line that it comes from, or, beyond
+    # their number, that line backwards
+    images: tuple[tuple[int, ...], ...]  # [turn][cell]: the cell that it comes from
+    num_lanes: int
+    num_cells: int
+    num_turns: int
     fillings: int
     kinds: int
-    num_cells: int
 
     def __init__(self, game: WordLineGame, hidden: tuple[int, ...]) -> None:
         super().__init__(game, hidden)
         self.lanes = tuple(runs(game.grid))
+        turns = [symmetry.cells for symmetry in game.symmetries()]
+        self.images = tuple(turns)
+        self.sources = tuple(self._sources(turn) for turn in turns)
+        self.num_lanes, self.num_cells = len(self.lanes), game.grid.size
+        self.num_turns = len(turns)
         self.fillings, self.kinds = num_fillings(game.grid), num_kinds(game.grid)
-        self.num_cells = game.grid.size
-        if len(hidden) != 2:
-            msg = f"hidden is {list(hidden)}: a network by lines has two widths"
-            raise BadSpec(msg)
+
+    def _sources(self, turn: tuple[int, ...]) -> tuple[int, ...]:
+        lanes = [
+            tuple(begin + place * step for place in range(length))
+            for begin, step, length, _ in self.lanes
+        ]
+        ways = {cells: number for number, cells in enumerate(lanes)}
+        ways |= {cells[::-1]: len(lanes) + number for number, cells in enumerate(lanes)}
+        return tuple(ways[tuple(turn[cell] for cell in cells)] for cells in lanes)
 
     @property
     def sizes(self) -> list[tuple[str, tuple[int, ...]]]:
@@ -96,26 +111,42 @@ class Lined(Valued):
         ]
 
     def learned(self, state: Any, net: Any, room: Any) -> Any:
-        """The network's value of a state, in units; rows of `room` are its layers."""
+        """The network's value of a state, in units; rows of `room` are its layers and notes.
+
+        Notes are whole numbers that a float32 holds exactly.
+        """
         mine, theirs, _player = state
-        found = room[0]
-        at = self.kinds * self.width
-        bias = net[at : at + self.width]
-        for unit in range(self.width):
-            found[unit] = bias[unit]
-        for begin, step, length, offset in self.lanes:
-            row = (offset + filling(mine, theirs, begin, step, length)) * self.width
-            weights = net[row : row + self.width]
-            for unit in range(self.width):
-                found[unit] += weights[unit]
+        # 1. How lines are filled, read both ways, and what cells are: once for all turns.
+        filled, kinds, rows, mean = room[1], room[2], room[3], room[4]
+        for lane in range(self.num_lanes):
+            begin, step, length, _offset = self.lanes[lane]
+            filled[lane] = filling(mine, theirs, begin, step, length)
+            last = begin + (length - 1) * step
+            filled[self.num_lanes + lane] = filling(mine, theirs, last, -step, length)
         wins, loses, avoids, spared = meanings(self, mine, theirs)
         for cell in range(self.num_cells):
-            what = meaning(word(cell), mine, theirs, wins, loses, avoids, spared)
-            row = (self.fillings + CELL_KINDS * cell + what) * self.width
-            weights = net[row : row + self.width]
+            kinds[cell] = meaning(word(cell), mine, theirs, wins, loses, avoids, spared)
+        # 2. Each turn: the sum of the rows that are there, nothing below 0; the mean of them all.
+        at = self.kinds * self.width
+        for unit in range(self.width):
+            mean[unit] = 0.0
+        for turn in range(self.num_turns):
+            number = 0
+            for lane in range(self.num_lanes):
+                offset = self.lanes[lane][3]
+                rows[number] = (offset + int(filled[self.sources[turn][lane]])) * self.width
+                number += 1
+            for cell in range(self.num_cells):
+                kind = CELL_KINDS * cell + int(kinds[self.images[turn][cell]])
+                rows[number] = (self.fillings + kind) * self.width
+                number += 1
+            sum_rows(net, at, rows, number, room[0], self.width)
             for unit in range(self.width):
-                found[unit] += weights[unit]
-        bent(room, 0, self.width)
+                mean[unit] += max(room[0, unit], np.float32(0.0))
+        share = np.float32(1.0 / self.num_turns)
+        for unit in range(self.width):
+            room[0, unit] = mean[unit] * share
+        # 3. The layers.
         at = full(net, at + self.width, room, 0, self.width, 1, self.head)
         bent(room, 1, self.head)
         at = full(net, at, room, 1, self.head, 2, self.head)
@@ -221,6 +252,27 @@ def add_rows(
         found[unit] += (a * u[unit] + b * v[unit]) + (c * w[unit] + d * x[unit])
 
 
+def sum_rows(net: Any, bias: Any, rows: Any, count: Any, found: Any, width: Any) -> None:
+    """The bias and these rows of weights, four at a time."""
+    first = net[bias : bias + width]
+    for unit in range(width):
+        found[unit] = first[unit]
+    at = 0
+    while at + 4 <= count:
+        a, b, c, d = int(rows[at]), int(rows[at + 1]), int(rows[at + 2]), int(rows[at + 3])
+        u, v = net[a : a + width], net[b : b + width]
+        w, x = net[c : c + width], net[d : d + width]
+        for unit in range(width):
+            found[unit] += (u[unit] + v[unit]) + (w[unit] + x[unit])
+        at += 4
+    while at < count:
+        a = int(rows[at])
+        u = net[a : a + width]
+        for unit in range(width):
+            found[unit] += u[unit]
+        at += 1
+
+
 def bent(room: Any, row: Any, width: Any) -> None:
     """Nothing below 0."""
     found = room[row]
@@ -272,7 +324,7 @@ def net_for(
     game: Valued, arrays: dict[str, Any], shares: tuple[int, int] = (1000, 0), cache: int = CACHE
 ) -> Net:
     """The weights as the kernel takes them, with a cache that lives as long as they do."""
-    room = np.zeros((_ROWS, max(game.width, game.head, Featured.num_features)), np.float32)
+    room = np.zeros((_ROWS, max(game.width, game.head, _LONGEST)), np.float32)
     kept = np.zeros((cache, game.num_words + 1), np.uint64)
     return Net(flat(game, arrays), room, kept, shares)
 

@@ -1,0 +1,59 @@
+"""What the tests of learning share: recipes that take seconds, and how to compare what came."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import zermelo as z
+from zermelo.games.tactics import WordLineGame
+from zermelo.learn import recipes, weights
+from zermelo.learn.models import FINAL
+from zermelo.learn.recipes import Recipe
+
+_SQUAVA = z.game("squava")
+assert isinstance(_SQUAVA, WordLineGame)
+GAME: WordLineGame = _SQUAVA
+OURS, PUBLISHED = recipes.load("squava-hybrid"), recipes.load("squava-hybrid-published")
+
+
+def tiny(recipe: Recipe, **changes: Any) -> Recipe:
+    """The same network, so that nothing is compiled anew, but a minute's worth of nothing."""
+    learning = replace(recipe.learning, updates=12, batch=16, warm_up=16, **changes)
+    keeping = replace(recipe.keeping, checkpoint=5, grade=6)
+    acting = replace(recipe.acting, games=3)
+    small = replace(recipe.replay, size=2000)
+    searching = replace(recipe.searching, depth=1)
+    return replace(
+        recipe, learning=learning, keeping=keeping, acting=acting, replay=small, searching=searching
+    )
+
+
+SMALL = """
+game = "tictactoe"
+network = { hidden = [12] }
+acting = { games = 8 }
+replay = { size = 3000 }
+learning = { updates = 150, batch = 16, warm_up = 40 }
+keeping = { checkpoint = 70, grade = 75 }
+"""
+
+
+def dqn(folder: Path, name: str = "small", **learning: Any) -> Recipe:
+    path = folder / f"{name}.toml"
+    path.write_text(SMALL)
+    found = recipes.load(str(path))
+    return replace(found, learning=replace(found.learning, **learning))
+
+
+def hybrid() -> Recipe:
+    return replace(tiny(OURS), name="tiny-hybrid")
+
+
+def arrays(folder: Path) -> dict[str, Any]:
+    return weights.read(folder / FINAL)[0]
+
+
+def same(one: Path, other: Path) -> bool:
+    mine, its = arrays(one), arrays(other)
+    assert set(mine) == set(its)
+    return all((mine[name] == its[name]).all() for name in mine)
