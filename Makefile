@@ -32,6 +32,7 @@ bench: .venv/dev
 	$(BIN)/zermelo bench solve
 	$(BIN)/zermelo bench mcts
 	$(BIN)/zermelo bench learn
+	$(BIN)/zermelo bench hybrid
 	$(BIN)/zermelo bench signature
 
 load: .venv/dev
