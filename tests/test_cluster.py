@@ -35,6 +35,8 @@ def _kill_a_worker() -> int:
     return pid
 
 
+# Ray takes a minute or more to start on a busy machine: `make proofs`.
+@pytest.mark.proof
 def test_a_run_on_two_workers_one_killed(two_workers: None, tmp_path: Path) -> None:
     """The weights are those of two actors on this machine, to the bit."""
     recipe = dqn(tmp_path)
@@ -54,6 +56,7 @@ def test_a_run_on_two_workers_one_killed(two_workers: None, tmp_path: Path) -> N
     assert not ray.is_initialized(), "a local cluster ends with its run"
 
 
+@pytest.mark.proof
 def test_errors_of_workers_are_told(two_workers: None, tmp_path: Path) -> None:
     asked = dqn(tmp_path)
     phases = (replace(asked.learning.phases[0], opponent="level:99"),)
