@@ -402,29 +402,24 @@ def test_ctrl_c_saves(home: Path) -> None:
     assert "  1. b2" in zermelo("play", "--resume", given="history\n").stdout
 
 
-BUSY = os.getloadavg()[0] > 3 * (os.cpu_count() or 1)
-
-
-@pytest.mark.skipif(BUSY, reason="it would measure the other programs")
 @pytest.mark.parametrize("player", ["mcts:seconds=10", "alphabeta:10"])
 def test_ctrl_c_ends_a_think_within_a_tenth_of_a_second(home: Path, player: str) -> None:
+    running = Running("connect4", "--second", player)
     took = []
-    for _ in range(3):
-        running = Running("connect4", "--second", player)
+    for move in ["4", "4", "5", "5"]:
         running.read_to("X to move: ")
-        running.type("4")
-        running.read_to("You played: 4")
+        running.type(move)
+        running.read_to(f"You played: {move}")
         time.sleep(1.0)
         begin = time.perf_counter()
         running.interrupt()
         running.read_to(" plays ")
         took.append(time.perf_counter() - begin)
-        running.read_to("X to move: ")
-        running.type("quit")
-        running.end()
-        if took[-1] < 0.1:
-            break
-    assert min(took) < 0.1
+    running.read_to("X to move: ")
+    running.type("quit")
+    running.end()
+    # On a busy machine the first second goes into loading, which is no thinking yet.
+    assert min(took[1:]) < 0.1, took
 
 
 def test_ctrl_c_ends_a_game_without_humans(home: Path) -> None:
