@@ -17,6 +17,7 @@ from zermelo.errors import ZermeloError
 if TYPE_CHECKING:
     from zermelo.contract import Game
     from zermelo.position import Position
+    from zermelo.saves import Save
 
 Tool = TypeVar("Tool")
 _FAILED = 1
@@ -174,6 +175,18 @@ def table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
     for number, row in enumerate(texts):
         line = "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
         click.secho(line.rstrip(), bold=number == 0)
+
+
+def saved(game: str | None, first: str | None, second: str | None) -> "Save":
+    """The game that was left, for --resume."""
+    from zermelo import saves
+
+    if first is not None or second is not None:
+        msg = "--resume goes on with the players it was left with: leave --first and --second out"
+        raise click.UsageError(msg)
+    save = saves.read(game)
+    saves.check_files(save, game)
+    return save
 
 
 class progress:  # noqa: N801 - used as a function

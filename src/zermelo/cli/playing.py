@@ -89,20 +89,14 @@ def play(
     resume: bool,
 ) -> None:
     """Play GAME in the terminal, with 0, 1 or 2 humans."""
-    from zermelo import roster, saves
+    from zermelo import roster
     from zermelo.matches import Match
     from zermelo.players import Limit
     from zermelo.ui import commands, terminal
 
     moves: tuple[str, ...] = ()
     if resume:
-        if first is not None or second is not None:
-            msg = (
-                "--resume goes on with the players it was left with: leave --first and --second out"
-            )
-            raise click.UsageError(msg)
-        save = saves.read(game)
-        saves.check_files(save, game)
+        save = asking.saved(game, first, second)
         game, first, second, moves = save.game, save.first, save.second, save.moves
     if game is None:
         msg = "which game? zermelo play tictactoe, or zermelo games for the list"

@@ -28,20 +28,13 @@ def window(
     except ImportError:
         msg = 'the window needs pygame-ce: pip install "zermelo[window]"'
         raise click.ClickException(msg) from None
-    from zermelo import saves
     from zermelo.players import Limit
     from zermelo.ui.session import Session
     from zermelo.ui.window import app
 
     moves: tuple[str, ...] = ()
     if resume:
-        if first is not None or second is not None:
-            msg = (
-                "--resume goes on with the players it was left with: leave --first and --second out"
-            )
-            raise click.UsageError(msg)
-        save = saves.read(game)
-        saves.check_files(save, game)
+        save = asking.saved(game, first, second)
         game, first, second, moves = save.game, save.first, save.second, save.moves
     session = Session(
         game or "tictactoe",

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from zermelo.contract import WordGame
-from zermelo.learn import dqn, shaping
+from zermelo.learn import dqn, shaping, tensors
 from zermelo.learn.acting import Acting, Policy, Source
 from zermelo.learn.encoders import Encoder
 from zermelo.learn.many import Many
@@ -59,10 +59,10 @@ class Deep:
 
     def _weights(self) -> dict[str, Any]:
         """What a crew needs to play: the network as it is, and an older self."""
-        arrays = _net_arrays(NET, self.learner.net)
+        arrays = tensors.net_arrays(NET, self.learner.net)
         if self.league:
             older = self.league[int(self.dice.integers(len(self.league)))]
-            arrays |= _net_arrays(OLDER, older)
+            arrays |= tensors.net_arrays(OLDER, older)
         return {name: array.copy() for name, array in arrays.items()}
 
     def values(self, states: Any) -> Any:
@@ -77,7 +77,7 @@ class Deep:
         """Weights, optimiser, replay, games in progress, older selves, all dice."""
         arrays = learner_arrays(self.learner)
         for number, net in enumerate(self.league):
-            arrays |= _net_arrays(f"league{number}.", net)
+            arrays |= tensors.net_arrays(f"league{number}.", net)
         arrays |= self.acting.to_arrays() | self.replay.to_arrays()
         about = {
             "updates": self.updates,
@@ -90,7 +90,7 @@ class Deep:
         """As it was."""
         self.league[:] = [copy.deepcopy(self.learner.net) for _ in range(int(about["league"]))]
         for number, net in enumerate(self.league):
-            net.load_state_dict(_tensors(arrays, f"league{number}."))
+            net.load_state_dict(tensors.tensors(arrays, f"league{number}."))
         load_learner(self.learner, arrays, int(about["updates"]))
         self.acting.load_arrays(arrays)
         self.replay.load_arrays(arrays)
@@ -108,16 +108,15 @@ class DeepPlaying:
     """A network that plays for a crew."""
 
     def __init__(self, recipe: Recipe, game: WordGame) -> None:
-        self.chooser = dqn.Chooser(
-            *_parts(recipe, game)
-        )  # no optimiser: torch takes long to load it
+        # No learner: it has an optimiser, which torch takes long to load.
+        self.chooser = dqn.Chooser(*_parts(recipe, game))
         self.older, self.has_older = copy.deepcopy(self.chooser.net), False
         self.many = self.chooser.many
 
     def load(self, weights: dict[str, Any], dice: np.random.Generator) -> None:
         """Take over what was learned."""
-        self.chooser.net.load_state_dict(_tensors(weights, NET))
-        older = _tensors(weights, OLDER)
+        self.chooser.net.load_state_dict(tensors.tensors(weights, NET))
+        older = tensors.tensors(weights, OLDER)
         self.has_older = bool(older)
         if older:
             self.older.load_state_dict(older)
@@ -143,13 +142,7 @@ def _parts(recipe: Recipe, game: WordGame) -> tuple[QNetwork, Encoder, Many, dqn
 
 def learner_arrays(learner: dqn.Learner) -> dict[str, Any]:
     """Its networks and optimiser, and the dice of noise and dropout."""
-    arrays: dict[str, Any] = {}
-    for name, net in _nets(learner).items():
-        arrays |= _net_arrays(name, net)
-    for number, state in learner.optimiser.state_dict()["state"].items():
-        for key, tensor in state.items():
-            arrays[f"adam.{number}.{key}"] = tensor.detach().cpu().numpy()
-    arrays["torch"] = torch.get_rng_state().numpy()
+    arrays = tensors.to_arrays(_nets(learner), learner.optimiser)
     arrays["noise"] = learner.noise.get_state().numpy()
     if learner.device.type == "cuda":
         arrays["cuda"] = torch.cuda.get_rng_state(learner.device).numpy()
@@ -158,16 +151,7 @@ def learner_arrays(learner: dqn.Learner) -> dict[str, Any]:
 
 def load_learner(learner: dqn.Learner, arrays: dict[str, Any], updates: int) -> None:
     """As it was."""
-    for name, net in _nets(learner).items():
-        net.load_state_dict(_tensors(arrays, name))
-    state = learner.optimiser.state_dict()
-    state["state"] = {
-        number: _tensors(arrays, f"adam.{number}.")
-        for number in range(len(list(learner.net.parameters())))
-        if f"adam.{number}.step" in arrays
-    }
-    learner.optimiser.load_state_dict(state)
-    torch.set_rng_state(torch.from_numpy(arrays["torch"]))
+    tensors.load_arrays(arrays, _nets(learner), learner.optimiser)
     learner.noise.set_state(torch.from_numpy(arrays["noise"]))
     if learner.device.type == "cuda":
         torch.cuda.set_rng_state(torch.from_numpy(arrays["cuda"]), learner.device)
@@ -176,15 +160,3 @@ def load_learner(learner: dqn.Learner, arrays: dict[str, Any], updates: int) -> 
 
 def _nets(learner: dqn.Learner) -> dict[str, QNetwork]:
     return {NET: learner.net, "slow.": learner.slow, "average.": learner.average}
-
-
-def _net_arrays(prefix: str, net: QNetwork) -> dict[str, Any]:
-    return {prefix + key: t.detach().cpu().numpy() for key, t in net.state_dict().items()}
-
-
-def _tensors(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {
-        name.removeprefix(prefix): torch.from_numpy(np.array(array))
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }

@@ -47,7 +47,7 @@ class Searching:
 
     targets: str = "search"  #: what a state is worth: by search, or by "steps"
     depth: int = 3  #: plies ahead, in training …
-    deeper: int = 64  #: … and one more for each stone on the board beyond so many
+    exact: int = 64  #: … but to the end from so many stones on
     games: int = 1  #: that are played for each batch
     opening: int = 10  #: random plies, below this, before games that begin at random positions
     network: float = 1.0  #: its share of an estimate, in training …

@@ -8,8 +8,9 @@ A state is seen by the side to move. What it is worth, by `targets`:
 - `steps`, as published: the reward where the game ends, else -g * V'(the next state), V' a copy
   of V that is renewed now and then.
 
-Later in a game searches may look further, which costs little there; a game stops when it is
-decided. A batch is learned for every game, or for so many.
+Late in a game a search may look to the end, which there costs less than a short one that asks the
+network; a game stops when a short search sees its end. A batch is learned for every game, or for so
+many.
 """
 
 import copy
@@ -24,7 +25,7 @@ from torch.nn import functional
 from zermelo.contract import WordGame
 from zermelo.errors import BadSpec
 from zermelo.games.tactics import WordLineGame
-from zermelo.learn import dqn
+from zermelo.learn import dqn, tensors
 from zermelo.learn.crews import Arrays, Crew, Harvest, Order
 from zermelo.learn.encoders import Encoder, num_kinds
 from zermelo.learn.many import Many
@@ -146,15 +147,7 @@ class Value:
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Weights, optimiser, replay, all dice, and how many chunks were played."""
-        arrays: Arrays = {}
-        for name, net in self._nets().items():
-            state = net.state_dict().items()
-            arrays |= {f"{name}.{key}": t.detach().cpu().numpy() for key, t in state}
-        for number, state in self.optimiser.state_dict()["state"].items():
-            for key, tensor in state.items():
-                arrays[f"adam.{number}.{key}"] = tensor.detach().cpu().numpy()
-        arrays["torch"] = torch.get_rng_state().numpy()
-        arrays |= self.replay.to_arrays()
+        arrays = tensors.to_arrays(self._nets(), self.optimiser) | self.replay.to_arrays()
         about = {
             "updates": self.updates,
             "chunks": self.harvest.taken,
@@ -165,23 +158,14 @@ class Value:
 
     def load_arrays(self, arrays: Arrays, about: dict[str, Any]) -> None:
         """As it was."""
-        for name, net in self._nets().items():
-            net.load_state_dict(_tensors(arrays, f"{name}."))
-        state = self.optimiser.state_dict()
-        state["state"] = {
-            number: _tensors(arrays, f"adam.{number}.")
-            for number in range(len(list(self.net.parameters())))
-            if f"adam.{number}.step" in arrays
-        }
-        self.optimiser.load_state_dict(state)
-        torch.set_rng_state(torch.from_numpy(arrays["torch"].copy()))
+        tensors.load_arrays(arrays, self._nets(), self.optimiser)
         self.replay.load_arrays(arrays)
         self.updates, self.results = int(about["updates"]), list(about["results"])
         self.harvest.restart(int(about["chunks"]))
         self.dice.bit_generator.state = about["dice"]
 
     def _nets(self) -> dict[str, Network]:
-        return {"net": self.net, "slow": self.slow, "average": self.average}
+        return {"net.": self.net, "slow.": self.slow, "average.": self.average}
 
     def close(self) -> None:
         """The crew goes home."""
@@ -207,14 +191,6 @@ def _follow(slow: Network, net: Network, share: float) -> None:
     """A copy goes part of the way."""
     with torch.no_grad():
         torch._foreach_lerp_(list(slow.parameters()), list(net.parameters()), share)
-
-
-def _tensors(arrays: Arrays, prefix: str) -> dict[str, Any]:
-    return {
-        name.removeprefix(prefix): torch.from_numpy(np.array(array))
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
 
 
 class ValueRollouts:
@@ -271,17 +247,17 @@ class ValueRollouts:
         return {name: np.concatenate(parts) for name, parts in columns} | {"results": results}
 
     def _searched(self, states: Any) -> tuple[Any, Any, list[Transitions]]:
-        """As `Looking.worths`, each state as deep as its stones allow."""
+        """As `Looking.worths`, late in a game to its end; decided is what is decided soon."""
         searching = self.recipe.searching
-        stones = np.bitwise_count(states[:, 0] | states[:, 1]).astype(np.int64)
-        plies = searching.depth + np.maximum(0, stones - searching.deeper)
+        late = np.bitwise_count(states[:, 0] | states[:, 1]) >= searching.exact
         worths = np.zeros((len(states), self.many.num_actions))
         decided, taught = np.zeros(len(states), np.bool_), []
-        for depth in np.unique(plies):
-            rows = plies == depth
-            worths[rows], decided[rows], learned = self.looking.worths(states[rows], int(depth))
-            taught.append(learned)
-        return worths, decided, taught
+        for rows, plies in ((~late, searching.depth), (late, self.many.num_actions)):
+            if rows.any():
+                worths[rows], decided[rows], learned = self.looking.worths(states[rows], plies)
+                taught.append(learned)
+        soon = self.recipe.acting.gamma**searching.depth
+        return worths, decided & (np.abs(worths.max(1)) >= soon), taught
 
     def _started(self, number: int, dice: np.random.Generator) -> Any:
         """From the start, or from wherever random moves lead."""

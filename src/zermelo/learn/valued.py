@@ -9,6 +9,7 @@ Two networks, their weights one flat array each, matrices [input, output]:
   x0)), x2 = relu(norm(C x1)) + x0; a layer with elu; one number, tanh.
 """
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,9 @@ class Valued(WordLineGame):
         return hash((super().__hash__(), self.hidden))
 
     @property
+    @abstractmethod
     def sizes(self) -> list[tuple[str, tuple[int, ...]]]:
         """The arrays that the weights are made of, in order."""
-        raise NotImplementedError
 
 
 class Lined(Valued):

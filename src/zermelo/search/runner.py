@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from zermelo.contract import WordGame
 from zermelo.errors import ZermeloError
 from zermelo.kernels import compiled
+from zermelo.search import each
 from zermelo.search import kernel as k
 from zermelo.search.clock import Clock
 from zermelo.symmetry import byte_tables
@@ -140,7 +141,7 @@ class Runner:
         """
         import numpy as np
 
-        run, control = compiled(k.solve_each, self.game), self.control
+        run, control = compiled(each.solve_each, self.game), self.control
         roots: NDArray[np.uint64] = np.ascontiguousarray(states, np.uint64)
         roots = roots.reshape(-1, self.game.num_words)
         found: NDArray[np.int64] = np.zeros(len(roots), np.int64)
@@ -168,7 +169,7 @@ class Runner:
         """
         import numpy as np
 
-        run, control = compiled(k.look_each, self.game), self.control
+        run, control = compiled(each.look_each, self.game), self.control
         roots: NDArray[np.uint64] = np.ascontiguousarray(states, np.uint64)
         found: NDArray[np.int64] = np.zeros((len(roots), self.game.num_actions), np.int64)
         legal: NDArray[np.int64] = np.zeros(self.game.num_actions, np.int64)

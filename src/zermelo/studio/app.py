@@ -1,8 +1,6 @@
 """The studio's server: the HTTP of docs/studio.md. Each route is a door, a step and a view."""
 
-import asyncio
 import contextlib
-import json
 import secrets
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -30,15 +28,15 @@ from zermelo.records import Record
 from zermelo.specs import Parameter
 from zermelo.store import Changed, Row, Store
 from zermelo.studio import ai_move, puzzles, schemas, views
-from zermelo.studio.door import Door, Receive, Scope, Send
+from zermelo.studio.door import Door
+from zermelo.studio.events import streamed
 from zermelo.studio.review import review
 from zermelo.studio.schemas import MAX_SECONDS, Problem
-from zermelo.studio.thinking import ANALYST, Busy, Stream, Thinkers
+from zermelo.studio.thinking import ANALYST, Busy, Thinkers
 
 _PAGE = Path(__file__).parent / "page"
 _SECONDS = 10.0  # of an analysis
 _STATELESS_SECONDS = 1.0
-_AT_ONCE = 0.5  # seconds in which what goes wrong is still an error, and no event
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem} for code in (403, 404, 409, 413, 415, 422, 429)
 }
@@ -210,7 +208,7 @@ def create_app(  # noqa: PLR0915 - a route each
                 for found in thinker.think(position, limit):
                     yield views.analysis_view(position, found)
 
-        return await _events(thinkers.stream(thoughts, Limit(seconds, every=True)), "analysis")
+        return await streamed(thinkers.stream(thoughts, Limit(seconds, every=True)), "analysis")
 
     @app.get("/api/v1/review", response_class=StreamingResponse, responses=_EVENTS)
     async def review_of(
@@ -223,7 +221,7 @@ def create_app(  # noqa: PLR0915 - a route each
             with thinkers.player(ANALYST, positions[0].game.spec) as analyst:
                 yield from review(analyst, positions, limit)
 
-        return await _events(thinkers.stream(thoughts, Limit(seconds)), "ply")
+        return await streamed(thinkers.stream(thoughts, Limit(seconds)), "ply")
 
     @app.get("/api/v1/puzzle")
     async def puzzle(
@@ -407,49 +405,3 @@ def _can_write(game: Game, form: records.Format) -> bool:
     except ZermeloError:
         return False
     return True
-
-
-class _Events(StreamingResponse):
-    """A stream that stops its thinking when it ends, in whatever way it does."""
-
-    def __init__(self, stream: Stream, lines: AsyncIterator[str]) -> None:
-        super().__init__(lines, media_type="text/event-stream")
-        self._stream = stream
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._stream.close()
-
-
-async def _events(stream: Stream, name: str) -> StreamingResponse:
-    """Server-sent events: one a thought, then `done`; an error arrives as `problem`.
-
-    What goes wrong at once is an error, no stream.
-    """
-    first = asyncio.ensure_future(stream.next())
-    try:
-        await asyncio.wait((first,), timeout=_AT_ONCE)
-        if first.done():
-            first.result()
-    except BaseException:
-        first.cancel()
-        stream.close()
-        raise
-
-    async def lines() -> AsyncIterator[str]:
-        try:
-            thought = await first
-            while thought is not None:
-                yield _event(name, thought)
-                thought = await stream.next()
-            yield _event("done", {})
-        except ZermeloError as error:
-            yield _event("problem", {"detail": str(error)})
-
-    return _Events(stream, lines())
-
-
-def _event(name: str, data: dict[str, Any]) -> str:
-    return f"event: {name}\ndata: {json.dumps(data)}\n\n"
