@@ -47,7 +47,8 @@ class Searching:
 
     targets: str = "search"  #: what a state is worth: by search, or by "steps"
     depth: int = 3  #: plies ahead, in training …
-    exact: int = 64  #: … but to the end from so many stones on
+    late: int = 64  #: … and from so many stones on …
+    late_depth: int = 8  #: … so many
     games: int = 1  #: that are played for each batch
     opening: int = 10  #: random plies, below this, before games that begin at random positions
     network: float = 1.0  #: its share of an estimate, in training …
@@ -181,6 +182,7 @@ def check(recipe: Recipe) -> None:
                 "checkpoint": recipe.keeping.checkpoint,
                 "grade": recipe.keeping.grade,
                 "depth": recipe.searching.depth,
+                "late_depth": recipe.searching.late_depth,
                 "opening": recipe.searching.opening,
                 "games for a batch": recipe.searching.games,
                 "play_depth": recipe.searching.play_depth,

@@ -8,9 +8,8 @@ A state is seen by the side to move. What it is worth, by `targets`:
 - `steps`, as published: the reward where the game ends, else -g * V'(the next state), V' a copy
   of V that is renewed now and then.
 
-Late in a game a search may look to the end, which there costs less than a short one that asks the
-network; a game stops when a short search sees its end. A batch is learned for every game, or for so
-many.
+Late in a game searches may look further, which costs little there; a game stops when a short one
+sees its end. A batch is learned for every game, or for so many.
 """
 
 import copy
@@ -247,12 +246,12 @@ class ValueRollouts:
         return {name: np.concatenate(parts) for name, parts in columns} | {"results": results}
 
     def _searched(self, states: Any) -> tuple[Any, Any, list[Transitions]]:
-        """As `Looking.worths`, late in a game to its end; decided is what is decided soon."""
+        """As `Looking.worths`, deeper late in a game; decided is what a short search would see."""
         searching = self.recipe.searching
-        late = np.bitwise_count(states[:, 0] | states[:, 1]) >= searching.exact
+        late = np.bitwise_count(states[:, 0] | states[:, 1]) >= searching.late
         worths = np.zeros((len(states), self.many.num_actions))
         decided, taught = np.zeros(len(states), np.bool_), []
-        for rows, plies in ((~late, searching.depth), (late, self.many.num_actions)):
+        for rows, plies in ((~late, searching.depth), (late, searching.late_depth)):
             if rows.any():
                 worths[rows], decided[rows], learned = self.looking.worths(states[rows], plies)
                 taught.append(learned)
