@@ -96,6 +96,4 @@ if __name__ == "__main__":
     unused = [f"{x[:80]}: listed, but no strategy comes here" for x in plan if plan[x] != DONE]
     if wrong or unused:
         sys.exit(f"not proven: {wrong or unused[0]}")
-    print(
-        f"proven: {name} ({shown}): {claim}{' wins' * (claim != 'draw')}, {len(lines):,} positions"
-    )
+    print(f"proven: {name} ({shown}), claim {claim}: {len(lines):,} positions")
