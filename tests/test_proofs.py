@@ -33,6 +33,7 @@ SMALL = (
     "connect4:4x3",
     "line:rows=3,cols=3,win=3,lose=1",
     "line:rows=3,cols=3,win=3,lose=2",
+    "line:rows=3,cols=4,win=3,lose=2",
     "line:rows=3,cols=4,win=3,gravity=true",
     "line:rows=4,cols=3,win=3,overline=exact,gravity=true",
     "line:rows=2,cols=5,win=3,overline=exact",

@@ -87,6 +87,7 @@ class _Choice:
 
     owned: Any  # [state, word]
     moves: Any  # [state, actions by cost, then the costs]
+    counts: Any  # [state]: how many actions
     pairs: Any  # [state, pair as a mask]
     held: Any  # [state]: how many of them; -1: pairs do not hold
     at: Any  # [state]: which of the actions is chosen
@@ -185,7 +186,7 @@ class _Work:
         run = compiled(strategies.arrange, self.game)
         run(owned, goal, self.winning, self.tries, moves, counts, pairs, held, stack)
         begin = strategies.UNSCORED if goal == WIN else 0
-        return _Choice(owned, moves, pairs, held, np.where(held < 0, begin, 0))
+        return _Choice(owned, moves, counts, pairs, held, np.where(held < 0, begin, 0))
 
     def _pick(self, choice: _Choice, least: int) -> None:
         """One of those moves for each state, by the solver."""
@@ -196,6 +197,7 @@ class _Work:
         root = np.zeros((1, self.game.num_words), np.uint64)
         arrays = (least, choice.moves, choice.held, choice.at, wanted, root)
         self.solver.runner.work_through(run, choice.owned, arrays, self.clock)
+        assert (choice.at < choice.counts).all(), "a state is not worth what the solver said"
 
     def _lines(self, choice: _Choice) -> list[str]:
         """A line for each state: the board, the move, and the pairs that hold it."""

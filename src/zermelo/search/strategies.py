@@ -92,10 +92,12 @@ def open_replies(game: WordLineGame, child: Any) -> Any:
         state = game.play(child, lowest(mask))
         mask = mask & (mask - word(1))
         over, value = game.result(state)
+        if over and value == WIN:  # the reply loses by itself
+            continue
         known, score, _moves = game.quick(state)
-        if (over and value < WIN) or (known and score <= 0):
+        if over or (known and score <= 0):
             return 2 * _FAILS
-        if not over and not known:
+        if not known:
             cost += _OPEN_REPLY
     return cost
 
