@@ -208,7 +208,7 @@ def test_too_many_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         cli, ["prove", "mnk:4x4x3", "--out", str(path)], standalone_mode=False
     )
     assert done.return_value == 1
-    assert re.fullmatch(r"zermelo: mnk:4x4x3: [^\n]* more than 16 positions[^\n]*\n", done.output)
+    assert re.fullmatch(r"zermelo: mnk:4x4x3 is too large[^\n]*: 16 positions[^\n]*\n", done.output)
     assert not list(tmp_path.iterdir())
 
 

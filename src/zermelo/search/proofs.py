@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_POSITIONS = 2_000_000
 MAX_BYTES = 20_000_000
+_HEAD = 400  # bytes, more than the first lines take
 _SLICE = 1 << 12  # states between two looks at the limits
 _TRIES = 200  # steps in the search for pairs after one move
 
@@ -105,7 +106,7 @@ class _Work:
         import numpy as np
 
         self.game, self.progress = game, progress
-        self.listed = self.bytes = 0
+        self.listed, self.bytes = 0, _HEAD
         self.clock = Clock(progress=self._say)
         self.solver = solver_for(game)
         masks = [
@@ -144,7 +145,7 @@ class _Work:
         found: list[list[str]] = []
         refused = None
         for action in openings.values():
-            self.listed = self.bytes = 0
+            self.listed, self.bytes = 0, _HEAD
             try:
                 found.append(self._strategy([start], WIN, score, opening=action))
             except TooLarge as error:
@@ -226,10 +227,11 @@ class _Work:
         self.listed += len(lines)
         self.bytes += sum(map(len, lines)) + len(lines)
         self._say(self.clock.nodes)
-        if self.listed + waiting > MAX_POSITIONS or self.bytes > MAX_BYTES:
+        found = self.listed + waiting
+        if found > MAX_POSITIONS or self.bytes > MAX_BYTES:
             msg = (
-                f"{self.game.spec}: the proof has more than {self.listed + waiting:,} positions, "
-                f"too many for a file of {MAX_POSITIONS:,} positions and {MAX_BYTES // 10**6} MB"
+                f"{self.game.spec} is too large for a proof file: {found:,} positions "
+                f"so far, at most {MAX_POSITIONS:,} and {MAX_BYTES // 10**6} MB are written"
             )
             raise TooLarge(msg)
 
