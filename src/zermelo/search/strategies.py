@@ -109,8 +109,9 @@ def danger(child: Any, lines: Any) -> Any:
     """
     cost = 0
     for at in range(len(lines)):
-        if lines[at] & child[1] == word(0):
-            cost += _WHOLE >> popcount(lines[at] ^ (lines[at] & child[0]))
+        line = word(lines[at])
+        if line & child[1] == word(0):
+            cost += _WHOLE >> popcount(line ^ (line & child[0]))
     return cost
 
 
@@ -133,15 +134,15 @@ def pair_up(game: WordLineGame, child: Any, lines: Any, tries: Any, pairs: Any, 
             if tries < 0:
                 return -1
             stack[depth, _LINE], stack[depth, _NEXT] = line, 0
-        cells = lines[stack[depth, _LINE]] & free
+        cells = word(lines[stack[depth, _LINE]]) & free
         down = next_pair(lines, own, cells, pairs, stack, depth)
         if down:
-            free = free ^ pairs[depth]
+            free = free ^ word(pairs[depth])
             depth += 1
         else:
             depth -= 1
             if depth >= 0:
-                free = free ^ pairs[depth]
+                free = free ^ word(pairs[depth])
     return -1
 
 
@@ -149,10 +150,11 @@ def narrowest(lines: Any, own: Any, free: Any, pairs: Any, depth: Any) -> Any:
     """The open line without a pair that has the fewest free cells; -1 if every one has a pair."""
     best, fewest = -1, 65
     for at in range(len(lines)):
-        is_open = lines[at] & own == word(0)
+        line = word(lines[at])
+        is_open = line & own == word(0)
         for i in range(depth):
-            is_open = is_open and lines[at] & pairs[i] != pairs[i]
-        left = popcount(lines[at] & free)
+            is_open = is_open and line & word(pairs[i]) != word(pairs[i])
+        left = popcount(line & free)
         if is_open and left < fewest:
             best, fewest = at, left
     return best
@@ -169,7 +171,8 @@ def next_pair(lines: Any, own: Any, cells: Any, pairs: Any, stack: Any, depth: A
         pair = nth_pair(cells, at % total)
         shared = 0
         for i in range(len(lines)):
-            if lines[i] & own == word(0) and lines[i] & pair == pair:
+            line = word(lines[i])
+            if line & own == word(0) and line & pair == pair:
                 shared += 1
         if (shared > 1) == (at < total):
             pairs[depth] = pair
@@ -231,7 +234,7 @@ def pick(
             state = game.load(owned, number)
             low, high = least, game.far
             if at[number] != UNSCORED:
-                state = game.play(state, choices[number, at[number]])
+                state = game.play(state, int(choices[number, at[number]]))
                 low = -later(game, wanted[number])
                 high = low + 1
             over, _value = game.result(state)
@@ -274,7 +277,7 @@ def spread(
     for row in range(placed, used):
         slots[seek(game, found, slots, game.load(found, row))] = row + 1
     for number in range(len(owned)):
-        child = game.play(game.load(owned, number), actions[number])
+        child = game.play(game.load(owned, number), int(actions[number]))
         over, _value = game.result(child)
         mask = game.legal(child)
         while mask != word(0) and not over and held[number] < 0:
