@@ -177,6 +177,13 @@ def table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
         click.secho(line.rstrip(), bold=number == 0)
 
 
+def size(number: int) -> str:
+    """Bytes for people."""
+    if number < 10**6:
+        return f"{number / 1e3:.1f} kB" if number < 10**4 else f"{number / 1e3:.0f} kB"
+    return f"{number / 1e6:.1f} MB"
+
+
 def saved(game: str | None, first: str | None, second: str | None) -> "Save":
     """The game that was left, for --resume."""
     from zermelo import saves

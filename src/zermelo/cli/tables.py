@@ -100,10 +100,4 @@ def _build(path: Path, game: "WordGame") -> "Table":
 def _text(found: dict[str, Any]) -> str:
     """Such as: tictactoe: 765 states, 1.8 kB, built in 0.05 s."""
     done = f"built in {found['seconds']:.2f} s" if found["built"] else "there and right"
-    return f"{found['game']}: {found['states']:,} states, {_size(found['bytes'])}, {done}"
-
-
-def _size(number: int) -> str:
-    if number < 10**6:
-        return f"{number / 1e3:.1f} kB" if number < 10**4 else f"{number / 1e3:.0f} kB"
-    return f"{number / 1e6:.1f} MB"
+    return f"{found['game']}: {found['states']:,} states, {asking.size(found['bytes'])}, {done}"

@@ -149,18 +149,23 @@ class Runner:
         if control[k.GENERATION] + len(roots) >= _MAX_GENERATION:
             self.table[:] = 0
             control[k.GENERATION] = 0
+        self.work_through(run, roots, (found,), clock)
+        return [int(score) for score in found]
+
+    def work_through(self, run: Any, states: Any, arrays: tuple[Any, ...], clock: Clock) -> None:
+        """Run a kernel that searches many states to the end; it says how many are done."""
+        control = self.control
         control[k.WIDE], control[k.COARSE], control[k.HORIZON] = 0, 0, _NO_HORIZON
         control[k.DEPTH] = k.NEW
         done = 0
-        while done < len(roots):
+        while done < len(states):
             before = int(control[k.NODES])
             control[k.BUDGET] = before + clock.slice()
             done = run(
-                roots, found, done, control, *self._room, self.table, self._turns, *self._net
+                states, *arrays, done, control, *self._room, self.table, self._turns, *self._net
             )
             spent = int(control[k.NODES]) - before
-            clock.count(spent) if done == len(roots) else clock.spend(spent)
-        return [int(score) for score in found]
+            clock.count(spent) if done == len(states) else clock.spend(spent)
 
     def look_each(self, states: Any, plies: int) -> Any:
         """[state, action]: scores so many plies ahead of states that are not over; NO_SCORE else.

@@ -55,6 +55,11 @@ class Solver:
             for _ in range(self.settings.threads)
         ]
 
+    @property
+    def runner(self) -> Runner:
+        """What searches, the first thread's: for kernels that ask many questions at once."""
+        return self._runners[0]
+
     def forget(self) -> None:
         """Start anew, as if nothing had been asked."""
         for runner in self._runners:

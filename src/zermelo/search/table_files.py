@@ -84,7 +84,7 @@ def write(path: Path, spec: str, rules: str, keys: "NDArray[Any]", codes: "NDArr
         msg = f"the spec of {spec[:40]}… is too long for a table's header"
         raise ZermeloError(msg)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _write(path, [_PREFIX.pack(_MAGIC, _VERSION, len(text)), text, payload])
+    write_whole(path, [_PREFIX.pack(_MAGIC, _VERSION, len(text)), text, payload])
 
 
 def read(
@@ -200,7 +200,7 @@ def _from_planes(data: bytes, kind: str) -> "NDArray[Any]":
     return np.ascontiguousarray(flat.T).view(kind).ravel()
 
 
-def _write(path: Path, parts: list[bytes]) -> None:
+def write_whole(path: Path, parts: list[bytes]) -> None:
     """At once or not at all: another process may be reading."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".tmp")
     try:
