@@ -6,11 +6,11 @@ import numpy as np
 
 from zermelo.contract import BoardGame
 from zermelo.games.large import BoardLineGame
-from zermelo.games.tactics import windows
 from zermelo.kernels import compiled
 from zermelo.search import board_kernel as k
 from zermelo.search.clock import Clock
 from zermelo.search.engine import Engine
+from zermelo.search.geometry import geometry
 
 _WEIGHTS = (800, 120, 20, 3, 1)  # by stones missing, from 1
 _TEMPO = 150
@@ -44,7 +44,7 @@ class BoardEngine(Engine):
         self._frames = np.zeros((rows, k.NUM_COLUMNS), np.int64)
         self._moves = np.zeros((rows, 2 * game.num_actions), np.int64)
         self._pv = np.zeros((rows, rows), np.int64)
-        self._windows, self._through, self._gates = _geometry(game)
+        self._windows, self._through, self._gates = geometry(game)
         self._counts = np.zeros((2, len(self._windows)), np.int32)
         self._gains = np.zeros((2, len(self._through)), np.int32)
         self._tally = np.zeros((3, game.win + 2), np.int64)
@@ -92,24 +92,3 @@ class BoardEngine(Engine):
         self._counts[:] = 0
         self._gains[:] = 0
         self._tally[: k.WEIGHTS] = 0
-
-
-def _geometry(game: BoardLineGame) -> tuple[Any, Any, Any]:
-    """The windows, those through each place, and the gate of each action; see `look_ahead`."""
-    lines = [
-        [game.at(first + step * place) for place in range(game.win)]
-        for first, step in windows(game.grid, game.win)
-    ]
-    through = np.zeros((game.stride * (game.rows + 2), 3 + 4 * game.win), np.int32)
-    for cell in range(game.cells):
-        row, col = divmod(cell, game.cols)
-        away = abs(2 * row - game.rows + 1) + abs(2 * col - game.cols + 1)
-        through[game.at(cell), 0] = col if game.gravity else cell
-        through[game.at(cell), 1] = (game.rows + game.cols - away) // 2
-    for window, places in enumerate(lines):
-        for place in places:
-            through[place, 3 + through[place, 2]] = window
-            through[place, 2] += 1
-    gates = [game.at(action) for action in range(game.num_actions)]
-    table = np.array(lines, np.int32).reshape(-1, game.win)
-    return table, through, np.array(gates, np.int32)
