@@ -120,7 +120,7 @@ class Check:
 
 
 def wander(board: Board, stones: int, dice: random.Random) -> int | None:
-    """Random play near other stones that misses no win and no block; who moves, None if it ended."""
+    """Random play near other stones that blocks every four; who moves, None if a win came up."""
     player = 0
     for _ in range(stones):
         free = board.free()

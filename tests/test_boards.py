@@ -159,7 +159,8 @@ def test_threats_beyond_the_horizon() -> None:
     """A win by two fours in a row, looked at with depth 0."""
     position = _gomoku("h8 g8 i8 a1 j8 a3 l9 k13 k10 a5 k11 a7")
     assert _best(position, 0)[0] == FAR - 5  # k8, and after l8 the open four k9
-    assert _look(_engine(position, fours=0), position.state, 0) < DECISIVE
+    blind = _engine(position, fours=0)
+    assert blind._look_ahead(position.state, 0, -FAR, FAR, Clock()) < DECISIVE
 
 
 @pytest.mark.parametrize("depth", [0, 2, 3])

@@ -1,5 +1,6 @@
 """The engine for boards above 64 cells: the arrays of `board_kernel`, and its slices."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,18 @@ from zermelo.contract import BoardGame
 from zermelo.games.large import BoardLineGame
 from zermelo.kernels import compiled
 from zermelo.search import board_kernel as k
-from zermelo.search.clock import Clock
-from zermelo.search.engine import Engine
+from zermelo.search.clock import Clock, Stopped
+from zermelo.search.engine import Engine, Forced
 from zermelo.search.geometry import geometry
+from zermelo.search.threats import ThreatSearch
 
 _WEIGHTS = (800, 120, 20, 3, 1)  # by stones missing, from 1
 _TEMPO = 150
 _WIDTH = 16
 _FOURS = 3
 _MAX_LINES = 1000
+_FORCING, _FORCING_NODES = 0.25, 20_000  # for a forced win: a share of the time, else nodes
+_CHECKING_NODES = 2_000  # for the other side's, by fours, after a move that seems best
 
 
 class BoardEngine(Engine):
@@ -51,6 +55,8 @@ class BoardEngine(Engine):
         for stones in range(1, game.win):
             self._tally[k.WEIGHTS, stones] = _WEIGHTS[min(game.win - stones, len(_WEIGHTS)) - 1]
         self._lines: dict[Any, list[int]] = {}
+        # By state: the score that threats prove and how, None where none was found.
+        self._known: dict[Any, tuple[int, Forced] | None] = {}
 
     def start(self, depth: int) -> None:
         """Nothing but lines is kept from an earlier iteration."""
@@ -60,8 +66,19 @@ class BoardEngine(Engine):
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
         """The score of a state that is not over; see `Engine.search`.
 
-        With depth 0 it still sees a win at once, forced blocks and a win by threats.
+        With depth 0 it still sees a win at once, forced blocks and a win by threats. Before a score
+        below beta is told, which may make this the other side's choice, fours are looked at to
+        the end.
         """
+        score = self._proven(state)
+        if score is None:
+            score = self._look_ahead(state, depth, alpha, beta, clock)
+            if score < beta and abs(score) <= self.decisive:
+                self._check(state, clock)
+                score = self._proven(state) or score
+        return score
+
+    def _look_ahead(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
         cells = np.frombuffer(self.game.to_cells(state), np.uint8)
         control, frames = self._control, self._frames
         self._set_up(cells, self.game.player(state))
@@ -83,7 +100,55 @@ class BoardEngine(Engine):
 
     def line(self, state: Any) -> list[int]:
         """The moves expected from a state, if a search of it found some above its alpha."""
+        known = self._known.get(state)
+        if known is not None:
+            score, forced = known
+            return list(forced.line[score < 0 :])
         return list(self._lines.get(state, ()))
+
+    def force(self, state: Any, clock: Clock) -> int | None:
+        """By fours, then by quiet threats: see `threats`."""
+        self._known.clear()
+        if not self._may_force(state):
+            return None
+        nodes = None if clock.deadline is not None else _FORCING_NODES
+        found = self._threats.find(state, clock.part(_FORCING, nodes))
+        if found is None:
+            return None
+        after = self.game.play(state, found.line[0])
+        if not self.game.result(after)[0]:
+            self._known[after] = found.plies - 1 - self.far, found
+        return found.line[0]
+
+    def forced(self, state: Any) -> Forced | None:
+        """What `force` and the check after a search have found."""
+        known = self._known.get(state)
+        return None if known is None else known[1]
+
+    def _proven(self, state: Any) -> int | None:
+        known = self._known.get(state)
+        return None if known is None else known[0]
+
+    def _check(self, state: Any, clock: Clock) -> None:
+        """Whether the side to move wins by fours; looked at once, until `force` is called again."""
+        if state in self._known or not self._may_force(state):
+            return
+        self._known[state] = None
+        try:
+            found = self._threats.by_fours(state, clock.part(nodes=_CHECKING_NODES))
+        except Stopped:
+            clock.check()
+        else:
+            self._known[state] = None if found is None else (self.far - found.plies, found)
+
+    @functools.cached_property
+    def _threats(self) -> ThreatSearch:
+        """Made, and compiled, when there are stones enough to threaten."""
+        return ThreatSearch(self.game)
+
+    def _may_force(self, state: Any) -> bool:
+        """Whether the side to move has stones enough to make a four with the next."""
+        return not self.game.gravity and state[0].bit_count() >= self.game.win - 2
 
     def _set_up(self, cells: Any, player: int) -> None:
         self._control[[k.PLY, k.HORIZON, k.READY, k.SIDE]] = 0, 0, 0, player

@@ -1,15 +1,17 @@
 """Forced wins: the threats of `threat_kernel`, by the clock. What is found is proven."""
 
+import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from zermelo.errors import BadSpec
 from zermelo.games.large import BoardLineGame
 from zermelo.kernels import compiled
 from zermelo.search import threat_kernel as k
 from zermelo.search.clock import Clock, Stopped
+from zermelo.search.engine import Forced
 from zermelo.search.geometry import geometry
 
 MAX_FOURS = 150  #: in one line
@@ -19,20 +21,13 @@ _SUB_FOURS, _SUB_NODES = 30, 200  # for a search of fours within another
 _SHARE = 0.5  # of the time, for fours alone
 
 
-@dataclass(frozen=True)
-class Forced:
-    """A win of the side to move against every defence, and the line that lasts longest."""
-
-    line: tuple[int, ...]  #: actions; one that ends with a forbidden block lacks the last move
-    plies: int  #: no defence lasts longer
-    fours: bool  #: every move of the winner threatens to win at once
-
-
 class ThreatSearch:
     """Looks for forced wins in one line game without gravity."""
 
     def __init__(self, game: BoardLineGame) -> None:
-        assert not game.gravity, f"{game.spec}: threats are for games without gravity"
+        if game.gravity:
+            msg = f"{game.spec}: threats are for games without gravity"
+            raise BadSpec(msg)
         self.game = game
         self._run = compiled(k.force, game)
         self._windows, self._through, _ = geometry(game)
@@ -52,15 +47,14 @@ class ThreatSearch:
 
         None when there is none, or none was found when the clock stopped.
         """
-        try:
-            found = self.by_fours(state, clock.part(_SHARE))
-        except Stopped:
-            found = None
-        for limit in range(1, max_threats + 1):
-            if found is not None:
-                break
-            found = self._look(state, k.THREATS, limit, clock)
-        return found
+        with contextlib.suppress(Stopped):
+            if (found := self.by_fours(state, clock.part(_SHARE))) is not None:
+                return found
+        with contextlib.suppress(Stopped):
+            for limit in range(1, max_threats + 1):
+                if (found := self._look(state, k.THREATS, limit, clock)) is not None:
+                    return found
+        return None
 
     def by_fours(self, state: Any, clock: Clock, max_fours: int = MAX_FOURS) -> Forced | None:
         """A win by fours alone, no more than so many before five; the shortest, if time allows."""
