@@ -17,6 +17,7 @@ from zermelo.search import textbook
 from zermelo.search.boards import BoardEngine
 from zermelo.search.clock import Clock
 from zermelo.search.engine import Forced
+from zermelo.search.threat_kernel import force
 from zermelo.search.threats import MAX_FOURS, ThreatSearch
 
 NODES = 20_000
@@ -202,6 +203,25 @@ def test_a_stop_leaves_the_search_whole() -> None:
     for nodes in (1, 10, 100, 1000):
         assert search.find(position.state, Clock(Limit(nodes=nodes))) is None
         assert search.find(position.state, Clock(Limit(nodes=NODES))) == found
+
+
+def test_the_kernel_runs_uncompiled_and_in_slices() -> None:
+    class Slow(Clock):
+        def slice(self, least: int = 1) -> int:
+            return least
+
+    game = z.game("gomoku:size=9,renju=true")
+    fast, plain = ThreatSearch(game), ThreatSearch(game)
+    plain._run = functools.partial(force, game)
+    dice = random.Random(4)
+    for _ in range(12):
+        board = empty(game)
+        player = wander(board, dice.randrange(8, 20), dice)
+        if player is not None:
+            state = state_of(game, board, player)
+            whole, sliced = Clock(Limit(nodes=300)), Slow(Limit(nodes=300))
+            assert fast.find(state, whole, 2) == plain.find(state, whole, 2)
+            assert fast.find(state, sliced, 2) == plain.find(state, Clock(Limit(nodes=300)), 2)
 
 
 def test_players_take_and_prevent_forced_wins() -> None:
