@@ -1,5 +1,6 @@
 """The engine for boards above 64 cells: the arrays of `board_kernel`, and its slices."""
 
+import contextlib
 import functools
 from typing import Any
 
@@ -19,8 +20,9 @@ _TEMPO = 150
 _WIDTH = 16
 _FOURS = 3
 _MAX_LINES = 1000
-_FORCING, _FORCING_NODES = 0.25, 20_000  # for a forced win: a share of the time, else nodes
-_CHECKING_NODES = 2_000  # for the other side's, by fours, after a move that seems best
+_FORCING, _FORCING_NODES = 0.12, 20_000  # for a forced win: a share of the time, else nodes
+_FEARING, _FEARING_NODES = 0.04, 5_000  # for the other side's, if this one passed
+_CHECKING_NODES = 1_500  # for the other side's after a move that seems best
 
 
 class BoardEngine(Engine):
@@ -57,6 +59,8 @@ class BoardEngine(Engine):
         self._lines: dict[Any, list[int]] = {}
         # By state: the score that threats prove and how, None where none was found.
         self._known: dict[Any, tuple[int, Forced] | None] = {}
+        self._in_danger = False  # the other side threatens to win by force
+        self._clock = Clock()  # of the whole search: some parts run without a limit
 
     def start(self, depth: int) -> None:
         """Nothing but lines is kept from an earlier iteration."""
@@ -68,7 +72,7 @@ class BoardEngine(Engine):
 
         With depth 0 it still sees a win at once, forced blocks and a win by threats. Before a score
         below beta is told, which may make this the other side's choice, fours are looked at to
-        the end.
+        the end, and other threats where there is danger.
         """
         score = self._proven(state)
         if score is None:
@@ -109,16 +113,27 @@ class BoardEngine(Engine):
     def force(self, state: Any, clock: Clock) -> int | None:
         """By fours, then by quiet threats: see `threats`."""
         self._known.clear()
-        if not self._may_force(state):
-            return None
-        nodes = None if clock.deadline is not None else _FORCING_NODES
-        found = self._threats.find(state, clock.part(_FORCING, nodes))
+        self._clock = clock
+        found = self._find(state, clock, _FORCING, _FORCING_NODES)
+        # Does the other side win by force if this one passes? Then a move has to prevent it.
+        passed = self.game.handed_over(state)
+        self._in_danger = (
+            found is None
+            and not self.game.result(passed)[0]
+            and self._find(passed, clock, _FEARING, _FEARING_NODES) is not None
+        )
         if found is None:
             return None
         after = self.game.play(state, found.line[0])
         if not self.game.result(after)[0]:
             self._known[after] = found.plies - 1 - self.far, found
         return found.line[0]
+
+    def _find(self, state: Any, clock: Clock, share: float, nodes: int) -> Forced | None:
+        if not self._may_force(state):
+            return None
+        part = clock.part(share, None if clock.deadline is not None else nodes)
+        return self._threats.find(state, part)
 
     def forced(self, state: Any) -> Forced | None:
         """What `force` and the check after a search have found."""
@@ -130,16 +145,16 @@ class BoardEngine(Engine):
         return None if known is None else known[0]
 
     def _check(self, state: Any, clock: Clock) -> None:
-        """Whether the side to move wins by fours; looked at once, until `force` is called again."""
+        """Whether the side to move wins by force; looked at once, until `force` is called again."""
         if state in self._known or not self._may_force(state):
             return
         self._known[state] = None
-        try:
-            found = self._threats.by_fours(state, clock.part(nodes=_CHECKING_NODES))
-        except Stopped:
-            clock.check()
-        else:
-            self._known[state] = None if found is None else (self.far - found.plies, found)
+        with contextlib.suppress(Stopped):
+            self._clock.check()
+            look = self._threats.find if self._in_danger else self._threats.by_fours
+            found = look(state, clock.part(nodes=_CHECKING_NODES))
+            if found is not None:
+                self._known[state] = self.far - found.plies, found
 
     @functools.cached_property
     def _threats(self) -> ThreatSearch:
