@@ -137,6 +137,12 @@ def push(ply: Any, kind: Any, limit: Any, cap: Any, last: Any, frames: Any) -> A
     return PUSHED
 
 
+def test(ply: Any, last: Any, control: Any, frames: Any) -> Any:
+    """A short search of fours alone."""
+    cap = control[NODES] + control[SUB_NODES]
+    return push(ply, FOURS, control[SUB_FOURS], cap, last, frames)
+
+
 def slot_of(ply: Any, frames: Any, memo: Any, key: Any) -> Any:
     """Where a state is remembered, and by which key."""
     name = key[0] ^ mix(word(1000 + frames[ply, KIND]))
@@ -198,8 +204,7 @@ def enter(
     # Before a quiet threat counts, and before quiet threats are tried, fours have their turn.
     if found == OPEN and (kind == THREATS or (kind == DEFENCE and frames[ply, COUNT] == 0)):
         frames[ply, STAGE] = TEST
-        cap = control[NODES] + control[SUB_NODES]
-        return push(ply, FOURS, control[SUB_FOURS], cap, NOWHERE, frames)
+        return test(ply, NOWHERE, control, frames)
     return found
 
 
@@ -329,10 +334,12 @@ def go_on(
     place = moves[ply, at]
     frames[ply, NEXT] = at + 1
     place_stone(place, attacking, 1, cells, control, through, tally, key)
-    limit, above = frames[ply, LIMIT], kind - DEFENDING
+    limit, cap = frames[ply, LIMIT], frames[ply, CAP]
     if attacking:
-        limit, above = limit - 1, kind + DEFENDING
-    return push(ply, above, limit, frames[ply, CAP], place, frames)
+        return push(ply, kind + DEFENDING, limit - 1, cap, place, frames)
+    if kind == DEFENCE and limit == 0:  # no quiet threat is left
+        return test(ply, place, control, frames)
+    return push(ply, kind - DEFENDING, limit, cap, place, frames)
 
 
 def take(
@@ -355,7 +362,7 @@ def take(
     if frames[ply, STAGE] == TEST:
         frames[ply, STAGE] = TRY
         if found == FAILED:
-            return OPEN if attacking and frames[ply, LIMIT] > 0 else FAILED
+            return OPEN if attacking else FAILED
         if attacking:
             copy(ply, 0, frames, lines)
             return WON
