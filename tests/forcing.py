@@ -12,6 +12,7 @@ from naive import DIRECTIONS, renju_fault
 
 Cell = tuple[int, int]
 WIN, LOSS, GOES_ON = "win", "loss", ""
+_REACH = range(-2, 3)
 
 
 @dataclass
@@ -27,7 +28,8 @@ class Board:
 
     def free(self) -> list[Cell]:
         cells = [(row, col) for row in range(self.rows) for col in range(self.cols)]
-        return [cell for cell in cells if not any(cell in side for side in self.stones)]
+        taken = self.stones[0] | self.stones[1]
+        return [cell for cell in cells if cell not in taken]
 
     def run(self, stones: set[Cell], cell: Cell, down: int, right: int) -> int:
         size = 1
@@ -121,19 +123,14 @@ class Check:
 
 def wander(board: Board, stones: int, dice: random.Random) -> int | None:
     """Random play near other stones that blocks every four; who moves, None if a win came up."""
-    player = 0
+    player, near = 0, {(board.rows // 2, board.cols // 2)}
     for _ in range(stones):
-        free = board.free()
-        taken = board.stones[0] | board.stones[1]
-        near = [c for c in free if any(_reach(c, t) <= 2 for t in taken)]
         blocks = board.winning(1 - player)
-        cell = dice.choice(blocks or near or [(board.rows // 2, board.cols // 2)])
+        cell = dice.choice(blocks or sorted(near))
         if board.winning(player) or board.outcome(player, cell):
             return None
         board.stones[player].add(cell)
+        near |= {(cell[0] + down, cell[1] + right) for down in _REACH for right in _REACH}
+        near &= set(board.free())
         player = 1 - player
     return player
-
-
-def _reach(one: Cell, other: Cell) -> int:
-    return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
