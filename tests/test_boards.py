@@ -159,7 +159,8 @@ def test_threats_beyond_the_horizon() -> None:
     """A win by two fours in a row, looked at with depth 0."""
     position = _gomoku("h8 g8 i8 a1 j8 a3 l9 k13 k10 a5 k11 a7")
     assert _best(position, 0)[0] == FAR - 5  # k8, and after l8 the open four k9
-    assert _look(_engine(position, fours=0), position.state, 0) < DECISIVE
+    blind = _engine(position, fours=0)
+    assert blind._look_ahead(position.state, 0, -FAR, FAR, Clock()) < DECISIVE
 
 
 @pytest.mark.parametrize("depth", [0, 2, 3])
@@ -243,3 +244,23 @@ def test_a_search_that_was_stopped_leaves_no_trace() -> None:
 
 def test_the_first_stone_goes_to_the_centre() -> None:
     assert _best(z.game("gomoku").start(), 1)[1] == "h8"
+
+
+def test_the_estimate_tells_open_lines_from_closed_ones() -> None:
+    def worth(row: str) -> int:
+        cells = tuple({"X": 1, "O": -1}.get(c, 0) for c in "." * 105 + row + "." * 105)
+        game = z.game("gomoku")
+        engine = BoardEngine(game)
+        engine._look_ahead(game.from_board(cells, 0, checked=False), 0, -FAR, FAR, Clock())
+        return int(engine._tally[0, -1])
+
+    rows = (
+        ".....XXXX......",
+        "....OXXXX......",
+        ".....XXX.......",
+        "....OXXX.......",
+        ".....XX........",
+    )
+    worths = [worth(row) for row in (*rows, "....OXX........")]
+    assert worths == sorted(worths, reverse=True)
+    assert len(set(worths)) == len(worths)

@@ -17,6 +17,8 @@ from zermelo.games.lines import LineGame
 from zermelo.words import bits
 
 FREE, FIRST, SECOND, BORDER = 0, 1, 2, 3
+#: what `ban` answers; a stone that hangs is allowed, but the other side's stones may change that
+ALLOWED, BANNED, HANGS = range(3)
 
 
 class BoardLineGame(LineGame, BoardGame):
@@ -78,16 +80,31 @@ class BoardLineGame(LineGame, BoardGame):
 
     def judge(self, cells: Any, at: Any, left: Any) -> Any:
         """Only the stone just played counts: win before loss, loss before draw."""
-        won, lost = False, False
-        for step in (1, self.stride, self.stride + 1, self.stride - 1):
-            length = self.run(cells, at, step)
-            won = won or length == self.win or (length > self.win and not self.exact)
-            lost = lost or (self.lose > 0 and length >= self.lose)
-        if won:
+        if self.is_line(cells, at):
             return True, -1
-        if lost:
+        if self.ban(cells, at) == BANNED:
             return True, 1
         return left == 0, 0
+
+    def is_line(self, cells: Any, at: Any) -> Any:
+        """Whether the stone on a place stands in a winning line."""
+        found, exact = False, self.counts_exactly(cells[at])
+        for step in (1, self.stride, self.stride + 1, self.stride - 1):
+            length = self.run(cells, at, step)
+            found = found or length == self.win or (length > self.win and not exact)
+        return found
+
+    def counts_exactly(self, _stone: Any) -> Any:
+        """Whether a line that is too long is none, for the owner of a stone."""
+        return self.exact
+
+    def ban(self, cells: Any, at: Any) -> int:
+        """Whether the stone on a place, which makes no winning line, loses by itself."""
+        banned = False
+        if self.lose > 0:
+            for step in (1, self.stride, self.stride + 1, self.stride - 1):
+                banned = banned or self.run(cells, at, step) >= self.lose
+        return BANNED if banned else ALLOWED
 
     def run(self, cells: Any, at: Any, step: Any) -> Any:
         """The length of the run of equal stones through a place, in one direction."""

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from zermelo.games import line_boards
-from zermelo.games.large import FIRST, FREE, BoardLineGame
+from zermelo.games.large import ALLOWED, BANNED, FIRST, FREE, HANGS, BoardLineGame
 from zermelo.words import bits
 
 _FIVE = 5
-ALLOWED, OVERLINE, TWO_FOURS, TWO_THREES = range(4)  #: what `fault` answers
+FAULTLESS, OVERLINE, TWO_FOURS, TWO_THREES = range(4)  #: what `fault` answers
 FAULTS = ("", "an overline", "two fours", "two threes")
 
 
@@ -41,7 +41,7 @@ class RenjuGame(BoardLineGame):
     def play(self, state: Any, action: Any) -> Any:
         """Judged on the padded board, where the last stone is known."""
         mine, theirs, _, player = state
-        forbidden = player == 0 and self.fault_of(state, action) != ALLOWED
+        forbidden = player == 0 and self.fault_of(state, action) != FAULTLESS
         return (theirs, mine | 1 << action, int(forbidden), 1 - player)
 
     def result(self, state: Any) -> Any:
@@ -56,7 +56,9 @@ class RenjuGame(BoardLineGame):
         if self.player(state) != 0 or self.result(state)[0]:
             return []
         return [
-            action for action in bits(self.legal(state)) if self.fault_of(state, action) != ALLOWED
+            action
+            for action in bits(self.legal(state))
+            if self.fault_of(state, action) != FAULTLESS
         ]
 
     def fault_of(self, state: Any, action: int) -> int:
@@ -65,24 +67,25 @@ class RenjuGame(BoardLineGame):
         cells[self.at(action)] = FIRST
         return self.fault(cells, self.at(action))
 
-    def judge(self, cells: Any, at: Any, left: Any) -> Any:
-        """As `result`, from the last stone."""
-        won = False
-        for step in (1, self.stride, self.stride + 1, self.stride - 1):
-            length = self.run(cells, at, step)
-            won = won or length == _FIVE or (length > _FIVE and cells[at] != FIRST)
-        if won:
-            return True, -1
-        if cells[at] == FIRST and self.fault(cells, at) != ALLOWED:
-            return True, 1
-        return left == 0, 0
+    def counts_exactly(self, _stone: Any) -> Any:
+        """Black's lines."""
+        return _stone == FIRST
+
+    def ban(self, cells: Any, at: Any) -> int:
+        """Black's forbidden points; two threes hang on what becomes of their completing points."""
+        if cells[at] != FIRST:
+            return ALLOWED
+        found = self.first_fault(cells, at)
+        if found != TWO_THREES:
+            return ALLOWED if found == FAULTLESS else BANNED
+        return BANNED if self.has_two_threes(cells, at) else HANGS
 
     def fault(self, cells: Any, at: Any) -> int:
         """Which rule black's stone on `at` breaks; a five breaks none."""
         found = self.first_fault(cells, at)
         if found != TWO_THREES:
             return found
-        return TWO_THREES if self.has_two_threes(cells, at) else ALLOWED
+        return TWO_THREES if self.has_two_threes(cells, at) else FAULTLESS
 
     def first_fault(self, cells: Any, at: Any) -> int:
         """The same, with TWO_THREES for two threes whose completing points may be forbidden."""
@@ -90,7 +93,7 @@ class RenjuGame(BoardLineGame):
         for step in (1, self.stride, self.stride + 1, self.stride - 1):
             length = self.run(cells, at, step)
             if length == _FIVE:
-                return ALLOWED
+                return FAULTLESS
             overline = overline or length > _FIVE
         if overline:
             return OVERLINE
@@ -105,7 +108,7 @@ class RenjuGame(BoardLineGame):
                 threes += 1
         if fours > 1:
             return TWO_FOURS
-        return TWO_THREES if threes > 1 else ALLOWED
+        return TWO_THREES if threes > 1 else FAULTLESS
 
     def has_two_threes(self, cells: Any, at: Any) -> bool:
         """Whether two threes of the stone on `at` have completing points that are allowed.
@@ -145,7 +148,7 @@ class RenjuGame(BoardLineGame):
                 stack[depth] = 0
                 stack[depth, 0] = point
             else:
-                self.close_trial(cells, stack[depth], found != ALLOWED)
+                self.close_trial(cells, stack[depth], found != FAULTLESS)
 
     def close_trial(self, cells: Any, row: Any, forbidden: Any) -> None:
         """Take the trial stone back; an allowed one makes a three, and its direction is done."""

@@ -233,6 +233,7 @@ class _Work:
             plies=self.engine.plies(score),
             diff=None if self.engine.ply_cost else score,
             line=self.lines[action],
+            forced=self.engine.forced(self.facts.children[action]),
         )
 
     def _candidate(self, judged: Judged, why: Any, *, best: bool) -> Candidate:

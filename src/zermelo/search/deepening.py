@@ -52,6 +52,9 @@ def deepen(
     `every` asks for the score of every move; without `lines` no expected play is told.
     """
     order = _from_centre(engine.game, engine.game.actions(state))
+    forced = engine.force(state, clock)
+    if forced is not None:
+        order.sort(key=lambda action: action != forced)
     for depth in range(1, (max_depth or MAX_DEPTH) + 1):
         try:
             # The first depth is a move's worth of work, and without it there would be no answer.

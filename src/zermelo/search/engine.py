@@ -6,10 +6,20 @@ Scores are seen by the side to move. A win in n plies is `far - n`, a loss `n - 
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 from zermelo.contract import Game
 from zermelo.search.clock import Clock
+
+
+@dataclass(frozen=True)
+class Forced:
+    """A proven win of the side to move by threats, with the line that lasts longest."""
+
+    line: tuple[int, ...]  #: actions; one that ends with a forbidden block lacks the last move
+    plies: int  #: no defence lasts longer
+    fours: bool  #: every move of the winner threatens to win at once
 
 
 class Engine(ABC):
@@ -43,6 +53,19 @@ class Engine(ABC):
     @abstractmethod
     def line(self, state: Any) -> list[int]:
         """The actions that the last search of a state expects, as far as it remembers."""
+
+    def force(self, state: Any, clock: Clock) -> int | None:
+        """The first move of a forced win, which `search` then knows; None where none is found.
+
+        Called once before a state is searched.
+        """
+        del state, clock
+        return None
+
+    def forced(self, state: Any) -> Forced | None:
+        """How the winner of a state, or of the one before it, wins by threats, if that is known."""
+        del state
+        return None
 
     def sooner(self, score: int) -> int:
         """A child's score, seen by the side that moved: the sign flips, a ply is added."""

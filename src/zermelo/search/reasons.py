@@ -13,12 +13,14 @@ from typing import Any
 from zermelo.contract import Game
 from zermelo.games.lines import LineGame
 from zermelo.players import Reason
+from zermelo.search.engine import Forced
 
 KINDS = {
     "wins-now": "the move ends the game and wins it",
     "loses-now": "the move ends the game and loses it: three in a row in Squava, a forbidden point",
     "draws-now": "the move ends the game in a draw",
     "wins": "proven: the move wins by force, in so many plies or by so many discs",
+    "forced": "proven: the move wins by threats within so many plies, perhaps by fours only",
     "only-move": "proven: every other move is worth less (win, draw or loss), or none is legal",
     "blocks": "after another move the opponent wins at once there; after this one not",
     "two-threats": "after the move its side threatens to win at once in two places or more",
@@ -41,6 +43,7 @@ class Judged:
     plies: int | None = None  #: to the end, counted from before the move
     diff: int | None = None
     line: tuple[int, ...] = ()  #: best play, this move first
+    forced: Forced | None = None  #: how threats prove the win or the loss
 
 
 @dataclass
@@ -204,6 +207,9 @@ def _outcome(facts: Facts, move: Judged) -> list[Reason]:
     text = facts.game.to_text
     line = tuple(map(text, move.line))
     other = facts.sides[1]
+    by_threats = "" if move.forced is None else _by_threats(facts.game, move.forced)
+    if move.sign == 1 and by_threats:
+        return [Reason("forced", f"wins by force within {by_threats}", line)]
     if move.sign == 1 and len(line) > 1:
         how = f"wins by {move.diff}" if move.diff else f"wins by force in {move.plies} plies"
         if move.diff is None and move.plies is None:
@@ -217,12 +223,21 @@ def _outcome(facts: Facts, move: Judged) -> list[Reason]:
     if move.sign == -1 and len(line) > 1:
         if move.diff:
             words = f"lets {other} win by {-move.diff}"
+        elif by_threats:
+            words = f"lets {other} win by force within {by_threats},"
         elif move.plies is None:
             words = f"lets {other} win by force"
         else:
             words = f"lets {other} win in {move.plies - 1} plies"
         return [Reason("lets-win", f"{words} with {line[1]}", line)]
     return []
+
+
+def _by_threats(game: Game, forced: Forced) -> str:
+    """How long it takes at most, and by what kind of moves."""
+    names = {4: "threes", 5: "fours", 6: "fives"}
+    fours = names.get(getattr(game, "win", 0), "threats to win at once")
+    return f"{forced.plies} plies, {fours} only" if forced.fours else f"{forced.plies} plies"
 
 
 def _rank(facts: Facts, move: Judged, judged: list[Judged]) -> list[Reason]:

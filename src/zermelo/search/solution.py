@@ -199,7 +199,8 @@ class _Work:
                 best = [a for a, score in found.scores.items() if score == found.score]
                 self.found(found.score, engine.far, engine.ply_cost, best if every else best[:1])
                 plies = engine.plies(found.score)
-                self.known = replace(self.known, plies=plies, pv=texts, complete=every)
+                complete = every and (found.exact or plies is not None)
+                self.known = replace(self.known, plies=plies, pv=texts, complete=complete)
                 return found.score
         return None
 
