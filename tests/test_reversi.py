@@ -1,12 +1,20 @@
 """Reversi: published counts, a naive oracle, passes and boards."""
 
 import random
+import time
+from typing import Any
 
 import pytest
 
+import truth
 import zermelo as z
+from zermelo.contract import WordGame
 from zermelo.games.reversi import Reversi
+from zermelo.search.clock import Clock
 from zermelo.search.count import count
+from zermelo.search.runner import Runner
+from zermelo.search.solver import Solver
+from zermelo.words import popcount
 
 
 def test_perft() -> None:
@@ -157,3 +165,131 @@ def test_a_disc_far_from_all_others_cannot_arise() -> None:
 def test_bad_sizes() -> None:
     with pytest.raises(z.BadSpec, match="Reversi has 4, 6 or 8"):
         z.game("reversi:5")
+
+
+def late(size: int, free: int, dice: random.Random) -> tuple[int, ...]:
+    """A state of a random game with so many cells left."""
+    game = z.game(f"reversi:{size}")
+    while True:
+        position = game.start()
+        while position.actions and (position.board or ()).count(0) > free:
+            position = position.play_action(dice.choice(position.actions))
+        if position.actions:
+            return tuple(position.state)
+
+
+@pytest.mark.parametrize("size", [4, 6, 8])
+def test_the_solver_turns_over_what_the_rules_do(size: int) -> None:
+    game, dice = z.game(f"reversi:{size}"), random.Random(6)
+    assert isinstance(game, Reversi)
+    for _ in range(30):
+        state = game.initial()
+        while actions := game.actions(state):
+            for action in actions:
+                assert game.play_at(state, action) == game.play(state, action)
+            state = game.play(state, dice.choice(actions))
+
+
+@pytest.mark.parametrize("size", [4, 6, 8])
+def test_the_last_four_cells_are_filled_as_minimax_does(size: int) -> None:
+    game, dice = z.game(f"reversi:{size}"), random.Random(7)
+    assert isinstance(game, Reversi)
+
+    def best(state: tuple[int, ...]) -> int:
+        replies = [-best(game.play(state, action)) for action in game.actions(state)]
+        return max(replies) if replies else game.diff(state)
+
+    for _ in range(100):
+        state = late(size, 4, dice)
+        score = best(state)
+        assert game.within(state, -65, 65) == (True, score)
+        alpha = dice.randrange(-64, 64)
+        bound = game.within(state, alpha, alpha + 1)[1]
+        assert (bound > alpha) == (score > alpha)
+        assert bound <= score if bound > alpha else bound >= score
+    assert game.within(late(size, 5, dice), -65, 65)[0] is False
+
+
+def known_endgames() -> list[tuple[tuple[int, ...], int]]:
+    """States with 13 and 14 cells left, and their scores for the side to move."""
+    found = []
+    for line in truth.lines("reversi/endgame_13_14.txt"):
+        board, side, _best, lead = line.split()
+        state = z.game("reversi").position(f"{board} {side[0].translate(SIDES)}", unchecked=True)
+        found.append((tuple(state.state), int(lead) if side == "Black" else -int(lead)))
+    return found
+
+
+SIDES = str.maketrans("BW", "XO")
+
+
+def test_known_endgames() -> None:
+    known = known_endgames()[:25]
+    assert scores(z.game("reversi"), [state for state, _ in known]) == [score for _, score in known]
+
+
+@pytest.mark.proof
+def test_all_known_endgames() -> None:
+    known, game = known_endgames(), z.game("reversi")
+    scores(game, [known[0][0]])  # compiled
+    begin = time.process_time()
+    assert scores(game, [state for state, _ in known]) == [score for _, score in known]
+    assert (time.process_time() - begin) / len(known) < 0.05
+
+
+def scores(game: z.Game, states: list[tuple[int, ...]]) -> list[int]:
+    assert isinstance(game, WordGame)
+    return Runner(game, table_bits=20).scores(states, Clock())
+
+
+class Awarded(Reversi):
+    """Cells left empty go to the winner, as the FFO positions have it."""
+
+    def lead(self, mine: Any, theirs: Any) -> Any:
+        diff = popcount(mine) - popcount(theirs)
+        left = self.cells - popcount(mine | theirs)
+        return diff + left * ((diff > 0) - (diff < 0))
+
+
+def ffo(name: str) -> list[tuple[tuple[int, ...], dict[str, int]]]:
+    """States, and what each move is worth, empties going to the winner."""
+    found = []
+    for line in truth.lines(f"reversi/{name}"):
+        board, *moves = (part.strip() for part in line.split(";"))
+        state = z.game("reversi").position(board, unchecked=True).state
+        pairs = (move.lower().split(":") for move in moves if move)
+        found.append((tuple(state), {move: int(worth) for move, worth in pairs}))
+    return found
+
+
+def test_known_endgames_of_the_ffo() -> None:
+    """Where no cell is left empty the two ways of counting agree; it is known which."""
+    known = ffo("endgame_ffo_1_19.obf")
+    found = scores(z.game("reversi"), [state for state, _ in known])
+    off = {
+        n: score
+        for n, (score, (_, m)) in enumerate(zip(found, known, strict=True), 1)
+        if score != max(m.values())
+    }
+    assert off == {5: 31, 11: 29}  # one cell is left: 32 and 30
+
+
+@pytest.mark.proof
+def test_every_move_of_the_ffo() -> None:
+    game = Awarded(spec="awarded")
+    for state, worths in ffo("endgame_ffo_1_19.obf"):
+        children = [game.play(state, game.parse_action(move)) for move in worths]
+        assert [-score for score in scores(game, children)] == list(worths.values())
+
+
+@pytest.mark.proof
+def test_ffo_40_takes_seconds() -> None:
+    """20 cells left: a2 wins by 38, and no other move does."""
+    [(state, worths)] = ffo("endgame_ffo_40.obf")
+    game = z.game("reversi")
+    assert isinstance(game, Reversi)
+    solver = Solver(game)
+    begin = time.process_time()
+    assert solver.score(state) == max(worths.values()) == 38
+    assert time.process_time() - begin < 10
+    assert solver.best(state, 38) == [game.parse_action("a2")]
