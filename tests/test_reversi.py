@@ -2,19 +2,22 @@
 
 import random
 import time
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import truth
 import zermelo as z
 from zermelo.contract import WordGame
+from zermelo.games import patterns
 from zermelo.games.reversi import Reversi
 from zermelo.search.clock import Clock
 from zermelo.search.count import count
 from zermelo.search.runner import Runner
 from zermelo.search.solver import Solver
-from zermelo.words import popcount
+from zermelo.words import bits, popcount
 
 
 def test_perft() -> None:
@@ -293,3 +296,44 @@ def test_ffo_40_takes_seconds() -> None:
     assert solver.score(state) == max(worths.values()) == 38
     assert time.process_time() - begin < 10
     assert solver.best(state, 38) == [game.parse_action("a2")]
+
+
+def test_patterns_are_worth_what_their_lines_are() -> None:
+    """A walk over the lines, cell by cell; a symmetry changes nothing; the compiled form agrees."""
+    game, dice = z.game("reversi"), random.Random(8)
+    assert isinstance(game, patterns.PatternReversi)
+    runner = Runner(game, table_bits=16)
+    families = patterns.families()
+    assert sorted(len(lines) for lines in families) == [2, *[4] * 9]
+    starts = [sum(3 ** len(lines[0]) for lines in families[:n]) for n in range(len(families))]
+    for free in range(5, 60, 3):
+        state = late(8, free, dice)
+        moves = len(bits(game.mobility(*state[:2]))) - len(bits(game.mobility(state[1], state[0])))
+        parts = moves * game.weights[-2].astype(int) + game.weights[-1]
+        for start, lines in zip(starts, families, strict=True):
+            for line in lines:
+                digits = [(state[0] >> cell & 1) + 2 * (state[1] >> cell & 1) for cell in line]
+                parts += game.weights[start + sum(d * 3**n for n, d in enumerate(digits))]
+        shares = [np.interp(64 - free, patterns.KNOTS, knot) for knot in np.eye(3)]
+        expected = float(parts @ shares) / patterns.UNIT
+        found = game.evaluate(state)
+        assert abs(found - max(-63, min(63, expected))) <= 0.51
+        assert {game.evaluate(game.moved(state, turn)) for turn in game.symmetries()} == {found}
+        assert runner.look_ahead(state, 0, -65, 65, Clock()) == found
+
+
+def test_patterns_with_colours_swapped_are_worth_the_opposite() -> None:
+    number, sign = patterns.classes()
+    assert len(number) == len(sign) == sum(3 ** len(lines[0]) for lines in patterns.families())
+    game = patterns.PatternReversi()
+    for index in range(3**8):  # the edge's family is the first
+        swapped = sum((0, 2, 1)[index // 3**n % 3] * 3**n for n in range(8))
+        assert (game.weights[index] == -game.weights[swapped]).all()
+    assert Path(patterns.__file__).with_name("patterns.npy").stat().st_size < 60_000
+
+
+@pytest.mark.parametrize("size", [4, 6])
+def test_other_sizes_have_no_patterns(size: int) -> None:
+    game = z.game(f"reversi:{size}")
+    assert type(game) is Reversi
+    assert z.player("minimax:depth=3").choose(game.start()).move in game.start().legal
