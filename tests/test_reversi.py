@@ -13,6 +13,8 @@ import zermelo as z
 from zermelo.contract import WordGame
 from zermelo.games import patterns
 from zermelo.games.reversi import Reversi
+from zermelo.players import Limit
+from zermelo.position import Position
 from zermelo.search.clock import Clock
 from zermelo.search.count import count
 from zermelo.search.runner import Runner
@@ -337,3 +339,11 @@ def test_other_sizes_have_no_patterns(size: int) -> None:
     game = z.game(f"reversi:{size}")
     assert type(game) is Reversi
     assert z.player("minimax:depth=3").choose(game.start()).move in game.start().legal
+
+
+def test_a_search_with_a_horizon_reaches_the_end_when_few_cells_are_left() -> None:
+    state, worths = ffo("endgame_ffo_1_19.obf")[0]
+    game = z.game("reversi")
+    position = Position(game, state, None)
+    found = z.player("alphabeta:seconds=60").choose(position, Limit(nodes=2_000_000))
+    assert (found.move, found.exact, found.diff) == ("g8", True, worths["g8"])
