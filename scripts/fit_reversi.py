@@ -10,7 +10,6 @@ held out. `--keep` writes the positions down, `--more` adds such files to those 
 """
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ _RANDOM = (4, 15)  # plies that a game begins with
 _EXACT, _LEAST = 14, 8  # cells left
 _BATCH = 50_000
 _RIDGE, _STEPS = 10.0, 30
-_TARGET = Path(patterns.__file__).with_name("patterns.npy")
 
 
 def played(game: Reversi, games: int, dice: Any) -> list[list[Any]]:
@@ -167,7 +165,7 @@ def main() -> None:
     model, held = Model(game, states), numbers % 10 == 0
     weights = np.round(patterns.UNIT * model.part(~held).fit(scores[~held])).clip(-127, 127)
     off = scores[held] - model.part(held).apply(weights / patterns.UNIT)
-    np.save(_TARGET, weights.astype(np.int8))
+    np.save(patterns.FILE, weights.astype(np.int8))
     explained = 1 - np.var(off) / np.var(scores[held])
     print(f"{len(states):,} positions; of those held out the weights explain {explained:.2f}")
 

@@ -8,7 +8,7 @@ same, with colours swapped the opposite, so the file has one weight for up to fo
 """
 
 import functools
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zermelo.games.reversi import Reversi
@@ -22,7 +22,7 @@ KNOTS = (16, 36, 56)  #: numbers of discs that weights are for; between two they
 UNIT = 7  #: weights that make a disc
 NUM_PLAIN = 2  #: weights before those of the patterns: a move more than the other, to be to move
 _STEP = KNOTS[1] - KNOTS[0]
-_FILE = "patterns.npy"
+FILE = Path(__file__).with_name("patterns.npy")  #: the weights, int8 [weight, knot]
 _CORNER = tuple((row, col) for row in range(3) for col in range(3))
 Line = tuple[int, ...]
 
@@ -114,8 +114,7 @@ class PatternReversi(Reversi):
         """[place, knot]: of every index of every family; then of a move, and of being to move."""
         import numpy as np
 
-        with resources.files(__package__).joinpath(_FILE).open("rb") as file:
-            fitted = np.load(file).astype(np.int16)
+        fitted = np.load(FILE).astype(np.int16)
         number, sign = classes()
         patterns = fitted[NUM_PLAIN:][number] * sign[:, None]
         return np.concatenate([patterns, fitted[:NUM_PLAIN]]).astype(np.int16)
