@@ -276,6 +276,14 @@ class WordGame(WordWalk, MaskGame):
         over, value = self.result(state)
         return over, value * self.far, self.legal(state)
 
+    def within(self, state: Any, alpha: Any, beta: Any) -> Any:  # noqa: ARG002 - it compiles so
+        """(known, score): the score, or a bound outside the window, that needs no search."""
+        return False, 0
+
+    def keeps(self, state: Any) -> Any:  # noqa: ARG002 - it compiles as it stands
+        """Whether a state is worth a place in the table: not where search is sooner done."""
+        return True
+
     def longest(self, state: Any) -> int:  # noqa: ARG002 - it compiles as it stands
         """The most plies a game can last from here: bounds the scores that can occur."""
         return self.far - 1

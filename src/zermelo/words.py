@@ -12,6 +12,10 @@ from typing import Annotated, Any
 #: A 64-bit board: an int here, uint64 in kernels. As an annotation it tells the compiler so.
 Word = Annotated[int, "uint64"]
 
+#: An array of numbers that a rule looks up, read by `word(…)` or `int(…)`; a game makes it when
+#: it is first asked for, since numpy takes long to load.
+Numbers = Annotated[Any, "array"]
+
 WORD_BITS = 64
 _ALL = (1 << WORD_BITS) - 1
 
@@ -43,6 +47,15 @@ def lowest(x: Word) -> int:
     3
     """
     return (x & -x).bit_length() - 1
+
+
+def highest(x: Word) -> int:
+    """The index of the highest set bit of a word that is not 0.
+
+    >>> highest(0b1010)
+    3
+    """
+    return x.bit_length() - 1
 
 
 def select(x: Word, n: int) -> int:

@@ -11,6 +11,7 @@ from zermelo.contract import Game
 from zermelo.errors import BadSpec
 from zermelo.games import files
 from zermelo.games.large import BoardLineGame
+from zermelo.games.patterns import SIDE, PatternReversi
 from zermelo.games.reversi import Reversi
 from zermelo.games.tactics import WordLineGame
 from zermelo.notation import MAX_SIDE, shown
@@ -138,7 +139,7 @@ def _mnk(spec: str, rows: int, cols: int, win: int) -> Game:
 
 def _reversi(spec: str, size: int) -> Game:
     try:
-        return Reversi(size, spec)
+        return PatternReversi(spec) if size == SIDE else Reversi(size, spec)
     except BadSpec as error:
         msg = f"{shown(spec)}: {error}"
         raise BadSpec(msg) from None

@@ -36,7 +36,7 @@ Kernel = Callable[..., Any]
 _SIGNATURES: dict[str, str] = {}
 _KERNELS: list[Kernel] = []
 _LOCK = threading.RLock()
-_INTRINSICS = ("word", "popcount", "lowest", "select", "scale", "mix", "pick")
+_INTRINSICS = ("word", "popcount", "lowest", "highest", "select", "scale", "mix", "pick")
 _STATE = tuple[words.Word, ...]
 _GAME_NAMES = ("game", "_game", "self")
 
@@ -135,9 +135,13 @@ class _Writer:
             self.constant("num_actions")  # a tuple without fields is none to numba
         self._add("kernel", self.function)
         fields = sorted(self.constants)
+        # A frozen array stands by itself: numba copies the whole tuple into whatever reads it.
+        arrays = [n for n in fields if self.frozen and self.constants[n] is words.Numbers]
+        fields = [name for name in fields if name not in arrays]
         values = tuple(self._value(name) for name in fields)
         lines = [
             f'"""Generated from {_name(self.function)} and {type(self.game).__name__}."""',
+            "import base64, zlib",
             "import numpy as np",
             f"from zermelo.kernels.intrinsics import {', '.join(_INTRINSICS)}",
             "from zermelo.kernels.flags import entry, helper",
@@ -147,6 +151,7 @@ class _Writer:
             *([f"    {name}: Any" for name in fields] or ["    pass"]),
             *[f"{name} = {value!r}" for name, value in sorted(self.globals.items())],
         ]
+        lines += [f"game_{name} = {_array(self._value(name))}" for name in arrays]
         if self.frozen:
             lines.append(f"game = {self.tuple_name}(*{_literal(values)})")
         for text in self.functions.values():
@@ -282,6 +287,8 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if _is_game(node.value):
             self.writer.constant(node.attr)
+            if self.writer.frozen and self.writer.constants[node.attr] is words.Numbers:
+                return ast.copy_location(ast.Name(f"game_{node.attr}", node.ctx), node)
         self.generic_visit(node)
         return node
 
@@ -324,6 +331,8 @@ def _hint(owner: type, name: str) -> Any:
                 except NameError:
                     break
             return hint
+        if isinstance(made := vars(cls).get(name), functools.cached_property):
+            return inspect.get_annotations(made.func).get("return")
     msg = f"{owner.__name__}.{name} is read by a rule: annotate it as Word, int or bool"
     raise KernelError(msg)
 
@@ -338,6 +347,8 @@ def _typed(value: Any, hint: Any, where: str) -> Any:
         hints = typing.get_args(hint)
         inner = [hints[0]] * len(value) if hints[-1] is Ellipsis else list(hints)
         return tuple(_typed(v, h, where) for v, h in zip(value, inner, strict=True))
+    if hint is words.Numbers:
+        return np.ascontiguousarray(value)
     kinds = {words.Word: np.uint64, int: np.int64, bool: np.bool_}
     if hint not in kinds:
         msg = f"{where} is annotated {hint}: the compiler knows Word, int, bool and tuples"
@@ -354,6 +365,15 @@ def _literal(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({''.join(_literal(v) + ', ' for v in value)})"
     return f"np.{type(value).__name__.replace('bool', 'bool_').rstrip('_')}({value})"
+
+
+def _array(value: Any) -> str:
+    import base64
+    import zlib
+
+    packed = base64.b85encode(zlib.compress(value.tobytes(), 9)).decode()
+    raw = f"zlib.decompress(base64.b85decode({packed!r}))"
+    return f"np.frombuffer({raw}, np.{value.dtype}).reshape({value.shape})"
 
 
 @functools.cache

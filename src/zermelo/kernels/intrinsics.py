@@ -40,6 +40,14 @@ def _lowest(_context: Any, _x: Any) -> Any:
 
 
 @intrinsic
+def _leading(_context: Any, _x: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
 def _scale(_context: Any, _x: Any, _n: Any) -> Any:
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         wide = ir.IntType(128)
@@ -69,6 +77,12 @@ def popcount(x: Any) -> Any:
 def lowest(x: Any) -> Any:
     """The index of the lowest set bit."""
     return _lowest(np.uint64(x))
+
+
+@njit
+def highest(x: Any) -> Any:
+    """The index of the highest set bit."""
+    return 63 - _leading(np.uint64(x))
 
 
 @njit

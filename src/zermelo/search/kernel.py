@@ -5,8 +5,9 @@ draw 0 (Reversi: the disc difference). So a score moves one towards 0 with every
 up, and a table entry holds wherever its state turns up.
 
 What a game adds are hooks (see `WordGame`): `quick` settles or narrows a state without search,
-`rank` orders moves, `evaluate` estimates a state at the horizon of a search that has one, and
-`learned` does so by a network, if there are weights for one; what that said is kept in a cache.
+`within` does so for the window asked about, `keeps` says which states are worth a place in the
+table, `rank` orders moves, `evaluate` estimates a state at the horizon of a search that has one,
+and `learned` does so by a network, if there are weights for one; what that said is kept in a cache.
 The kernel returns when its node budget is spent, with everything it needs to go on in its arrays,
 so limits, progress and Ctrl-C are the caller's business.
 """
@@ -218,7 +219,7 @@ def search(
                 frames[depth, KNOWN_LOW] = max(frames[depth, KNOWN_LOW], score)
             if score < frames[depth, BETA]:
                 frames[depth, KNOWN_HIGH] = min(frames[depth, KNOWN_HIGH], score)
-            if control[USE_TABLE] != 0:
+            if control[USE_TABLE] != 0 and game.keeps(game.load(states, depth)):
                 remember(game, depth, control, keys, frames, table)
         # 3. Hand the score up.
         if depth == 0:
@@ -257,10 +258,13 @@ def enter(
 ) -> Any:
     """(settled, score) for a state just reached; otherwise its moves are listed, best first."""
     state = game.load(states, depth)
-    known, score, mask = game.quick(state)
+    alpha, beta = frames[depth, ALPHA], frames[depth, BETA]
+    known, score = game.within(state, alpha, beta)
+    mask = word(0)
+    if not known:
+        known, score, mask = game.quick(state)
     if known:
         return True, score
-    alpha, beta = frames[depth, ALPHA], frames[depth, BETA]
     # What `quick` did not find takes a few plies more: a bound that may close the window.
     high = game.far - game.soonest_win
     low = game.soonest_loss - game.far
@@ -270,7 +274,7 @@ def enter(
         control[MET_HORIZON] = 1
         return True, estimate(game, state, control, net, room, cache)
     first = -1
-    if control[USE_TABLE] != 0:
+    if control[USE_TABLE] != 0 and game.keeps(state):
         key = state
         for turn in range(1, len(turns) if depth < control[TURN_PLIES] else 0):
             image = game.turned(state, turns[turn])
