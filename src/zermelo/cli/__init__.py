@@ -97,6 +97,7 @@ for _command in (
     solving.count,
     inspecting.inspect,
     tables.table,
+    tables.book,
     arena.arena,
     grading.grade,
     grading.positions,
