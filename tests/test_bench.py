@@ -15,7 +15,7 @@ from zermelo.search.clock import Clock, Stopped
 from zermelo.search.runner import Runner
 from zermelo.search.solver import Settings, Solver
 
-SIGNATURE = 822091
+SIGNATURE = 413007
 PERFT = 186371285
 
 

@@ -284,6 +284,18 @@ class WordGame(WordWalk, MaskGame):
         """Whether a state is worth a place in the table: not where search is sooner done."""
         return True
 
+    def reply(self, state: Any, index: Any) -> Any:
+        """What `quick` says after one of the moves that it left."""
+        return self.quick(self.as_words(self.play_at(state, index)))
+
+    def bounds(self, state: Any, alpha: Any, beta: Any) -> Any:  # noqa: ARG002 - it compiles so
+        """(low, high) for a state that `quick` did not settle; what the window leaves open."""
+        return self.soonest_loss - self.far, self.far - self.soonest_win
+
+    def clashes(self, root: Any, image: Any) -> Any:  # noqa: ARG002 - it compiles as it stands
+        """Whether no state can come after both a root and its image under a symmetry."""
+        return False
+
     def longest(self, state: Any) -> int:  # noqa: ARG002 - it compiles as it stands
         """The most plies a game can last from here: bounds the scores that can occur."""
         return self.far - 1
@@ -311,12 +323,34 @@ class WordGame(WordWalk, MaskGame):
         return 0
 
     def load(self, states: Any, row: int) -> tuple[Word, ...]:
-        """The state in one row of an array; the compiler writes its own."""
-        return tuple(int(x) for x in states[row])
+        """The state that begins one row of an array; the compiler writes its own."""
+        return tuple(int(x) for x in states[row, : self.num_words])
 
     def store(self, states: Any, row: int, state: tuple[Word, ...]) -> None:
         """A state into one row of an array; the compiler writes its own."""
-        states[row] = state
+        states[row, : self.num_words] = state
+
+    def as_words(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
+        """A state whatever types the rules made of it; the compiler writes its own."""
+        return state
+
+    one_word: bool = False  #: `whole` tells states apart for the solver's table
+
+    def whole(self, state: Any) -> Any:
+        """All that matters of a state in one word, where that is possible."""
+        return state[0]
+
+    def key(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
+        """What the solver's table knows a state by; the compiler writes its own."""
+        return (self.whole(state),) if self.one_word else state
+
+    def load_key(self, table: Any, row: int) -> tuple[Word, ...]:
+        """The key that begins one row of an array; the compiler writes its own."""
+        return tuple(int(x) for x in table[row, : 1 if self.one_word else self.num_words])
+
+    def store_key(self, table: Any, row: int, key: tuple[Word, ...]) -> None:
+        """A key into one row of an array; the compiler writes its own."""
+        table[row, : len(key)] = key
 
     def turned(self, state: tuple[Word, ...], table: Any) -> tuple[Word, ...]:
         """A state moved by a symmetry, whose byte table this is; the compiler writes its own."""

@@ -78,6 +78,10 @@ def scale(x: Word, n: int) -> int:
     return (x * n) >> WORD_BITS
 
 
+def prefetch(table: Any, row: int) -> None:
+    """Ask the processor for a row of an array that will be read soon: in kernels only."""
+
+
 def mix(x: Word) -> Word:
     """One word scrambled into another: the finaliser of splitmix64 (Steele et al. 2014)."""
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _ALL

@@ -99,6 +99,7 @@ for _command in (
     inspecting.inspect,
     tables.table,
     proving.prove,
+    tables.book,
     arena.arena,
     grading.grade,
     grading.positions,

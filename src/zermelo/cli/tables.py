@@ -1,4 +1,4 @@
-"""The command about tables: the states of a small game, all solved and kept in a file."""
+"""The commands about tables and books: all states of a game, or the first, solved and kept."""
 
 import time
 from pathlib import Path
@@ -46,6 +46,49 @@ def table(game: str, remove: bool, as_json: bool) -> None:
         asking.print_json(found)
     else:
         click.echo(text)
+
+
+@click.command()
+@click.argument("game")
+@click.option("--plies", type=int, default=4, show_default=True, help="How far the book goes.")
+@click.option("--out", type=click.Path(path_type=Path), help="The file; else in the cache folder.")
+@click.option("--threads", type=click.IntRange(1, 64), default=1, show_default=True)
+@asking.json_option
+def book(game: str, plies: int, out: Path | None, threads: int, as_json: bool) -> None:
+    """Solve the first plies of GAME and keep them in a file.
+
+    A build that is stopped goes on where it was when the same command is given again.
+    """
+    from zermelo.search import books
+
+    rules = _word_game(game)
+    path = out or books.path_of(rules)
+    notebook = path.with_name(f"{path.name}.part")
+    begin = time.perf_counter()
+    with asking.progress(f"building the book of {game}") as progress:
+        progress("compiling")
+        made = books.build(
+            rules,
+            plies,
+            notebook,
+            threads=threads,
+            progress=lambda done, all_: progress(f"{done:,} of {all_:,} states solved"),
+        )
+    made.write(path)
+    notebook.unlink()
+    found: dict[str, Any] = {
+        "game": game,
+        "plies": plies,
+        "states": len(made),
+        "bytes": path.stat().st_size,
+        "path": str(path),
+        "seconds": round(time.perf_counter() - begin, 3),
+        "built": True,
+    }
+    if as_json:
+        asking.print_json(found)
+    else:
+        click.echo(_text(found))
 
 
 def _word_game(spec: str) -> "WordGame":

@@ -143,6 +143,13 @@ class DiscGame(WordGame):
         over = moves == 0 and self.mobility(theirs, mine) == 0
         return over, self.lead(mine, theirs), moves
 
+    def reply(self, state: Any, index: Any) -> Any:
+        """As it stands, but not where `within` will know: moves are not asked for there."""
+        mine, theirs, _player = state
+        if popcount(mine | theirs) == self.cells - _LAST - 1 and index != self.cells:
+            return False, 0, self.none
+        return self.quick(self.play_at(state, index))
+
     def play_at(self, state: Any, index: Any) -> Any:
         """As `play`, sooner."""
         mine, theirs, player = state

@@ -26,9 +26,11 @@ class WordLineGame(LineGame, WordGame):
             msg = f"{self.grid} has {self.grid.size} cells: a word holds {WORD_BITS}"
             raise BadSpec(msg)
         self.specialised = specialised
+        self.cells = self.grid.size
         self.layered = not self.pie  # a swap adds no stone
         # With exact lines the solver knows the rules only; else see `quick`.
         self.tactical = not self.exact
+        self.one_word = not self.pie and self.word_bits() <= WORD_BITS
         self.far = FAR
         self.ends_first = self.gravity
         # Measured: squava 3 times fewer nodes with 16, Connect Four 1.2; 5x5x4 60 times more.
@@ -42,18 +44,37 @@ class WordLineGame(LineGame, WordGame):
         self.odd_rows = sum(
             self.top << (row * self.cols) for row in range(self.rows) if (self.rows - row) % 2
         )
+        # From the top down every second row.
+        self.upper = sum(self.top << (row * self.cols) for row in range(0, self.rows, 2))
         self.win_windows = _windows(self.grid, self.win)
         self.lose_windows = _windows(self.grid, self.lose or 2)
         self.weights = _weights(self.grid, self.win)
 
     rows: int
+    cells: int
     win: int
     tactical: bool
     win_windows: tuple[tuple[Word, Word], ...]  # a direction each: where lines begin, the step
     lose_windows: tuple[tuple[Word, Word], ...]
     weights: tuple[int, ...]  # a cell each: how many lines run through it
     eval_weights: tuple[int, ...]  # see `games/fitted.py`
+    upper: Word  # the cells with an even number of others above them
     odd_rows: Word  # counted from the bottom, from 1
+
+    def word_bits(self) -> int:
+        """How many bits of a word `whole` takes."""
+        return self.grid.size + (self.cols if self.gravity else self.grid.size)
+
+    def whole(self, state: Any) -> Any:
+        """Both sides' stones; with gravity the mover's and, above each column, a mark.
+
+        Who moves follows from how many stones there are, and no score depends on it.
+        """
+        mine, theirs, _player = state
+        if self.gravity:
+            _free, places = self.room(mine, theirs)
+            return ((mine | places) << self.cols) | ((mine | theirs) & self.top)
+        return mine | (theirs << self.cells)
 
     def quick(self, state: Any) -> Any:
         """Win now; else block, and leave out what loses at once or at the next move."""
@@ -61,15 +82,33 @@ class WordLineGame(LineGame, WordGame):
         if not self.tactical or (self.pie and self.legal(state) & self.swap != 0):
             over, value = self.result(state)
             return over, value * self.far, self.legal(state)
-        free = self.full ^ (mine | theirs)
-        places = free
-        if self.gravity:
-            stones = mine | theirs
-            places = free & (((stones >> self.cols) & self.full) | self.bottom)
+        free, places = self.room(mine, theirs)
         if free == 0:
             return True, 0, self.none
         if self.gaps(mine, self.win_windows, self.win) & places != 0:
             return True, self.far - 1, self.none
+        return self.narrow(mine, theirs, free, places)
+
+    def reply(self, state: Any, index: Any) -> Any:
+        """The moves that `quick` leaves let nobody win at once."""
+        if not self.tactical or self.pie:
+            return self.quick(self.play_at(state, index))
+        mine, theirs, _player = self.play_at(state, index)
+        free, places = self.room(mine, theirs)
+        if free == 0:
+            return True, 0, self.none
+        return self.narrow(mine, theirs, free, places)
+
+    def room(self, mine: Any, theirs: Any) -> Any:
+        """The free cells, and those of them that a stone can go to."""
+        stones = mine | theirs
+        free = self.full ^ stones
+        if self.gravity:
+            return free, free & (((stones >> self.cols) & self.full) | self.bottom)
+        return free, free
+
+    def narrow(self, mine: Any, theirs: Any, free: Any, places: Any) -> Any:
+        """As `quick`, for a side that cannot win at once."""
         threats = self.gaps(theirs, self.win_windows, self.win) & free
         safe = places
         if self.lose > 0:
@@ -86,6 +125,41 @@ class WordLineGame(LineGame, WordGame):
             # A stone right below the other's winning cell opens it.
             moves = moves & (self.full ^ ((threats << self.cols) & self.full))
         return moves == 0, 2 - self.far, moves
+
+    def bounds(self, state: Any, alpha: Any, beta: Any) -> Any:
+        """With gravity what a side is sure of that answers every stone with one right above it.
+
+        It can do so when an even number of cells is free and the other side moves, or after a
+        stone of its own in a column with an odd number. All else is left to the other side; of the
+        lowest cells of odd columns each takes every second one. (Allis 1988: claimeven.)
+        """
+        low, high = self.soonest_loss - self.far, self.far - self.soonest_win
+        if not self.gravity or not self.tactical or self.lose > 0:
+            return low, high
+        mine, theirs, _player = state
+        free, places = self.room(mine, theirs)
+        left = popcount(free)
+        odd = places & self.upper
+        follower = free & self.upper & (self.full ^ places)
+        leader = free & (self.full ^ self.upper)
+        if left & 1 == 0:
+            if alpha >= left - self.far and self.lines(mine | leader | odd, self.win_steps) == 0:
+                high = 0
+                if alpha < 0 and self.lines(theirs | follower, self.win_steps) != 0:
+                    high = left - self.far
+        elif beta <= self.far - left:
+            only = self.none
+            if odd & (odd - self.one) == 0:
+                only = odd
+            if self.lines(theirs | leader | (odd ^ only), self.win_steps) == 0:
+                low = 0
+                if beta > 0 and self.lines(mine | follower | only, self.win_steps) != 0:
+                    low = self.far - left
+        return low, high
+
+    def clashes(self, root: Any, image: Any) -> Any:
+        """Stones stay: one cell cannot have either side's."""
+        return not self.pie and (root[0] & image[1]) | (root[1] & image[0]) != 0
 
     def longest(self, state: Any) -> int:
         """Every move fills a cell, but for a swap."""

@@ -36,7 +36,18 @@ Kernel = Callable[..., Any]
 _SIGNATURES: dict[str, str] = {}
 _KERNELS: list[Kernel] = []
 _LOCK = threading.RLock()
-_INTRINSICS = ("word", "popcount", "lowest", "highest", "select", "scale", "mix", "pick")
+_INTRINSICS = (
+    "word",
+    "popcount",
+    "lowest",
+    "highest",
+    "select",
+    "scale",
+    "mix",
+    "pick",
+    "prefetch",
+)
+_SHAPES = ("load", "store", "turned", "as_words", "key", "load_key", "store_key")
 _STATE = tuple[words.Word, ...]
 _GAME_NAMES = ("game", "_game", "self")
 
@@ -177,7 +188,7 @@ class _Writer:
 
     def method(self, name: str) -> str:
         """A rule of the game, under the name it has in the module."""
-        if name in ("load", "store", "turned"):
+        if name in _SHAPES:
             return self._shape(name)
         function = getattr(type(self.game), name)
         if not isinstance(function, types.FunctionType):
@@ -187,16 +198,29 @@ class _Writer:
         return f"rule_{name}"
 
     def _shape(self, name: str) -> str:
-        """`load`, `store` and `turned` for as many words as this game's states have."""
+        """`load`, `store`, `turned` and so on for as many words as states and keys have."""
         num_words, num_boards = (
             getattr(self.game, "num_words", 0),
             getattr(self.game, "num_boards", 0),
         )
-        if name == "load":
+        head = "" if self.frozen else "game, "
+        one_word = getattr(self.game, "one_word", False)
+        if name.endswith("_key") and one_word:
+            num_words = 1
+        if name == "key":
+            parameters = "state"
+            body = "return state"
+            if one_word:
+                body = f"return ({self.method('whole')}({head}state),)"
+        elif name == "as_words":
+            parameters = "state"
+            parts = [f"word(state[{i}])" for i in range(num_words)]
+            body = f"return ({', '.join(parts)},)"
+        elif name.startswith("load"):
             parameters = "states, row"
             parts = [f"states[row, {i}]" for i in range(num_words)]
             body = f"return ({', '.join(parts)},)"
-        elif name == "store":
+        elif name.startswith("store"):
             parameters = "states, row, state"
             body = "; ".join(f"states[row, {i}] = state[{i}]" for i in range(num_words))
         else:
@@ -207,7 +231,6 @@ class _Writer:
                 for i in range(num_words)
             ]
             body = f"return ({', '.join(parts)},)"
-        head = "" if self.frozen else "game, "
         self.functions[f"rule_{name}"] = f"def rule_{name}({head}{parameters}):\n    {body}"
         self.owner[f"rule_{name}"] = name
         return f"rule_{name}"

@@ -10,7 +10,7 @@ from numba import njit
 
 #: ZERMELO_BOUNDS=1 turns an index outside an array into an error: for tests.
 BOUNDS = os.environ.get("ZERMELO_BOUNDS", "0") == "1"
-_COMMON = {"nogil": True, "error_model": "numpy", "boundscheck": BOUNDS}
+_COMMON = {"nogil": True, "error_model": "numpy", "boundscheck": BOUNDS, "_nrt": False}
 
 
 def helper(function: Callable[..., Any]) -> Any:

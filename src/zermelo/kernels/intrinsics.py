@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from llvmlite import binding, ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 _WORD = ir.IntType(64)
@@ -65,6 +66,30 @@ def _deposit(_context: Any, _bits: Any, _mask: Any) -> Any:
         return builder.call(pdep, arguments)
 
     return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def _prefetch(_context: Any, _table: Any, _row: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        (stride, *_) = cgutils.unpack_tuple(builder, array.strides)
+        begin = builder.ptrtoint(array.data, _WORD)
+        byte = ir.IntType(8).as_pointer()
+        at = builder.inttoptr(builder.add(begin, builder.mul(arguments[1], stride)), byte)
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        # To read, to keep in all caches, data.
+        builder.call(fetch, [at, *[ir.Constant(number, n) for n in (0, 3, 1)]])
+        return context.get_dummy_value()
+
+    return types.void(_table, types.int64), generate
+
+
+@njit
+def prefetch(table: Any, row: Any) -> None:
+    """Ask for a row of an array that will be read soon."""
+    _prefetch(table, row)
 
 
 @njit

@@ -171,7 +171,7 @@ class _Work:
             self.scores[action] = self.engine.sooner(child)
             self.proven.add(action)
             yield action
-        self.source = "table" if solver.known is not None else "search"
+        self.source = solver.source(self.state)
 
     def find_lines(self, solver: Solver) -> None:
         """Best play after every proven move."""

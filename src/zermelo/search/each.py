@@ -27,7 +27,8 @@ from zermelo.search.kernel import (
 
 @kernel(
     "uint64[:,::1], int64[::1], int64, int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], "
-    "int64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]",
+    "int64[:,::1], uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], "
+    "uint64[:,::1]",
     common=False,
 )
 def solve_each(
@@ -40,6 +41,7 @@ def solve_each(
     keys: Any,
     frames: Any,
     moves: Any,
+    replies: Any,
     table: Any,
     turns: Any,
     net: Any,
@@ -59,7 +61,19 @@ def solve_each(
             control[GAP] = game.far - game.longest(game.load(roots, number)) - 1
         root = roots[number]
         if not solve(
-            game, root, control, states, keys, frames, moves, table, turns, net, room, cache
+            game,
+            root,
+            control,
+            states,
+            keys,
+            frames,
+            moves,
+            replies,
+            table,
+            turns,
+            net,
+            room,
+            cache,
         ):
             return number
         scores[number] = control[LOW]
@@ -68,8 +82,8 @@ def solve_each(
 
 @kernel(
     "uint64[:,::1], int64, int64[:,::1], int64[::1], int64[::1], uint64[:,::1], uint64[:,::1], "
-    "int64[:,::1], int64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], "
-    "uint64[:,::1]",
+    "int64[:,::1], int64[:,::1], uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], "
+    "float32[:,::1], uint64[:,::1]",
     common=False,
 )
 def look_each(
@@ -83,6 +97,7 @@ def look_each(
     keys: Any,
     frames: Any,
     moves: Any,
+    replies: Any,
     table: Any,
     turns: Any,
     net: Any,
@@ -112,7 +127,18 @@ def look_each(
                 frames[0, LEFT] = plies - 1
                 frames[0, NEXT] = NEW
                 _finished, score = search(
-                    game, control, states, keys, frames, moves, table, turns, net, room, cache
+                    game,
+                    control,
+                    states,
+                    keys,
+                    frames,
+                    moves,
+                    replies,
+                    table,
+                    turns,
+                    net,
+                    room,
+                    cache,
                 )
             scores[number, legal[at]] = sooner(game, score)
     control[DEPTH] = NEW

@@ -16,7 +16,7 @@ from typing import Any
 
 from zermelo.contract import WordGame
 from zermelo.kernels import kernel
-from zermelo.words import lowest, mix, scale, word
+from zermelo.words import lowest, mix, prefetch, scale, word
 
 # Columns of `frames`, one row a ply of the stack.
 ALPHA, BETA, BEST, NEXT, COUNT, KNOWN_LOW, KNOWN_HIGH, BEST_MOVE, LAST_MOVE, LEFT = range(10)
@@ -31,8 +31,9 @@ WIDE, HORIZON, MET_HORIZON = range(12, 15)
 # is short its table stays in the processor's cache.
 SLOTS, GROW_AT = range(15, 17)
 TOO_DEEP = 18  # set when the stack has no room for another ply
-# How often a move at an even or odd ply closed the window, and the most that any did.
-HISTORY_MAX, HISTORY = 17, 20
+TURN_DEPTH = 19  # TURN_PLIES, or 0 where no state below the root can be another's image
+# How often a move at an even or odd ply closed the window, and the bits of the highest count.
+HISTORY_BITS, HISTORY = 17, 20
 _HISTORY_END = HISTORY + 2 * 64
 # With a network: how often an estimate was asked for, and found in the cache; and how much of it
 # is the network's and how much the heuristic's, in thousandths.
@@ -40,16 +41,19 @@ ASKED, FOUND, LEARNED, KNOWN = range(_HISTORY_END, _HISTORY_END + 4)
 NUM_CONTROLS = _HISTORY_END + 4
 NO_SCORE = -1 << 15  # of an action that is not legal
 NO_MOVE = 255
-_FEW_SLOTS, _GROWTH = 1 << 14, 4
+_FEW_SLOTS, _GROWTH = 1 << 10, 4
+_NEAR_SLOTS = 1 << 16  # so many stay in the processor's cache
 _CROWDED = 6  # nodes a slot
 _MOST_MOVED = 1 << 18  # slots: to move more of them takes longer than a slice should
+_SOON, _LATER = 10, 16  # plies: measured on Connect Four
 NEW = -1  # control[DEPTH] when no search is under way
+_INDICES = 1 << 7  # a move in the list is its rank times this, and its index from the end
 _BIAS = 1 << 15  # scores in a table entry are stored as unsigned 16 bits
 
 
 @kernel(
     "uint64[::1], int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], int64[:,::1], "
-    "uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]"
+    "uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]"
 )
 def solve(
     game: WordGame,
@@ -59,6 +63,7 @@ def solve(
     keys: Any,
     frames: Any,
     moves: Any,
+    replies: Any,
     table: Any,
     turns: Any,
     net: Any,
@@ -78,12 +83,12 @@ def solve(
             if control[WIDE] != 0:
                 frames[0, ALPHA], frames[0, BETA] = control[LOW], control[HIGH]
             else:
-                control[GUESS] = next_guess(control)
+                control[GUESS] = next_guess(game, control)
                 frames[0, ALPHA], frames[0, BETA] = control[GUESS], control[GUESS] + 1
             frames[0, LEFT] = control[HORIZON]
             frames[0, NEXT] = NEW
         finished, score = search(
-            game, control, states, keys, frames, moves, table, turns, net, room, cache
+            game, control, states, keys, frames, moves, replies, table, turns, net, room, cache
         )
         if not finished:
             return False
@@ -100,7 +105,7 @@ def solve(
 
 def forget(control: Any, table: Any) -> None:
     """No history, and a small table to begin with."""
-    control[HISTORY_MAX] = 0
+    control[HISTORY_BITS] = 0
     for closed in range(HISTORY, _HISTORY_END):
         control[closed] = 0
     control[SLOTS] = min(_FEW_SLOTS, len(table))
@@ -118,16 +123,16 @@ def grow(game: WordGame, control: Any, table: Any) -> None:
     if control[SLOTS] == old or old > _MOST_MOVED:
         return
     for at in range(old - 1, -1, -1):
-        entry = table[at, game.num_words]
+        entry = table[at, -1]
         if entry >> word(48) != word(control[GENERATION]):
             continue
-        key = game.load(table, at)
-        table[at, game.num_words] = word(0)
+        key = game.load_key(table, at)
+        table[at, -1] = word(0)
         slot = slot_of(key, control[SLOTS])
-        if table[slot, game.num_words] >> word(48) == word(control[GENERATION]):
+        if table[slot, -1] >> word(48) == word(control[GENERATION]):
             slot += 1
-        game.store(table, slot, key)
-        table[slot, game.num_words] = entry
+        game.store_key(table, slot, key)
+        table[slot, -1] = entry
 
 
 def is_settled(control: Any) -> Any:
@@ -137,13 +142,22 @@ def is_settled(control: Any) -> Any:
     return control[COARSE] != 0 and (control[LOW] > 0 or control[HIGH] < 0)
 
 
-def next_guess(control: Any) -> Any:
+def next_guess(game: WordGame, control: Any) -> Any:
     """Between the bounds: halving, but near ends first, since what is decided soon is cheap.
 
+    Where games are long: is it over soon, is it over a little later, who wins, and then when.
     Scores from -GAP to GAP other than 0 cannot occur, and are left out of the halving.
     """
     if control[COARSE] != 0:
         return 0 if control[HIGH] > 0 else -1
+    if game.ends_first:
+        for plies in (_SOON, _LATER, game.far):
+            guess = game.far - plies
+            if plies == game.far or guess > control[GAP]:
+                if control[LOW] <= guess < control[HIGH]:
+                    return guess
+                if control[LOW] <= -guess - 1 < control[HIGH]:
+                    return -guess - 1
     low = control[LOW] - control[GAP] * ((control[LOW] > 0) - (control[LOW] < 0))
     high = control[HIGH] - control[GAP] * ((control[HIGH] > 0) - (control[HIGH] < 0))
     guess = low + (high - low) // 2
@@ -162,6 +176,7 @@ def search(
     keys: Any,
     frames: Any,
     moves: Any,
+    replies: Any,
     table: Any,
     turns: Any,
     net: Any,
@@ -184,7 +199,19 @@ def search(
             if control[NODES] >= control[GROW_AT]:
                 grow(game, control, table)
             settled, score = enter(
-                game, depth, control, states, keys, frames, moves, table, turns, net, room, cache
+                game,
+                depth,
+                control,
+                states,
+                keys,
+                frames,
+                moves,
+                replies,
+                table,
+                turns,
+                net,
+                room,
+                cache,
             )
             if not settled:
                 frames[depth, NEXT] = 0
@@ -197,10 +224,11 @@ def search(
                 if depth + 1 == frames.shape[0]:
                     control[TOO_DEEP] = 1
                     return False, 0
-                index = moves[depth, at]
+                index = _INDICES - 1 - (moves[depth, at] & (_INDICES - 1))
                 frames[depth, NEXT] = at + 1
                 frames[depth, LAST_MOVE] = index
                 game.store(states, depth + 1, game.play_at(game.load(states, depth), index))
+                states[depth + 1, game.num_words] = replies[depth, index]
                 alpha = max(frames[depth, ALPHA], frames[depth, BEST])
                 frames[depth + 1, ALPHA] = -later(game, frames[depth, BETA])
                 frames[depth + 1, BETA] = -later(game, alpha)
@@ -212,7 +240,8 @@ def search(
             if frames[depth, BEST] >= frames[depth, BETA] and at > 0:
                 closed = HISTORY + 64 * (depth & 1) + frames[depth, BEST_MOVE]
                 control[closed] += 1
-                control[HISTORY_MAX] = max(control[HISTORY_MAX], control[closed])
+                if control[closed] >> control[HISTORY_BITS] != 0:
+                    control[HISTORY_BITS] += 1
             # Outside the window the best score is a bound; inside it is the score.
             score = frames[depth, BEST]
             if score > frames[depth, ALPHA]:
@@ -250,6 +279,7 @@ def enter(
     keys: Any,
     frames: Any,
     moves: Any,
+    replies: Any,
     table: Any,
     turns: Any,
     net: Any,
@@ -260,14 +290,14 @@ def enter(
     state = game.load(states, depth)
     alpha, beta = frames[depth, ALPHA], frames[depth, BETA]
     known, score = game.within(state, alpha, beta)
-    mask = word(0)
-    if not known:
-        known, score, mask = game.quick(state)
+    mask = word(states[depth, game.num_words])
+    if depth == 0 and not known:
+        known, score, moves_here = game.quick(state)
+        mask = word(moves_here)
+        control[TURN_DEPTH] = control[TURN_PLIES] if may_turn(game, state, turns) else 0
     if known:
         return True, score
-    # What `quick` did not find takes a few plies more: a bound that may close the window.
-    high = game.far - game.soonest_win
-    low = game.soonest_loss - game.far
+    low, high = game.bounds(state, alpha, beta)
     if low >= beta or high <= alpha:
         return True, low if low >= beta else high
     if frames[depth, LEFT] <= 0:
@@ -275,35 +305,51 @@ def enter(
         return True, estimate(game, state, control, net, room, cache)
     first = -1
     if control[USE_TABLE] != 0 and game.keeps(state):
-        key = state
-        for turn in range(1, len(turns) if depth < control[TURN_PLIES] else 0):
-            image = game.turned(state, turns[turn])
-            if image < key:
-                key = image
-        game.store(keys, depth, key)
+        least = state
+        if depth < control[TURN_DEPTH]:
+            for turn in range(1, len(turns)):
+                image = game.turned(state, turns[turn])
+                if image < least:
+                    least = image
+        key = game.key(least)
+        game.store_key(keys, depth, key)
         slot = slot_of(key, control[SLOTS])
-        if game.load(table, slot) != key:
+        if game.load_key(table, slot) != key:
             slot += 1
-        entry = table[slot, game.num_words]
-        same = game.load(table, slot) == key
+        entry = table[slot, -1]
+        same = game.load_key(table, slot) == key
         current = entry >> word(48) == word(control[GENERATION])
         if same and current:
             low = max(low, int((entry >> word(16)) & word(0xFFFF)) - _BIAS)
             high = min(high, int(entry & word(0xFFFF)) - _BIAS)
-            if low >= beta or low >= high:
-                return True, low
-            if high <= alpha:
-                return True, high
+            if low >= beta or high <= alpha or low >= high:
+                return True, high if high <= alpha else low
         # With a horizon an earlier iteration's bounds are void, but its best move is worth trying.
-        is_own = depth >= control[TURN_PLIES] or len(turns) < 2  # not that of a mirror image
+        is_own = depth >= control[TURN_DEPTH]  # not that of a mirror image
         if same and is_own and (current or control[WIDE] != 0):
             first = int((entry >> word(32)) & word(0xFF))
-    frames[depth, ALPHA], frames[depth, BETA] = max(alpha, low), min(beta, high)
+    alpha, beta = max(alpha, low), min(beta, high)
+    count, best, best_move = list_moves(
+        game, depth, state, mask, first, control, moves, replies, table, beta
+    )
+    # A move that is not settled takes a few plies more to win: perhaps too many.
+    most = max(best, sooner(game, game.soonest_loss - game.far))
+    if best >= beta or most <= alpha:
+        return True, best if best >= beta else most
+    frames[depth, ALPHA], frames[depth, BETA] = alpha, beta
     frames[depth, KNOWN_LOW], frames[depth, KNOWN_HIGH] = low, high
-    frames[depth, BEST] = -_BIAS
-    frames[depth, BEST_MOVE] = NO_MOVE
-    list_moves(game, depth, state, mask, first, control, frames, moves)
+    frames[depth, BEST], frames[depth, BEST_MOVE] = best, best_move
+    frames[depth, COUNT] = count
     return False, 0
+
+
+def may_turn(game: WordGame, root: Any, turns: Any) -> Any:
+    """Whether a symmetry can map one state below the root to another."""
+    for turn in range(1, len(turns)):
+        image = game.turned(root, turns[turn])
+        if not game.clashes(root, image):
+            return True
+    return False
 
 
 def estimate(game: WordGame, state: Any, control: Any, net: Any, room: Any, cache: Any) -> Any:
@@ -338,33 +384,52 @@ def list_moves(
     mask: Any,
     first: Any,
     control: Any,
-    frames: Any,
     moves: Any,
-) -> None:
-    """The moves by rank, highest first (insertion sort); the table's move before all."""
-    count = 0
-    if mask == 0:
-        moves[depth, 0] = game.num_actions - 1
-        count = 1
-    while mask != 0:
-        index = lowest(mask)
-        mask = mask & (mask - word(1))
+    replies: Any,
+    table: Any,
+    beta: Any,
+) -> Any:
+    """(count, best, its move): the best of the moves that need no search, and how many do.
+
+    Those are listed by rank, highest first (insertion sort), the table's move before all. A move
+    that closes the window ends the list.
+    """
+    count, best, best_move = 0, -_BIAS, NO_MOVE
+    left, is_pass = mask, mask == 0
+    fetches = control[SLOTS] > _NEAR_SLOTS
+    while left != 0 or is_pass:
+        index = game.num_actions - 1
+        if not is_pass:
+            index = lowest(left)
+            left = left & (left - word(1))
+        is_pass = False
+        known, score, reply = game.reply(state, index)
+        if known:
+            score = sooner(game, score)
+            if score > best:
+                best, best_move = score, index
+                if best >= beta:
+                    break
+            continue
+        replies[depth, index] = reply
+        if fetches:
+            child = game.as_words(game.play_at(state, index))
+            prefetch(table, slot_of(game.key(child), control[SLOTS]))
         rank = 0
         if control[USE_RANK] != 0:
             closed = control[HISTORY + 64 * (depth & 1) + index]
             rank = game.rank(state, index)
-            rank += game.history * closed // (control[HISTORY_MAX] + 1)
+            rank += (game.history * closed) >> control[HISTORY_BITS]
             if index == first:
                 rank = 1 << 40
+        entry = rank * _INDICES + _INDICES - 1 - index
         at = count
-        while at > 0 and moves[depth, 64 + at - 1] < rank:
+        while at > 0 and moves[depth, at - 1] < entry:
             moves[depth, at] = moves[depth, at - 1]
-            moves[depth, 64 + at] = moves[depth, 64 + at - 1]
             at -= 1
-        moves[depth, at] = index
-        moves[depth, 64 + at] = rank
+        moves[depth, at] = entry
         count += 1
-    frames[depth, COUNT] = count
+    return count, best, best_move
 
 
 def slot_of(key: Any, slots: Any) -> Any:
@@ -380,15 +445,15 @@ def remember(game: WordGame, depth: Any, control: Any, keys: Any, frames: Any, t
 
     Of two slots the first keeps the state nearest the root, which took most work to know.
     """
-    key = game.load(keys, depth)
+    key = game.load_key(keys, depth)
     slot = slot_of(key, control[SLOTS])
-    entry = table[slot, game.num_words]
+    entry = table[slot, -1]
     taken = entry >> word(48) == word(control[GENERATION])
     nearer = int((entry >> word(40)) & word(0xFF)) < depth
-    if taken and nearer and game.load(table, slot) != key:
+    if taken and nearer and game.load_key(table, slot) != key:
         slot += 1
-    game.store(table, slot, key)
-    table[slot, game.num_words] = (
+    game.store_key(table, slot, key)
+    table[slot, -1] = (
         word(control[GENERATION]) << word(48)
         | word(min(depth, 255)) << word(40)
         | word(frames[depth, BEST_MOVE]) << word(32)

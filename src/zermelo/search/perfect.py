@@ -64,7 +64,7 @@ class PerfectPlayer(Player):
             pv=(move,),
             nodes=clock.nodes,
             seconds=clock.seconds,
-            source="search" if self._solver.known is None else "table",
+            source=self._solver.source(position.state),
             diff=None if game.ply_cost else score,
         )
 

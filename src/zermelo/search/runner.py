@@ -60,13 +60,15 @@ class Runner:
         self._run = compiled(k.solve, game)
         words = game.num_words
         size = 2 if table_bits is None else 1 << table_bits
-        self.table: NDArray[Any] = np.zeros((size, words + 1), np.uint64)
+        key_words = len(game.key(game.initial()))
+        self.table: NDArray[Any] = _aligned(size, key_words + 1)
         plies = max(_MIN_PLIES, min(_MAX_PLIES, game.longest(game.initial()) + 2))
         self._room = [
-            np.zeros((plies, words), np.uint64),
-            np.zeros((plies, words), np.uint64),
+            np.zeros((plies, words + 1), np.uint64),
+            np.zeros((plies, key_words), np.uint64),
             np.zeros((plies, k.NUM_COLUMNS), np.int64),
-            np.zeros((plies, 128), np.int64),
+            np.zeros((plies, 64), np.int64),
+            np.zeros((plies, 65), np.uint64),
         ]
         turns = byte_tables(game.symmetries() if symmetry and table_bits is not None else ())
         self._turns = np.array(turns, np.uint64).reshape(-1, 8, 256)
@@ -188,11 +190,22 @@ class Runner:
 
     def move(self, state: Any) -> int | None:
         """The action that the table holds for a state in this generation, None if none."""
-        slot = k.slot_of(state, int(self.control[k.SLOTS]))
+        key = self.game.key(state)
+        slot = k.slot_of(key, int(self.control[k.SLOTS]))
         for at in (slot, slot + 1):
             entry = int(self.table[at, -1])
-            if tuple(map(int, self.table[at, :-1])) == tuple(state):
+            if self.game.load_key(self.table, at) == key:
                 current = entry >> 48 == int(self.control[k.GENERATION])
                 index = entry >> 32 & 0xFF
                 return self.game.action_at(index) if current and index != k.NO_MOVE else None
         return None
+
+
+def _aligned(slots: int, words: int) -> "NDArray[Any]":
+    """Zeros that begin with a line of the processor's cache, so that pairs of slots share one."""
+    import numpy as np
+
+    line = 64
+    room: NDArray[Any] = np.zeros(slots * words * 8 + line, np.uint8)
+    begin = -room.ctypes.data % line
+    return room[begin : begin + slots * words * 8].view(np.uint64).reshape(slots, words)

@@ -12,6 +12,7 @@ from zermelo.games.lines import LineGame
 from zermelo.games.reversi import Reversi
 from zermelo.players import Limit
 from zermelo.position import Position
+from zermelo.search.books import Book
 from zermelo.search.clock import Clock, Stopped
 from zermelo.search.deepening import deepen, is_settled
 from zermelo.search.engine import Engine
@@ -123,9 +124,12 @@ def solve(
 
 
 def solver_for(game: WordGame, settings: Settings | None = None) -> Solver:
-    """A solver with the game's table, where one was built; a bad one is said and made anew."""
+    """A solver with the game's table, where one was built, or else its book, if it has one.
+
+    A table that is not right is said and made anew, such a book is said and left out.
+    """
     notify = logging.getLogger(__name__).warning
-    return Solver(game, settings, Table.open(game, notify))
+    return Solver(game, settings, Table.open(game, notify) or Book.find(game, notify))
 
 
 def ended(position: Position) -> Solution:
@@ -163,7 +167,7 @@ class _Work:
         try:
             if self.solver is not None:
                 score = None
-                if self.limit != Limit() and self.solver.known is None:
+                if self.limit != Limit() and self.source() == "search":
                     score = self.guess(clock.part(_ESTIMATE_SHARE))
                 self.prove(self.solver, clock, score)
             else:
@@ -173,13 +177,12 @@ class _Work:
         except KeyboardInterrupt:
             if not self.known.exact and self.known.depth is None:
                 self.guess(Clock(Limit(seconds=_AFTER_CTRL_C)))
-        by_table = self.known.exact and self.solver is not None and self.solver.known is not None
-        return replace(
-            self.known,
-            nodes=clock.nodes,
-            seconds=clock.seconds,
-            source="table" if by_table else "search",
-        )
+        source = self.source() if self.known.exact else "search"
+        return replace(self.known, nodes=clock.nodes, seconds=clock.seconds, source=source)
+
+    def source(self) -> str:
+        """Where the exact score comes from."""
+        return "search" if self.solver is None else self.solver.source(self.position.state)
 
     def guess(self, clock: Clock) -> int | None:
         """An estimate by deepening; the score, if it turns out to be a proof."""

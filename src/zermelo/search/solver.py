@@ -32,7 +32,7 @@ class Settings:
     ordering: bool = True
     symmetry: bool = True
     deepening: bool = True
-    table_bits: int = 22
+    table_bits: int = 24  #: at most 512 MB; a search that ends soon uses little of it
     threads: int = 1
 
 
@@ -43,7 +43,7 @@ class Solver:
         self, game: WordGame, settings: Settings | None = None, known: Table | None = None
     ) -> None:
         self.game, self.settings = game, settings or Settings()
-        self.known = known  #: a complete table of the game, which answers without search
+        self.known = known  #: a table of the game, or a book, which answers without search
         self._engine: WordEngine | None = None
         self._runners = [
             Runner(
@@ -102,9 +102,20 @@ class Solver:
 
     def ended(self, state: Any) -> int:
         """The score of a state that is over."""
-        if self.game.ply_cost == 0:
-            return int(self.game.quick(state)[1])
-        return int(self.game.result(state)[1]) * self.game.far
+        return self.ended_in(self.game, state)
+
+    @staticmethod
+    def ended_in(game: WordGame, state: Any) -> int:
+        """The same for a game without a solver."""
+        if game.ply_cost == 0:
+            return int(game.quick(state)[1])
+        return int(game.result(state)[1]) * game.far
+
+    def source(self, state: Any) -> str:
+        """Where the score of a state comes from: "table", "book" or "search"."""
+        if self.known is None or self.known.score(state) is None:
+            return "search"
+        return self.known.source
 
     def sign(self, state: Any, clock: Clock | None = None) -> int:
         """1, 0 or -1: a win, a draw or a loss, without the distance."""
@@ -146,12 +157,14 @@ class Solver:
         return not self.is_above(child, self._below(score), clock)
 
     def line(self, state: Any, score: int, clock: Clock | None = None) -> list[int]:
-        """Best play to the end, the first best action each time."""
+        """Best play to the end, the first best action each time; from a book, to its end."""
         actions: list[int] = []
+        in_book = self.source(state) == "book"
         while len(actions) < _MAX_LINE and not self.game.result(state)[0]:
-            action = next(
-                a for a in self.game.actions(state) if self.reaches(state, a, score, clock)
-            )
+            legal = self.game.actions(state)
+            if in_book and self.source(self.game.play(state, legal[0])) == "search":
+                break
+            action = next(a for a in legal if self.reaches(state, a, score, clock))
             actions.append(action)
             state = self.game.play(state, action)
             score = self._below(score)
@@ -174,7 +187,7 @@ class Solver:
         control[k.GAP] = self.game.far - self.game.longest(state) - 1
         children = self._children(state)
         while not k.is_settled(control):
-            guess = int(k.next_guess(control))
+            guess = int(k.next_guess(self.game, control))
             scores = self._ask_all(children, self._below(guess + 1), clock)
             control[k.LOW if max(scores) > guess else k.HIGH] = max(scores)
         return int(control[k.LOW]), int(control[k.HIGH])

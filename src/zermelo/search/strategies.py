@@ -198,7 +198,7 @@ def nth_pair(cells: Any, number: Any) -> Any:
 @kernel(
     "uint64[:,::1], int64, int64[:,::1], int64[::1], int64[::1], int64[::1], uint64[:,::1], "
     "int64, int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], int64[:,::1], "
-    "uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]",
+    "uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]",
     common=False,
 )
 def pick(
@@ -216,6 +216,7 @@ def pick(
     keys: Any,
     frames: Any,
     moves: Any,
+    replies: Any,
     table: Any,
     turns: Any,
     net: Any,
@@ -245,7 +246,19 @@ def pick(
                 control[LOW], control[HIGH] = low, high
                 control[GAP] = game.far - game.longest(state) - 1
             if not solve(
-                game, root[0], control, states, keys, frames, moves, table, turns, net, room, cache
+                game,
+                root[0],
+                control,
+                states,
+                keys,
+                frames,
+                moves,
+                replies,
+                table,
+                turns,
+                net,
+                room,
+                cache,
             ):
                 return number
             if at[number] == UNSCORED:

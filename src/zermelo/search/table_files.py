@@ -88,7 +88,7 @@ def write(path: Path, spec: str, rules: str, keys: "NDArray[Any]", codes: "NDArr
 
 
 def read(
-    path: Path, spec: str, rules: str, num_words: int
+    path: Path, spec: str, rules: str, num_words: int, kind: str = "table"
 ) -> tuple["NDArray[Any]", "NDArray[Any]"]:
     """Keys and codes as `write` took them; BadTable says what is wrong with a file."""
     try:
@@ -100,7 +100,7 @@ def read(
             _check_size(file, head)
             return _read_payload(file, head)
     except BadTable as error:
-        msg = f"{path} is no table of {spec}: {error}"
+        msg = f"{path} is no {kind} of {spec}: {error}"
         raise BadTable(msg) from None
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}"

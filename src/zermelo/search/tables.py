@@ -10,7 +10,7 @@ import functools
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from zermelo.contract import WordGame
 from zermelo.errors import TooLarge
@@ -51,6 +51,8 @@ class Table:
         self._word = np.uint64
         self._turns = _python_turns(game)
 
+    source: ClassVar[str] = "table"  #: what an answer from it says
+
     def __len__(self) -> int:
         """How many states are stored."""
         return len(self._codes)
@@ -58,7 +60,7 @@ class Table:
     def score(self, state: tuple[Word, ...]) -> int | None:
         """The exact score for the side to move; None where play, or its mirror, never comes."""
         begin, end = 0, len(self._codes)
-        for column, part in zip(self._keys, self._least(state), strict=True):
+        for column, part in zip(self._keys, self.least(state), strict=True):
             within, key = column[begin:end], self._word(part)
             end = begin + int(within.searchsorted(key, "right"))
             begin += int(within.searchsorted(key))
@@ -69,7 +71,7 @@ class Table:
             return code
         return self.game.far - code + 1 if code > 0 else -self.game.far - code - 1
 
-    def _least(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
+    def least(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
         """`count.least_image` on plain ints."""
         boards = least = state[: self.game.num_boards]
         for turn in self._turns:
@@ -146,16 +148,16 @@ def rules_digest(game: WordGame) -> str:
     digest = hashlib.sha256()
     for function in (reach, settle, *([points] if game.ply_cost == 0 else [])):
         text, constants = written(function, game)
-        digest.update(f"{text}\n{_plain(constants)}\n".encode())
+        digest.update(f"{text}\n{plain(constants)}\n".encode())
     turns = [s.cells for s in game.symmetries()]
     digest.update(f"{game.initial()} {game.num_boards} {turns}".encode())
     return digest.hexdigest()
 
 
-def _plain(constants: Any) -> Any:
+def plain(constants: Any) -> Any:
     """Typed constants as Python's own, which print alike everywhere."""
     if isinstance(constants, tuple):
-        return tuple(map(_plain, constants))
+        return tuple(map(plain, constants))
     return constants.item()
 
 
