@@ -15,7 +15,7 @@ from zermelo.search.clock import Clock, Stopped
 from zermelo.search.runner import Runner
 from zermelo.search.solver import Settings, Solver
 
-SIGNATURE = 413007
+SIGNATURE = 412879
 PERFT = 186371285
 
 
