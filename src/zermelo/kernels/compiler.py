@@ -35,6 +35,7 @@ Kernel = Callable[..., Any]
 
 _SIGNATURES: dict[str, str] = {}
 _KERNELS: list[Kernel] = []
+_BARE: set[str] = set()
 _LOCK = threading.RLock()
 _INTRINSICS = (
     "word",
@@ -56,14 +57,19 @@ class KernelError(ZermeloError):
     """Rules or a kernel that cannot be compiled, with the name of what stands in the way."""
 
 
-def kernel(signature: str, *, common: bool = True) -> Callable[[Kernel], Kernel]:
+def kernel(
+    signature: str, *, common: bool = True, bare: bool = False
+) -> Callable[[Kernel], Kernel]:
     """Mark a function as a kernel; `signature` gives numba types of all but the game.
 
-    One that is not `common` is compiled when it is asked for, never ahead.
+    One that is not `common` is compiled when it is asked for, never ahead. One that is `bare`
+    makes no arrays, nor copies whole rows, and is faster for it.
     """
 
     def mark(function: Kernel) -> Kernel:
         _SIGNATURES[_name(function)] = signature
+        if bare:
+            _BARE.add(_name(function))
         if common:
             _KERNELS.append(function)
         return function
@@ -150,12 +156,14 @@ class _Writer:
         arrays = [n for n in fields if self.frozen and self.constants[n] is words.Numbers]
         fields = [name for name in fields if name not in arrays]
         values = tuple(self._value(name) for name in fields)
+        is_bare = _name(self.function) in _BARE
+        flags = "bare_entry as entry, bare_helper as helper" if is_bare else "entry, helper"
         lines = [
             f'"""Generated from {_name(self.function)} and {type(self.game).__name__}."""',
             "import base64, zlib",
             "import numpy as np",
             f"from zermelo.kernels.intrinsics import {', '.join(_INTRINSICS)}",
-            "from zermelo.kernels.flags import entry, helper",
+            f"from zermelo.kernels.flags import {flags}",
             f"INTRINSICS = {_intrinsics_digest()!r}",
             "from typing import Any, NamedTuple",
             f"class {self.tuple_name}(NamedTuple):",

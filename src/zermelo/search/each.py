@@ -30,6 +30,7 @@ from zermelo.search.kernel import (
     "int64[:,::1], uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], "
     "uint64[:,::1]",
     common=False,
+    bare=True,
 )
 def solve_each(
     game: WordGame,
@@ -85,6 +86,7 @@ def solve_each(
     "int64[:,::1], int64[:,::1], uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], "
     "float32[:,::1], uint64[:,::1]",
     common=False,
+    bare=True,
 )
 def look_each(
     game: WordGame,

@@ -53,7 +53,8 @@ _BIAS = 1 << 15  # scores in a table entry are stored as unsigned 16 bits
 
 @kernel(
     "uint64[::1], int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], int64[:,::1], "
-    "uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]"
+    "uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]",
+    bare=True,
 )
 def solve(
     game: WordGame,

@@ -200,6 +200,7 @@ def nth_pair(cells: Any, number: Any) -> Any:
     "int64, int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], int64[:,::1], "
     "uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]",
     common=False,
+    bare=True,
 )
 def pick(
     game: WordGame,
