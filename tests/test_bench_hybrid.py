@@ -245,10 +245,10 @@ def test_a_hybrid_with_time() -> None:
     assert timed.name == "hybrid:squava-hybrid,seconds=0.5"
     found = timed.choose(position)
     assert found.depth is not None
-    assert found.depth > 4, "deeper than it was made for"
+    assert found.depth > 5, "deeper than it was made for"
     assert found.seconds == pytest.approx(0.5, abs=0.4)
     assert z.player("hybrid:squava-hybrid,seconds=5,depth=2").choose(position).depth == 2
-    assert z.player("hybrid:squava-hybrid").choose(position).depth == 4
+    assert z.player("hybrid:squava-hybrid").choose(position).depth == 5
     with pytest.raises(z.BadSpec, match="above 0"):
         z.player("hybrid:seconds=0")
 

@@ -322,6 +322,10 @@ def as_it_runs() -> Iterator[None]:
 def test_thinking_blocks_no_key_and_escape_ends_it(as_it_runs: None) -> None:
     """Ten seconds of a real search, beside live analysis: both within a tenth of a second."""
     moved, stopped = [], []
+    # What is compiled first is no thinking yet, and nothing can end it.
+    position = z.game("connect4").position(moves="4")
+    z.player("mcts:sims=10").choose(position)
+    z.analyze(position, Limit(seconds=0.1))
 
     async def act() -> None:
         session = Session("connect4", second="mcts:seconds=10", moves=["4"])

@@ -82,7 +82,10 @@ def test_small_games_are_proven(spec: str, tmp_path: Path) -> None:
     assert said.endswith(f" claim {CLAIMS[value]}: {len(text.splitlines()) - HEAD:,} positions")
 
 
-@pytest.mark.parametrize("spec", ["mnk:4x4x4", "mnk:5x5x5", "line:rows=8,cols=8,win=8"])
+@pytest.mark.parametrize(
+    "spec",
+    ["mnk:4x4x4", "mnk:5x5x5", pytest.param("line:rows=8,cols=8,win=8", marks=pytest.mark.proof)],
+)
 def test_draws_that_pairs_hold(spec: str, tmp_path: Path) -> None:
     game, text = z.game(spec), text_of(spec)
     code, said = check(tmp_path / "proof", text)

@@ -355,7 +355,7 @@ def test_files_that_do_not_fit(trained: Path, tmp_path: Path) -> None:
         ('kind = "lines"', 'kind = "rings"', "'rings'"),
         ("[64, 64]", "[64]", "two widths"),
         ('targets = "search"', 'targets = "hope"', "it can be search or steps"),
-        ("depth = 3", "depth = 0", "must be 1 or more"),
+        ("depth = 2", "depth = 0", "must be 1 or more"),
     ],
 )
 def test_bad_recipes(old: str, new: str, part: str, tmp_path: Path) -> None:

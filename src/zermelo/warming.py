@@ -6,7 +6,7 @@ import os
 import selectors
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from zermelo import roster
 from zermelo.games import registry
@@ -24,13 +24,15 @@ _MODULES = (
 _OTHER_SIZES = ("gomoku:renju=true", "mnk:4x4x4", "gomoku", "reversi:6")
 
 
-def warm(progress: Callable[[str], None]) -> int:
-    """Compile, a game on each core; returns how many kernels are ready.
+def warm(progress: Callable[[str], None], games: Sequence[str] = ()) -> int:
+    """Compile for these games or all kinds, a game on each core; returns how many kernels.
 
     A process of its own for each core, since numba compiles one kernel at a time. It ends by itself
     when its games are done, whatever happens to this one.
     """
-    specs = _OTHER_SIZES + registry.PRESETS  # what takes long comes first
+    for game in games:
+        registry.game(game)  # or an error that says what is wrong
+    specs = tuple(games) or _OTHER_SIZES + registry.PRESETS  # what takes long comes first
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     cores = min(cores or 1, len(specs))
     progress(f"{len(specs)} kinds of games")

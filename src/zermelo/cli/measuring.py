@@ -17,14 +17,15 @@ _COLUMNS = ("rate", "unit", "ms", "nodes", "seconds", "hits", "one", "times", "w
 
 
 @click.command()
+@click.argument("games", nargs=-1)
 @asking.json_option
-def warm(as_json: bool) -> None:
-    """Compile what is not yet compiled, so that nothing waits for it later."""
+def warm(games: tuple[str, ...], as_json: bool) -> None:
+    """Compile what is not yet compiled, for GAMES or for all, so that nothing waits later."""
     from zermelo import warming
 
     begin = time.perf_counter()
     with asking.progress("compiling") as progress:
-        number = warming.warm(progress)
+        number = warming.warm(progress, games)
     seconds = round(time.perf_counter() - begin, 1)
     if as_json:
         asking.print_json({"kernels": number, "seconds": seconds})
