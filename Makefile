@@ -13,7 +13,9 @@ studio: .venv/studio
 play: .venv/core
 	@$(BIN)/zermelo play tictactoe --indices
 
+# What is compiled first, on all cores, no test has to wait for.
 test: check
+	$(BIN)/zermelo warm
 	$(BIN)/python -m pytest -n 2 -m "not proof"
 
 check: .venv/dev

@@ -18,7 +18,7 @@ from zermelo.games import registry
 from zermelo.studio.app import create_app
 
 HOST = "127.0.0.1"
-HANG = 20.0  # seconds; what thinks is told to take 0.05
+HANG = 60.0  # seconds; what thinks is told to take 0.05, but kernels may have to be compiled first
 GAMES = [
     "tictactoe",
     "connect4",
