@@ -42,6 +42,21 @@ def test_a_book_has_what_a_fresh_solver_finds(tmp_path: Path) -> None:
     assert book.score(beyond) is None
 
 
+def test_the_shipped_book_of_connect_four() -> None:
+    """What Allen and Allis proved in 1988 of the first move, at once."""
+    start = z.game("connect4").start()
+    found = solve(start)
+    assert (found.source, found.value, found.plies, found.best) == ("book", "win", 41, ("4",))
+    after = [solve(start.play(move)) for move in start.legal]
+    assert {one.source for one in after} == {"book"}
+    # By the next move: the other wins with the last stone but one, the last, nobody, …
+    assert [(one.value, one.plies) for one in after] == [
+        ("win", 39), ("win", 41), ("draw", None), ("loss", 40),
+        ("draw", None), ("win", 41), ("win", 39),
+    ]  # fmt: skip
+    assert solve(start.play("4").play("4").play("4")).source == "book"
+
+
 def test_threads_and_one_build_alike(tmp_path: Path) -> None:
     game = word_game(SMALL)
     one = build(game, 2, tmp_path / "one")
