@@ -191,7 +191,8 @@ def _save(sitting: Sitting, name: str) -> str:
 def _load(sitting: Sitting, name: str) -> str:
     own = sitting.match.game.spec
     save = saves.read_named(name) if name else saves.read(own)
-    saves.check_files(save, own)
+    how = f"{save.command(resume='')}, then load {name}" if name else save.command()
+    saves.check_files(save, (own, *sitting.players), how)
     match = Match(sitting.match.game if save.game == own else save.game, save.moves)
     thinkers = seated(match.game, (save.first, save.second))  # which may refuse
     sitting.match, sitting.players = match, (save.first, save.second)
