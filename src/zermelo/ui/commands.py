@@ -152,7 +152,9 @@ def _judged(sitting: Sitting, candidate: dict[str, Any], found: dict[str, Any]) 
     head = showing.row_text(candidate, sitting.sides(sitting.match.position))[2:]
     why = [f"  {reason['text']}: {' '.join(reason['line'])}" for reason in candidate["reasons"]]
     why = why or [f"  expected: {showing.reasons_text(candidate)}"]
-    return "\n".join([head, *why, f"  ({showing.effort_text(found)})"])
+    # A win elsewhere may be proven, and this move an estimate.
+    effort = showing.effort_text(found | {"exact": candidate["exact"]})
+    return "\n".join([head, *why, f"  ({effort})"])
 
 
 def _undo(sitting: Sitting, _: str) -> str:
