@@ -11,8 +11,8 @@ held out. `--keep` writes the positions down, `--more` adds such files to those 
 
 The shipped weights come from a draft of this: 6,000 games with `--plain` and 5,000 with the weights
 of those, fitted together, 551,924 positions; of the scores held out they explain 0.44. The draft
-solved positions with 14, 13, 12, 10 and 8 cells left, this script all from 14 to 8; with 1,500 games
-of `--plain` its weights explain 0.42. To do the same, which it has not done in full:
+solved positions with 14, 13, 12, 10 and 8 cells left, this script all from 14 to 8; with 1,500
+games of `--plain` its weights explain 0.42. To do the same, which it has not done in full:
 
     python scripts/fit_reversi.py 6000 1 --plain --keep first.npz
     python scripts/fit_reversi.py 5000 2 --more first.npz
