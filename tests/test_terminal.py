@@ -466,6 +466,17 @@ def test_ctrl_c_ends_a_game_without_humans(home: Path) -> None:
     assert "The game is saved." in running.end()
 
 
+def test_why_calls_an_estimate_one_beside_a_proven_win(home: Path) -> None:
+    given = "h8 a1 i8 a3 j8 a5".replace(" ", "\n") + "\nhint\nwhy o15\n"
+    done = zermelo("play", "gomoku", "--second", "human", "--seconds", "1", given=given)
+    hint, why = done.stdout.split("X to move: ")[-3:-1]
+    assert "X wins" in hint
+    assert "wins by force" in hint
+    assert "(proven; " in hint
+    assert "o15  " in why
+    assert "(estimate" in why
+
+
 def test_a_hint_can_be_cut_short(home: Path) -> None:
     running = Running("gomoku", "--second", "human", "--seconds", "10")
     running.type("hint")
