@@ -1,7 +1,18 @@
 """Settings for all tests."""
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
 
 # Compilation and a busy second core make single examples slow; the suite as a whole is timed.
 settings.register_profile("zermelo", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("zermelo")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Whoever runs the tests keeps the games of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ZERMELO_HOME", str(tmp_path_factory.mktemp("home")))
+        yield

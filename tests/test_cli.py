@@ -97,7 +97,6 @@ def test_choose_by_lines() -> None:
         (["choose", "tictactoe", "random", "--seconds", "nan"], "'nan' is no time"),
         (["bench", "playouts", "--seconds", "inf"], "'inf' is no time"),
         (["count", "tictactoe", "--perft", "99999999999"], "0<=x<=1000"),
-        (["play", "--resume", "--second", "nobody"], "leave --first and --second out"),
     ],
 )
 def test_bad_arguments_are_one_clear_line(arguments: list[str], part: str) -> None:

@@ -5,6 +5,7 @@ import json
 import random
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,14 +60,15 @@ RECORDS = [  # format, text, game
 ]
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    made = create_app(tmp_path_factory.mktemp("fuzz") / "fuzz.db", max_seconds=0.05)
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[Any]:
+    """One for each test: the fuzzer shuts an application down when its test is over."""
+    made = create_app(tmp_path / "fuzz.db", max_seconds=0.05)
     yield made
     made.state.thinkers.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def schema(app: Any) -> Any:
     return schemathesis.openapi.from_asgi("/api/openapi.json", app, headers={"Host": HOST})
 

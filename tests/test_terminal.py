@@ -120,16 +120,52 @@ def test_save_and_load_by_name(home: Path) -> None:
     assert "There is no game saved as other: there is my-game_1" in missing.stdout
 
 
+LAST_MOVE = """
+from zermelo.players import Analysis, Player
+
+
+class Last(Player):
+    def think(self, position, limit):
+        yield Analysis(position.legal[-1])
+"""
+
+
 def test_a_save_never_runs_code(home: Path, tmp_path: Path) -> None:
     folder = home / "saved" / "named"
     folder.mkdir(parents=True)
-    for name, game, second in [("a", "x.py", "human"), ("b", "tictactoe", "x.py")]:
+    for name, game, second in [("a", "x.py", "human"), ("b", "tictactoe", "y z.py")]:
         text = f'{{"game":"{game}","first":"human","second":"{second}","moves":[]}}'
         (folder / f"{name}.json").write_text(text)
     done = zermelo("play", "tictactoe", "--second", "human", given="load a\nload b\nb2\n")
-    assert "The saved game is played by a file" in done.stdout
-    assert "The saved game is played against the file x.py" in done.stdout
+    assert "where you name it: zermelo play x.py, then load a." in done.stdout
+    assert "name it: zermelo play tictactoe --second 'y z.py', then load b." in done.stdout
     assert "You played: b2" in done.stdout
+
+
+def test_a_game_against_a_file_goes_on_where_it_is_named(home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(LAST_MOVE)
+    options = ("play", "tictactoe", "--second", str(path))
+    done = zermelo(*options, given="a1\nsave here\nb2\nload here\nhistory\n")
+    assert "  1. a1  c3\n" in done.stdout
+    told = f"zermelo play tictactoe --resume --second {path}"
+    assert f"The game is saved. Go on with: {told}\n" in done.stdout
+    refused = zermelo("play", "--resume")
+    assert refused.returncode == 2
+    assert refused.stderr.endswith(f"runs only where you name it: {told}\n")
+    again = zermelo(*told.split()[1:], given="b1\nhistory\n")
+    assert "  1. a1  c3\n  2. b1  b3" in again.stdout
+    nobody = zermelo("play", "--resume", "--second", "nobody")
+    assert "unknown player 'nobody'" in nobody.stderr
+    other = zermelo("play", "--resume", "--second", "human", given="a2\nhistory\n")
+    assert "tictactoe: human (X) against human (O)." in other.stdout
+    assert "  3. a2" in other.stdout
+
+
+def test_leaving_at_once_keeps_the_earlier_game(home: Path) -> None:
+    zermelo("play", "tictactoe", "--second", "human", given="b2\n")
+    assert "saved" not in zermelo("play", "tictactoe", given="quit\n").stdout
+    assert "  1. b2" in zermelo("play", "--resume", given="undo\nhistory\nb2\nhistory\n").stdout
 
 
 def test_level_and_swap_change_the_opponent(home: Path) -> None:
@@ -423,11 +459,22 @@ def test_ctrl_c_ends_a_think_within_a_tenth_of_a_second(home: Path, player: str)
 
 
 def test_ctrl_c_ends_a_game_without_humans(home: Path) -> None:
-    running = Running("connect4", "--first", "mcts:seconds=10", "--second", "mcts:seconds=10")
-    running.read_to("connect4: ")
+    running = Running("connect4", "--first", "random", "--second", "mcts:seconds=10")
+    running.read_to("random (X) plays")
     time.sleep(0.7)
     running.interrupt()
     assert "The game is saved." in running.end()
+
+
+def test_why_calls_an_estimate_one_beside_a_proven_win(home: Path) -> None:
+    given = "h8 a1 i8 a3 j8 a5".replace(" ", "\n") + "\nhint\nwhy o15\n"
+    done = zermelo("play", "gomoku", "--second", "human", "--seconds", "1", given=given)
+    hint, why = done.stdout.split("X to move: ")[-3:-1]
+    assert "X wins" in hint
+    assert "wins by force" in hint
+    assert "(proven; " in hint
+    assert "o15  " in why
+    assert "(estimate" in why
 
 
 def test_a_hint_can_be_cut_short(home: Path) -> None:

@@ -496,8 +496,9 @@ def test_quitting_saves_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(app.session.match.moves) > len(before)
     text, app = run(monkeypatch, [], [])
     assert text == ""  # nothing was played, so nothing is said
-    done = CliRunner().invoke(cli, ["window", "--resume", "--first", "human"])
-    assert done.exit_code == 2
+    text, app = run(monkeypatch, ["--resume", "--second", "human"], [])
+    assert app.session.players == ("human", "human")
+    assert app.session.match.moves[: len(before)] == before
 
 
 def test_without_pygame_one_line_says_what_to_install() -> None:

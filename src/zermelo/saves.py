@@ -4,7 +4,9 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,19 @@ class Save:
     first: str
     second: str
     moves: tuple[str, ...]
+
+    @property
+    def files(self) -> list[str]:
+        """The specs that name files, which are code."""
+        seats = [spec for spec in (self.first, self.second) if player_files.is_file(spec)]
+        return [self.game] * files.is_file(self.game) + seats
+
+    def command(self, resume: str = "--resume") -> str:
+        """What a person types to go on: it names the files, as nothing else may load them."""
+        seats = [("--first", self.first), ("--second", self.second)]
+        named = [part for seat in seats if player_files.is_file(seat[1]) for part in seat]
+        game = [self.game] if self.files or not resume else []
+        return shlex.join(["zermelo", "play", *game, *[resume] * bool(resume), *named])
 
 
 def folder() -> Path:
@@ -68,14 +83,11 @@ def names() -> list[str]:
     return sorted(path.stem for path in _named("x").parent.glob("*.json"))
 
 
-def check_files(save: Save, named: str | None) -> None:
-    """ZermeloError where going on would run code: only a file that a person `named` runs."""
-    if files.is_file(save.game) and named != save.game:
-        msg = f"the saved game is played by a file: zermelo play {save.game} --resume"
-        raise ZermeloError(msg)
-    for spec in (save.first, save.second):
-        if player_files.is_file(spec):
-            msg = f"the saved game is played against the file {spec}: begin a new one with it"
+def check_files(save: Save, named: Collection[str | None], how: str) -> None:
+    """ZermeloError, which says `how`, where going on would run a file that nobody `named`."""
+    for spec in save.files:
+        if spec not in named:
+            msg = f"the saved game runs {spec}, and a file runs only where you name it: {how}"
             raise ZermeloError(msg)
 
 

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
@@ -185,14 +186,12 @@ def size(number: int) -> str:
 
 
 def saved(game: str | None, first: str | None, second: str | None) -> "Save":
-    """The game that was left, for --resume."""
+    """The game that was left, for --resume; others may go on with it."""
     from zermelo import saves
 
-    if first is not None or second is not None:
-        msg = "--resume goes on with the players it was left with: leave --first and --second out"
-        raise click.UsageError(msg)
     save = saves.read(game)
-    saves.check_files(save, game)
+    save = replace(save, first=first or save.first, second=second or save.second)
+    saves.check_files(save, (game, first, second), save.command())
     return save
 
 

@@ -152,7 +152,9 @@ def _judged(sitting: Sitting, candidate: dict[str, Any], found: dict[str, Any]) 
     head = showing.row_text(candidate, sitting.sides(sitting.match.position))[2:]
     why = [f"  {reason['text']}: {' '.join(reason['line'])}" for reason in candidate["reasons"]]
     why = why or [f"  expected: {showing.reasons_text(candidate)}"]
-    return "\n".join([head, *why, f"  ({showing.effort_text(found)})"])
+    # A win elsewhere may be proven, and this move an estimate.
+    effort = showing.effort_text(found | {"exact": candidate["exact"]})
+    return "\n".join([head, *why, f"  ({effort})"])
 
 
 def _undo(sitting: Sitting, _: str) -> str:
@@ -191,7 +193,8 @@ def _save(sitting: Sitting, name: str) -> str:
 def _load(sitting: Sitting, name: str) -> str:
     own = sitting.match.game.spec
     save = saves.read_named(name) if name else saves.read(own)
-    saves.check_files(save, own)
+    how = f"{save.command(resume='')}, then load {name}" if name else save.command()
+    saves.check_files(save, (own, *sitting.players), how)
     match = Match(sitting.match.game if save.game == own else save.game, save.moves)
     thinkers = seated(match.game, (save.first, save.second))  # which may refuse
     sitting.match, sitting.players = match, (save.first, save.second)

@@ -13,7 +13,6 @@ from typing import NoReturn
 from zermelo import roster, saves
 from zermelo.contract import Game
 from zermelo.errors import ZermeloError
-from zermelo.games import files
 from zermelo.matches import Match
 from zermelo.players import Analysis, Limit
 from zermelo.position import Outcome, Position
@@ -366,9 +365,7 @@ class Session:
 
 def saved_text(save: saves.Save) -> str:
     """How to go on."""
-    # A file is code: it is loaded only where it is named.
-    named = f"{save.game} " if files.is_file(save.game) else ""
-    return f"The game is saved. Go on with: zermelo play {named}--resume"
+    return f"The game is saved. Go on with: {save.command()}"
 
 
 def _refuse(why: str) -> NoReturn:

@@ -100,6 +100,10 @@ def _reply(sitting: Sitting) -> None:
 
 
 def _save(sitting: Sitting) -> None:
+    """On leaving; where nothing was played, an earlier save stays as it is."""
+    if not (sitting.match.moves or sitting.kept):
+        print()
+        return
     try:
         print(f"\n{sitting.keep()}")
     except OSError as error:

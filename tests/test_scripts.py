@@ -1,0 +1,49 @@
+"""Scripts, each in small: that they run to their end, and refuse nonsense before they work."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zermelo.games import patterns
+
+SCRIPTS = Path(__file__).parent.parent / "scripts"
+
+
+def script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPTS / name), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_fit_reversi(tmp_path: Path) -> None:
+    kept, one, two = (str(tmp_path / name) for name in ("kept.npz", "one.npy", "two.npy"))
+    done = script("fit_reversi.py", "20", "--keep", kept, "--out", one)
+    assert done.returncode == 0, done.stderr
+    assert "positions; of those held out the weights explain 0." in done.stdout
+    weights = np.load(one)
+    assert (weights.dtype, weights.shape) == (np.int8, np.load(patterns.FILE).shape)
+    assert weights.any()
+    script("fit_reversi.py", "0", "--more", kept, "--out", two)
+    assert (np.load(two) == weights).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["0"], "there is nothing to fit to"),
+        (["-1"], "-1 is below 0"),
+        (["many"], "invalid count value: 'many'"),
+        (["0", "--more", "README.md"], "README.md holds no positions"),
+        (["9", "--out", "no/such/file"], "is no file in a folder that is there"),
+        (["1", "--out", "weights.npy"], "two are needed at least"),
+        (["1"], "are few for 14,380 weights"),
+    ],
+)
+def test_fit_reversi_refuses(arguments: list[str], part: str) -> None:
+    before = patterns.FILE.read_bytes()
+    done = script("fit_reversi.py", *arguments)
+    assert done.returncode == 2
+    assert part in done.stderr.splitlines()[-1]
+    assert patterns.FILE.read_bytes() == before
