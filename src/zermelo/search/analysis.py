@@ -19,6 +19,7 @@ from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
 from zermelo.search.reasons import Facts, Judged, explain
 from zermelo.search.solver import Settings, Solver
+from zermelo.words import sign
 
 PATIENCE = 10.0  #: seconds, where the caller sets no limit
 _DEEPENING, _PROVING = 0.2, 0.9  # shares of what is left when their turn comes
@@ -229,7 +230,7 @@ class _Work:
             return Judged(action, line=self.lines[action])
         return Judged(
             action,
-            sign=(score > 0) - (score < 0),
+            sign=sign(score),
             plies=self.engine.plies(score),
             diff=None if self.engine.ply_cost else score,
             line=self.lines[action],
