@@ -36,6 +36,12 @@ class AlphaBetaPlayer(Player):
         # What the depth that was not finished took counts too.
         yield replace(last, nodes=clock.nodes, seconds=clock.seconds)
 
+    def reseed(self, seed: int) -> None:
+        """Without dice, but a search ended by time or nodes goes by what was seen before."""
+        del seed
+        if self._engine is not None:
+            self._engine.forget()
+
     def _engine_for(self, game: Game) -> Engine:
         if self._engine is None or self._game != game:
             self._game = game

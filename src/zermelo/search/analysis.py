@@ -129,6 +129,14 @@ class Analyst(Player):
                 work.find_lines(solver)
         yield work.record(reasons=True)
 
+    def reseed(self, seed: int) -> None:
+        """Without dice, but what was proven before helps to prove more."""
+        del seed
+        if self._engine is not None:
+            self._engine.forget()
+        if self._solver is not None:
+            self._solver.forget()
+
     def _tools(self, game: Game) -> tuple[Engine, Solver | None]:
         """Kept between calls for the same game."""
         if self._engine is None or self._engine.game != game:

@@ -43,6 +43,9 @@ class Engine(ABC):
     def start(self, depth: int) -> None:
         """Begin an iteration: scores of an earlier one serve the ordering of moves only."""
 
+    def forget(self) -> None:  # noqa: B027 - most keep nothing that matters
+        """As if nothing had been asked before."""
+
     @abstractmethod
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
         """The score of a state that is not over, `depth` plies ahead (0: the estimate).

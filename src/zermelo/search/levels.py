@@ -46,8 +46,10 @@ class LevelPlayer(Player):
         self._proving = Analyst(_SETTINGS)
 
     def reseed(self, seed: int) -> None:
-        """The dice begin anew."""
+        """The dice begin anew, and what was seen before is forgotten."""
         self._dice.seed(seed)
+        self._seeing.reseed(seed)
+        self._proving.reseed(seed)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """First by estimates, then by proven values, if there are any in time."""

@@ -84,7 +84,8 @@ class Runner:
         k.forget(self.control, self.table)
 
     def forget(self) -> None:
-        """Another generation of the table, no history: nothing known is used again."""
+        """An empty table, no history: nothing known is used again."""
+        self.table[: self.control[k.SLOTS]] = 0
         k.forget(self.control, self.table)
         self.renew()
 
