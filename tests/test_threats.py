@@ -187,6 +187,13 @@ def test_an_open_three_wins_and_a_closed_one_does_not() -> None:
     assert follows_the_rules(position.game, position.state, found)
 
 
+def test_five_at_once_comes_before_two_fives_of_the_defender() -> None:
+    """Black's four is lower on the board than White's, which is open at both ends."""
+    _, found = show("gomoku", "c12 c3 d12 d3 e12 e3 f12 f3")
+    assert found is not None
+    assert (found.plies, len(found.line)) == (1, 1)
+
+
 def test_exactly_five_and_forbidden_points() -> None:
     # a1-c1 and e1-f1: d1 makes six, no five; without the rule it wins at once.
     moves = "a1 a8 b1 c8 c1 e8 e1 g8 f1 i8"
