@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from zermelo.contract import BoardGame
 from zermelo.errors import BadSpec
-from zermelo.players import Analysis, Candidate, Limit, Player, last_of
+from zermelo.players import Analysis, Candidate, Limit, Player
 from zermelo.position import Position
 from zermelo.search.alphabeta import AlphaBetaPlayer
 from zermelo.search.analysis import Analyst
@@ -58,14 +58,14 @@ class LevelPlayer(Player):
         most = limit.nodes or _PROOF
         care, chance = self._dice.random(), self._dice.random()
         within = replace(limit, seconds=seconds, nodes=min(NODES[self.level], most), every=True)
-        seen = last_of(self._seeing.think(position, within))
-        yield _drawn(seen, chance, errs=care < SLIPS[self.level])
+        for seen in self._seeing.think(position, within):
+            yield _drawn(seen, chance, errs=care < SLIPS[self.level])
         if isinstance(position.game, BoardGame):
             return  # too large for proofs
         left = max(0.0, seconds - (time.perf_counter() - begin))
-        proven = last_of(self._proving.think(position, replace(limit, seconds=left, nodes=most)))
-        if proven.exact:
-            yield _drawn(proven, chance, errs=care < MISTAKES[self.level])
+        for proven in self._proving.think(position, replace(limit, seconds=left, nodes=most)):
+            if proven.exact:
+                yield _drawn(proven, chance, errs=care < MISTAKES[self.level])
 
 
 def _drawn(found: Analysis, chance: float, *, errs: bool) -> Analysis:
