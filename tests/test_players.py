@@ -52,7 +52,7 @@ def test_a_game_in_plain_python(tmp_path: Any) -> None:
         assert z.player(spec).choose(game.start()).move in game.start().legal
 
 
-def won(first: str, second: str, game: str, games: int) -> float:
+def won(first: str, second: str, game: str, games: int, limit: Limit | None = None) -> float:
     """The first named player's score over games from random openings, both seats."""
     rules, players = z.game(game), (z.player(first), z.player(second))
     dice, points = random.Random(7), 0.0
@@ -60,7 +60,7 @@ def won(first: str, second: str, game: str, games: int) -> float:
         position = rules.start().play_action(dice.choice(rules.start().actions))
         while not position.is_over:
             side = (position.player + number) % 2
-            position = position.play(players[side].choose(position).move)
+            position = position.play(players[side].choose(position, limit).move)
         assert position.outcome is not None
         winner = position.outcome.winner
         points += 0.5 if winner is None else (winner + number) % 2 == 0
@@ -104,6 +104,21 @@ def test_lookahead_sees_what_lies_within_its_plies() -> None:
 def test_minimax_finds_the_forced_win_of_6x6x4() -> None:
     found = z.player("minimax:depth=10").choose(z.game("gomoku6").start())
     assert (found.value, found.plies) == ("win", 11)
+
+
+@pytest.mark.parametrize("game", ["gomoku:size=10", "reversi"])
+@pytest.mark.parametrize(("stronger", "weaker"), [(5, 1), (10, 5)])
+def test_levels_are_a_ladder_where_nothing_is_proven(stronger: int, weaker: int, game: str) -> None:
+    """With few nodes for both; the whole ladder is in docs/benchmarks.md."""
+    limit = Limit(nodes=400)
+    assert won(f"level:{stronger},seed=1", f"level:{weaker},seed=2", game, 8, limit) >= 0.75
+
+
+def test_a_level_answers_alike_and_within_its_second() -> None:
+    position = z.game("gomoku").position(moves="h8 g7 h7 h6 g8 f8")
+    found = [z.player("level:6,seed=4").choose(position) for _ in range(2)]
+    assert found[0].move == found[1].move
+    assert all(one.seconds < 1.1 for one in found)
 
 
 @pytest.mark.parametrize("level", [1, 5, 9, 10])

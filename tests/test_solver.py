@@ -18,6 +18,7 @@ import zermelo as z
 from test_cli import answer, zermelo
 from zermelo.players import Limit
 from zermelo.search import textbook
+from zermelo.search.clock import Clock
 from zermelo.search.runner import Unsolved
 from zermelo.search.solution import solve
 from zermelo.search.solver import Settings, Solver
@@ -403,6 +404,17 @@ def test_what_cannot_be_solved_says_so() -> None:
 def test_the_same_search_twice_has_the_same_counts() -> None:
     nodes = {solve(z.game("connect4:4x5").start()).nodes for _ in range(2)}
     assert len(nodes) == 1
+
+
+@pytest.mark.parametrize("spec", ["mnk:3x3x3", "connect4:4x4", "reversi:4"])
+def test_the_kernel_runs_uncompiled(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same score in the same number of nodes."""
+    found = []
+    for compiled in "10":
+        monkeypatch.setenv("ZERMELO_JIT", compiled)
+        solver, clock = Solver(z.game(spec), Settings(table_bits=12)), Clock()
+        found.append((solver.score(solver.game.initial(), clock), clock.nodes))
+    assert found[0] == found[1]
 
 
 def test_finished_games_and_goals() -> None:

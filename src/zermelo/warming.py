@@ -17,7 +17,8 @@ _MODULES = (
     "zermelo.search.count",
     "zermelo.search.playouts",
     "zermelo.search.kernel",
-    "zermelo.search.boards",
+    "zermelo.search.board_kernel",
+    "zermelo.search.threat_kernel",
     "zermelo.search.tree_kernel",
 )
 #: one game each for what others of its kind share

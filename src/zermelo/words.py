@@ -75,7 +75,7 @@ def scale(x: Word, n: int) -> int:
     >>> scale(1 << 63, 10)
     5
     """
-    return (x * n) >> WORD_BITS
+    return (x * int(n)) >> WORD_BITS  # which an array's number would overflow
 
 
 def prefetch(table: Any, row: int) -> None:
@@ -98,6 +98,15 @@ def pick(condition: Any, a: Any, b: Any) -> Any:
     if isinstance(condition, bool):
         return a if condition else b
     return b ^ ((a ^ b) & -(condition * 1))
+
+
+def sign(x: Any) -> int:
+    """1, 0 or -1 for a number; `int`, since the booleans of arrays cannot be subtracted.
+
+    >>> sign(-5), sign(0), sign(7)
+    (-1, 0, 1)
+    """
+    return int(x > 0) - int(x < 0)
 
 
 def bits(x: Word) -> list[int]:

@@ -27,6 +27,7 @@ from zermelo.search.clock import Clock, Stopped
 from zermelo.search.engines import WordEngine
 from zermelo.search.runner import Runner
 from zermelo.search.solver import Settings, Solver
+from zermelo.words import sign
 
 _DEPTH = 8  # of alpha-beta in Connect Four
 _MIN_SECONDS = 0.2  # to measure for, what is prepared included
@@ -142,7 +143,7 @@ class _Ours:
         for position, score in zip(some.positions, scores, strict=True):
             stones = sum(map(abs, position.board or ())) + self.game.far - abs(score)
             size = (len(position.board or ()) + 3) // 2 - (stones + 1) // 2
-            found.append(size * ((score > 0) - (score < 0)))
+            found.append(size * sign(score))
         return found
 
     def row(self, some: Positions, repeat: int) -> Row:

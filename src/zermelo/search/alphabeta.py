@@ -11,6 +11,7 @@ from zermelo.search.clock import Clock
 from zermelo.search.deepening import Depth, deepen, is_settled
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
+from zermelo.words import sign
 
 
 class AlphaBetaPlayer(Player):
@@ -34,6 +35,12 @@ class AlphaBetaPlayer(Player):
             yield last
         # What the depth that was not finished took counts too.
         yield replace(last, nodes=clock.nodes, seconds=clock.seconds)
+
+    def reseed(self, seed: int) -> None:
+        """Without dice, but a search ended by time or nodes goes by what was seen before."""
+        del seed
+        if self._engine is not None:
+            self._engine.forget()
 
     def _engine_for(self, game: Game) -> Engine:
         if self._engine is None or self._game != game:
@@ -82,7 +89,7 @@ def _candidate(position: Position, engine: Engine, found: Depth, action: int) ->
     text = position.game.to_text
     return Candidate(
         text(action),
-        value={1: "win", 0: "draw", -1: "loss"}[(score > 0) - (score < 0)] if exact else None,
+        value={1: "win", 0: "draw", -1: "loss"}[sign(score)] if exact else None,
         estimate=None if exact else engine.estimate(score),
         plies=engine.plies(score) if exact else None,
         exact=exact,

@@ -19,6 +19,7 @@ from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
 from zermelo.search.reasons import Facts, Judged, explain
 from zermelo.search.solver import Settings, Solver
+from zermelo.words import sign
 
 PATIENCE = 10.0  #: seconds, where the caller sets no limit
 _DEEPENING, _PROVING = 0.2, 0.9  # shares of what is left when their turn comes
@@ -128,6 +129,14 @@ class Analyst(Player):
                 work.find_lines(solver)
         yield work.record(reasons=True)
 
+    def reseed(self, seed: int) -> None:
+        """Without dice, but what was proven before helps to prove more."""
+        del seed
+        if self._engine is not None:
+            self._engine.forget()
+        if self._solver is not None:
+            self._solver.forget()
+
     def _tools(self, game: Game) -> tuple[Engine, Solver | None]:
         """Kept between calls for the same game."""
         if self._engine is None or self._engine.game != game:
@@ -229,7 +238,7 @@ class _Work:
             return Judged(action, line=self.lines[action])
         return Judged(
             action,
-            sign=(score > 0) - (score < 0),
+            sign=sign(score),
             plies=self.engine.plies(score),
             diff=None if self.engine.ply_cost else score,
             line=self.lines[action],

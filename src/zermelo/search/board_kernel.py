@@ -20,6 +20,7 @@ from typing import Any
 
 from zermelo.contract import BoardGame
 from zermelo.kernels import kernel
+from zermelo.words import sign
 
 FAR, DECISIVE, CAP = 1 << 14, 1 << 13, 8000  # scores: a win, the least proven one, any estimate
 # Columns of `frames`, one row a ply of the stack.
@@ -128,7 +129,7 @@ def look_ahead(  # noqa: PLR0915 - numbered steps on one stack
             cells[frames[ply, PLACE]] = 0
             side = (control[SIDE] + ply) & 1
             put(frames[ply, PLACE], side, -1, windows, through, counts, gains, tally)
-            score = -score + (score > 0) - (score < 0)
+            score = -score + sign(score)
         # 5. Keep the best.
         if score > frames[ply, BEST]:
             frames[ply, BEST] = score
@@ -179,8 +180,8 @@ def descend(ply: Any, frames: Any) -> None:
     """Set up the frame of the child. A forced block costs no depth."""
     alpha = max(frames[ply, ALPHA], frames[ply, BEST])
     beta = frames[ply, BETA]
-    frames[ply + 1, ALPHA] = -(beta + (beta > 0) - (beta < 0))
-    frames[ply + 1, BETA] = -(alpha + (alpha > 0) - (alpha < 0))
+    frames[ply + 1, ALPHA] = -(beta + sign(beta))
+    frames[ply + 1, BETA] = -(alpha + sign(alpha))
     frames[ply + 1, NEXT] = NEW
     frames[ply + 1, DEPTH] = frames[ply, DEPTH] - (0 if frames[ply, STAGE] == FORCED else 1)
 

@@ -23,7 +23,7 @@ from zermelo.search import table_files
 from zermelo.search.solver import Solver
 from zermelo.search.table_files import BadTable
 from zermelo.search.tables import Notify, Table, plain
-from zermelo.words import lowest
+from zermelo.words import lowest, sign
 
 MAX_PLIES = 12
 _NOT_RULES = ("INTRINSICS", "import ", "from ")  # lines of a kernel that say how it is compiled
@@ -85,7 +85,7 @@ def _code(game: WordGame, score: int) -> int:
     """See `tables`."""
     if game.ply_cost == 0:
         return score
-    return ((score > 0) - (score < 0)) * (game.far - abs(score) + 1)
+    return sign(score) * (game.far - abs(score) + 1)
 
 
 def path_of(game: WordGame) -> Path:

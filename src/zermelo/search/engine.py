@@ -11,6 +11,7 @@ from typing import Any
 
 from zermelo.contract import Game
 from zermelo.search.clock import Clock
+from zermelo.words import sign
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ class Engine(ABC):
     def start(self, depth: int) -> None:
         """Begin an iteration: scores of an earlier one serve the ordering of moves only."""
 
+    def forget(self) -> None:  # noqa: B027 - most keep nothing that matters
+        """As if nothing had been asked before."""
+
     @abstractmethod
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
         """The score of a state that is not over, `depth` plies ahead (0: the estimate).
@@ -69,11 +73,11 @@ class Engine(ABC):
 
     def sooner(self, score: int) -> int:
         """A child's score, seen by the side that moved: the sign flips, a ply is added."""
-        return -score + self.ply_cost * ((score > 0) - (score < 0))
+        return -score + self.ply_cost * sign(score)
 
     def later(self, bound: int) -> int:
         """The bound for a child that means `bound` here: the inverse of `sooner`."""
-        return -(bound + self.ply_cost * ((bound > 0) - (bound < 0)))
+        return -(bound + self.ply_cost * sign(bound))
 
     def ended(self, state: Any) -> int:
         """The score of a state that is over."""

@@ -46,7 +46,7 @@ class WordEngine(Engine):
         self.met_horizon = False
 
     def forget(self) -> None:
-        """As if nothing had been asked before: for measuring."""
+        """No scores, nor moves that were best."""
         self._runner.forget()
 
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:

@@ -16,6 +16,7 @@ from zermelo.search.clock import Clock
 from zermelo.search.deepening import Depth, deepen
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
+from zermelo.words import sign
 
 _SCALE = 40.0  # greedy's points that make its whole estimate
 
@@ -101,7 +102,7 @@ def _answer(
         value, plies, diff = None, None, None
         score = seen[1][other] if seen else None
         if seen and score is not None:
-            value = {1: "win", 0: "draw", -1: "loss"}[(score > 0) - (score < 0)]
+            value = {1: "win", 0: "draw", -1: "loss"}[sign(score)]
             plies = seen[0].plies(score)
             diff = None if seen[0].ply_cost else score
         points = ranks[other][1] / _SCALE if other in ranks else 0.0

@@ -16,7 +16,20 @@ from typing import Any
 
 from zermelo.contract import WordGame
 from zermelo.kernels import kernel
-from zermelo.words import lowest, mix, prefetch, scale, word
+from zermelo.search.transpositions import (
+    BIAS,
+    CROWDED,
+    FEW_SLOTS,
+    GROWTH,
+    MOST_MOVED,
+    NEAR_SLOTS,
+    NO_MOVE,
+    recall,
+    remember,
+    slot_of,
+    spread,
+)
+from zermelo.words import lowest, mix, prefetch, scale, sign, word
 
 # Columns of `frames`, one row a ply of the stack.
 ALPHA, BETA, BEST, NEXT, COUNT, KNOWN_LOW, KNOWN_HIGH, BEST_MOVE, LAST_MOVE, LEFT = range(10)
@@ -27,8 +40,7 @@ USE_TABLE, USE_RANK, TURN_PLIES, GAP = range(8, 12)
 # WIDE: one search with the window (LOW, HIGH), HORIZON plies ahead, its score in GUESS; an
 # estimate at the horizon sets MET_HORIZON. Else null windows, to the end.
 WIDE, HORIZON, MET_HORIZON = range(12, 15)
-# How many slots of the table are in use, and the node at which there will be more: while a search
-# is short its table stays in the processor's cache.
+# How many slots of the table are in use, and the node at which there will be more.
 SLOTS, GROW_AT = range(15, 17)
 TOO_DEEP = 18  # set when the stack has no room for another ply
 TURN_DEPTH = 19  # TURN_PLIES, or 0 where no state below the root can be another's image
@@ -39,16 +51,10 @@ _HISTORY_END = HISTORY + 2 * 64
 # is the network's and how much the heuristic's, in thousandths.
 ASKED, FOUND, LEARNED, KNOWN = range(_HISTORY_END, _HISTORY_END + 4)
 NUM_CONTROLS = _HISTORY_END + 4
-NO_SCORE = -1 << 15  # of an action that is not legal
-NO_MOVE = 255
-_FEW_SLOTS, _GROWTH = 1 << 10, 4
-_NEAR_SLOTS = 1 << 16  # so many stay in the processor's cache
-_CROWDED = 6  # nodes a slot
-_MOST_MOVED = 1 << 18  # slots: to move more of them takes longer than a slice should
+NO_SCORE = -1 << 15  # below every score: that of an action that is not legal
 _SOON, _LATER = 10, 16  # plies: measured on Connect Four
 NEW = -1  # control[DEPTH] when no search is under way
 _INDICES = 1 << 7  # a move in the list is its rank times this, and its index from the end
-_BIAS = 1 << 15  # scores in a table entry are stored as unsigned 16 bits
 
 
 @kernel(
@@ -109,31 +115,21 @@ def forget(control: Any, table: Any) -> None:
     control[HISTORY_BITS] = 0
     for closed in range(HISTORY, _HISTORY_END):
         control[closed] = 0
-    control[SLOTS] = min(_FEW_SLOTS, len(table))
-    control[GROW_AT] = control[NODES] + _CROWDED * control[SLOTS]
+    use(min(FEW_SLOTS, len(table)), control)
 
 
 def grow(game: WordGame, control: Any, table: Any) -> None:
-    """More slots, with what is known moved to where it will be looked for, if it is not too much.
-
-    From the last pair of slots down: each moves up, to a pair that has been moved already.
-    """
+    """More slots, with what is known moved to its place among them, if it is not too much."""
     old = control[SLOTS]
-    control[SLOTS] = min(_GROWTH * old, len(table))
-    control[GROW_AT] = control[NODES] + _CROWDED * control[SLOTS]
-    if control[SLOTS] == old or old > _MOST_MOVED:
-        return
-    for at in range(old - 1, -1, -1):
-        entry = table[at, -1]
-        if entry >> word(48) != word(control[GENERATION]):
-            continue
-        key = game.load_key(table, at)
-        table[at, -1] = word(0)
-        slot = slot_of(key, control[SLOTS])
-        if table[slot, -1] >> word(48) == word(control[GENERATION]):
-            slot += 1
-        game.store_key(table, slot, key)
-        table[slot, -1] = entry
+    use(min(GROWTH * old, len(table)), control)
+    if control[SLOTS] != old and old <= MOST_MOVED:
+        spread(game, table, old, control[SLOTS], control[GENERATION])
+
+
+def use(slots: Any, control: Any) -> None:
+    """So many slots from now on, until they are crowded."""
+    control[SLOTS] = slots
+    control[GROW_AT] = control[NODES] + CROWDED * slots
 
 
 def is_settled(control: Any) -> Any:
@@ -159,14 +155,14 @@ def next_guess(game: WordGame, control: Any) -> Any:
                     return guess
                 if control[LOW] <= -guess - 1 < control[HIGH]:
                     return -guess - 1
-    low = control[LOW] - control[GAP] * ((control[LOW] > 0) - (control[LOW] < 0))
-    high = control[HIGH] - control[GAP] * ((control[HIGH] > 0) - (control[HIGH] < 0))
+    low = control[LOW] - control[GAP] * sign(control[LOW])
+    high = control[HIGH] - control[GAP] * sign(control[HIGH])
     guess = low + (high - low) // 2
     if guess <= 0 and -(-low // 2) < guess:
         guess = -(-low // 2)
     elif guess >= 0 and high // 2 > guess:
         guess = high // 2
-    guess += control[GAP] * ((guess > 0) - (guess < 0))
+    guess += control[GAP] * sign(guess)
     return min(max(guess, control[LOW]), control[HIGH] - 1)
 
 
@@ -250,7 +246,7 @@ def search(
             if score < frames[depth, BETA]:
                 frames[depth, KNOWN_HIGH] = min(frames[depth, KNOWN_HIGH], score)
             if control[USE_TABLE] != 0 and game.keeps(game.load(states, depth)):
-                remember(game, depth, control, keys, frames, table)
+                note(game, depth, control, keys, frames, table)
         # 3. Hand the score up.
         if depth == 0:
             return True, score
@@ -261,15 +257,23 @@ def search(
             frames[depth, BEST_MOVE] = frames[depth, LAST_MOVE]
 
 
+def note(game: WordGame, depth: Any, control: Any, keys: Any, frames: Any, table: Any) -> None:
+    """A finished state into the table."""
+    key, move = game.load_key(keys, depth), frames[depth, BEST_MOVE]
+    low, high = frames[depth, KNOWN_LOW], frames[depth, KNOWN_HIGH]
+    slots, generation = control[SLOTS], control[GENERATION]
+    remember(game, table, key, slots, generation, depth, move, low, high)
+
+
 def sooner(game: WordGame, score: Any) -> Any:
     """A child's score, seen by the side that moved: the sign flips, a ply is added."""
     score = -score
-    return score - game.ply_cost * ((score > 0) - (score < 0))
+    return score - game.ply_cost * sign(score)
 
 
 def later(game: WordGame, bound: Any) -> Any:
     """The bound one ply further down that means `bound` here."""
-    return bound + game.ply_cost * ((bound > 0) - (bound < 0))
+    return bound + game.ply_cost * sign(bound)
 
 
 def enter(
@@ -304,7 +308,7 @@ def enter(
     if frames[depth, LEFT] <= 0:
         control[MET_HORIZON] = 1
         return True, estimate(game, state, control, net, room, cache)
-    first = -1
+    first = NO_MOVE
     if control[USE_TABLE] != 0 and game.keeps(state):
         least = state
         if depth < control[TURN_DEPTH]:
@@ -314,21 +318,17 @@ def enter(
                     least = image
         key = game.key(least)
         game.store_key(keys, depth, key)
-        slot = slot_of(key, control[SLOTS])
-        if game.load_key(table, slot) != key:
-            slot += 1
-        entry = table[slot, -1]
-        same = game.load_key(table, slot) == key
-        current = entry >> word(48) == word(control[GENERATION])
-        if same and current:
-            low = max(low, int((entry >> word(16)) & word(0xFFFF)) - _BIAS)
-            high = min(high, int(entry & word(0xFFFF)) - _BIAS)
+        current, at_least, at_most, move = recall(
+            game, table, key, control[SLOTS], control[GENERATION]
+        )
+        if current:
+            low, high = max(low, at_least), min(high, at_most)
             if low >= beta or high <= alpha or low >= high:
                 return True, high if high <= alpha else low
         # With a horizon an earlier iteration's bounds are void, but its best move is worth trying.
         is_own = depth >= control[TURN_DEPTH]  # not that of a mirror image
-        if same and is_own and (current or control[WIDE] != 0):
-            first = int((entry >> word(32)) & word(0xFF))
+        if is_own and (current or control[WIDE] != 0):
+            first = move
     alpha, beta = max(alpha, low), min(beta, high)
     count, best, best_move = list_moves(
         game, depth, state, mask, first, control, moves, replies, table, beta
@@ -367,14 +367,14 @@ def estimate(game: WordGame, state: Any, control: Any, net: Any, room: Any, cach
         entry = cache[slot, game.num_words]
         if entry != 0 and game.load(cache, slot) == state:
             control[FOUND] += 1
-            return int(entry) - _BIAS
+            return int(entry) - BIAS
     score = control[LEARNED] * game.learned(state, net, room)
     if control[KNOWN] != 0:
         score += control[KNOWN] * game.evaluate(state)
     score = score // 1000
     if len(cache) > 0:
         game.store(cache, slot, state)
-        cache[slot, game.num_words] = word(score + _BIAS)
+        cache[slot, game.num_words] = word(score + BIAS)
     return score
 
 
@@ -395,9 +395,9 @@ def list_moves(
     Those are listed by rank, highest first (insertion sort), the table's move before all. A move
     that closes the window ends the list.
     """
-    count, best, best_move = 0, -_BIAS, NO_MOVE
+    count, best, best_move = 0, NO_SCORE, NO_MOVE
     left, is_pass = mask, mask == 0
-    fetches = control[SLOTS] > _NEAR_SLOTS
+    fetches = control[SLOTS] > NEAR_SLOTS
     while left != 0 or is_pass:
         index = game.num_actions - 1
         if not is_pass:
@@ -431,33 +431,3 @@ def list_moves(
         moves[depth, at] = entry
         count += 1
     return count, best, best_move
-
-
-def slot_of(key: Any, slots: Any) -> Any:
-    """The first of the two slots where a key may be."""
-    digest = word(0)
-    for part in key:
-        digest = mix(digest ^ part)
-    return 2 * scale(digest, slots // 2)
-
-
-def remember(game: WordGame, depth: Any, control: Any, keys: Any, frames: Any, table: Any) -> None:
-    """What is known of a finished state: bounds that are equal when its score is.
-
-    Of two slots the first keeps the state nearest the root, which took most work to know.
-    """
-    key = game.load_key(keys, depth)
-    slot = slot_of(key, control[SLOTS])
-    entry = table[slot, -1]
-    taken = entry >> word(48) == word(control[GENERATION])
-    nearer = int((entry >> word(40)) & word(0xFF)) < depth
-    if taken and nearer and game.load_key(table, slot) != key:
-        slot += 1
-    game.store_key(table, slot, key)
-    table[slot, -1] = (
-        word(control[GENERATION]) << word(48)
-        | word(min(depth, 255)) << word(40)
-        | word(frames[depth, BEST_MOVE]) << word(32)
-        | word(frames[depth, KNOWN_LOW] + _BIAS) << word(16)
-        | word(frames[depth, KNOWN_HIGH] + _BIAS)
-    )

@@ -1,25 +1,35 @@
-"""Levels: players that make mistakes at a set rate, from a beginner's to none.
+"""Levels: players that err at a set rate, from a beginner's to none.
 
-A mistake is a move that turns a win into less, or a draw into a loss. Where the values of all
-moves are proven the rate is exact by the way a move is drawn; elsewhere estimates stand in, and a
-move counts as a mistake when it is clearly worse than the best.
+Where the value of the best move can be proven, a mistake is a move that turns a win into less, or
+a draw into a loss; the rate is exact by the way a move is drawn. Elsewhere a level also sees less
+far than the next: it searches fewer nodes, and a mistake is a move that is clearly worse by its own
+estimates. That this makes a ladder is measured: docs/benchmarks.md.
 """
 
 import random
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
+from zermelo.contract import BoardGame
 from zermelo.errors import BadSpec
 from zermelo.players import Analysis, Candidate, Limit, Player
 from zermelo.position import Position
+from zermelo.search.alphabeta import AlphaBetaPlayer
 from zermelo.search.analysis import Analyst
 from zermelo.search.solver import Settings
 
-#: how often a level errs where it can
+#: how often a level errs where it can, by proven values
 MISTAKES = {1: 0.60, 2: 0.45, 3: 0.33, 4: 0.25, 5: 0.18, 6: 0.12, 7: 0.08, 8: 0.04, 9: 0.015, 10: 0}
-_SECONDS = 1.0
-_SETTINGS = Settings(table_bits=20)  # enough for a second
-_CLEARLY = 0.25  # of an estimate
+#: by its estimates, where fewer mistakes are fatal
+SLIPS = {1: 0.95, 2: 0.72, 3: 0.53, 4: 0.39, 5: 0.28, 6: 0.20, 7: 0.15, 8: 0.11, 9: 0.07, 10: 0}
+#: and how many nodes it searches for them
+NODES = {level: int(200 * 2.2 ** (level - 1)) for level in MISTAKES}
+_PROOF = 300_000  # nodes
+_SECONDS = 1.0  # at most, on a slow machine
+_SETTINGS = Settings(table_bits=20)
+_CLEARLY = 0.1  # of an estimate
+_LIKELY = 4  # ranks after which a mistake is half as likely
 
 
 class LevelPlayer(Player):
@@ -32,33 +42,50 @@ class LevelPlayer(Player):
         self.name = f"level:{level}" + ("" if seed is None else f",seed={seed}")
         self.level = level
         self._dice = random.Random(seed)
-        self._analyst = Analyst(_SETTINGS)
+        self._seeing = AlphaBetaPlayer(self.name, None, None)
+        self._proving = Analyst(_SETTINGS)
 
     def reseed(self, seed: int) -> None:
-        """The dice begin anew."""
+        """The dice begin anew, and what was seen before is forgotten."""
         self._dice.seed(seed)
+        self._seeing.reseed(seed)
+        self._proving.reseed(seed)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """One answer."""
-        within = replace(limit, seconds=limit.seconds or _SECONDS)
-        errs = self._dice.random() < MISTAKES[self.level]
-        chance = self._dice.random()
-        for found in self._analyst.think(position, within):
-            good, lesser = _split(found.candidates)
-            chosen = _err(lesser, chance) if errs and lesser else good[int(chance * len(good))]
-            others = (replace(c, best=False) for c in found.candidates if c.move != chosen.move)
-            yield Analysis.led_by(
-                (replace(chosen, best=True), *others),
-                nodes=found.nodes,
-                seconds=found.seconds,
-                source=found.source,
-                depth=found.depth,
-            )
+        """First by estimates, then by proven values, if there are any in time."""
+        begin = time.perf_counter()
+        seconds = limit.seconds or _SECONDS
+        most = limit.nodes or _PROOF
+        care, chance = self._dice.random(), self._dice.random()
+        within = replace(limit, seconds=seconds, nodes=min(NODES[self.level], most), every=True)
+        for seen in self._seeing.think(position, within):
+            yield _drawn(seen, chance, errs=care < SLIPS[self.level])
+        if isinstance(position.game, BoardGame):
+            return  # too large for proofs
+        left = max(0.0, seconds - (time.perf_counter() - begin))
+        for proven in self._proving.think(position, replace(limit, seconds=left, nodes=most)):
+            if proven.exact:
+                yield _drawn(proven, chance, errs=care < MISTAKES[self.level])
+
+
+def _drawn(found: Analysis, chance: float, *, errs: bool) -> Analysis:
+    """The record, led by a move of those that are best, or of the mistakes."""
+    good, lesser = _split(found.candidates)
+    chosen = _err(lesser, chance) if errs and lesser else good[int(chance * len(good))]
+    others = (replace(c, best=False) for c in found.candidates if c.move != chosen.move)
+    return Analysis.led_by(
+        (replace(chosen, best=True), *others),
+        nodes=found.nodes,
+        seconds=found.seconds,
+        source=found.source,
+        depth=found.depth,
+    )
 
 
 def _err(lesser: list[Candidate], chance: float) -> Candidate:
     """A likely mistake: the better ones, which come first, more often."""
-    weights = [2.0 ** -(4 * rank / len(lesser)) for rank in range(len(lesser))]
+    half = min(_LIKELY, len(lesser) / 4)
+    weights = [2.0 ** -(rank / half) for rank in range(len(lesser))]
     left = chance * sum(weights)
     for candidate, weight in zip(lesser, weights, strict=True):
         left -= weight

@@ -12,6 +12,7 @@ from zermelo.search.clock import Clock, Stopped
 from zermelo.search.runner import Unsolved
 from zermelo.search.solution import VALUES, solver_for
 from zermelo.search.solver import Solver
+from zermelo.words import sign
 
 _PATIENCE = 60.0  # seconds for a move, where the caller sets no limit
 
@@ -58,7 +59,7 @@ class PerfectPlayer(Player):
         move = game.to_text(self._dice.choice(best))
         return Analysis(
             move,
-            value=VALUES[(score > 0) - (score < 0)],
+            value=VALUES[sign(score)],
             plies=game.far - abs(score) if game.ply_cost and score else None,
             exact=True,
             pv=(move,),

@@ -9,6 +9,7 @@ from zermelo.kernels import compiled
 from zermelo.search import each
 from zermelo.search import kernel as k
 from zermelo.search.clock import Clock
+from zermelo.search.transpositions import NO_MOVE, recall
 from zermelo.symmetry import byte_tables
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ class Runner:
         k.forget(self.control, self.table)
 
     def forget(self) -> None:
-        """Another generation of the table, no history: nothing known is used again."""
+        """An empty table, no history: nothing known is used again."""
+        self.table[: self.control[k.SLOTS]] = 0
         k.forget(self.control, self.table)
         self.renew()
 
@@ -191,14 +193,9 @@ class Runner:
     def move(self, state: Any) -> int | None:
         """The action that the table holds for a state in this generation, None if none."""
         key = self.game.key(state)
-        slot = k.slot_of(key, int(self.control[k.SLOTS]))
-        for at in (slot, slot + 1):
-            entry = int(self.table[at, -1])
-            if self.game.load_key(self.table, at) == key:
-                current = entry >> 48 == int(self.control[k.GENERATION])
-                index = entry >> 32 & 0xFF
-                return self.game.action_at(index) if current and index != k.NO_MOVE else None
-        return None
+        slots, generation = int(self.control[k.SLOTS]), int(self.control[k.GENERATION])
+        current, _, _, index = recall(self.game, self.table, key, slots, generation)
+        return self.game.action_at(index) if current and index != NO_MOVE else None
 
 
 def _aligned(slots: int, words: int) -> "NDArray[Any]":

@@ -20,6 +20,7 @@ from zermelo.search.engines import engine_for
 from zermelo.search.runner import Unsolved
 from zermelo.search.solver import Settings, Solver
 from zermelo.search.tables import Table
+from zermelo.words import sign
 
 GOALS = ("exact", "wdl", "win")
 VALUES = {1: "win", 0: "draw", -1: "loss"}
@@ -211,7 +212,7 @@ class _Work:
         """A proven score."""
         self.known = Solution(
             self.position,
-            value=VALUES[(score > 0) - (score < 0)],
+            value=VALUES[sign(score)],
             plies=far - abs(score) if ply_cost and score else None,
             diff=None if ply_cost else score,
             best=tuple(map(self.position.game.to_text, sorted(best))),

@@ -18,6 +18,7 @@ from zermelo.search.deepening import deepen, is_settled
 from zermelo.search.engines import WordEngine
 from zermelo.search.runner import Runner
 from zermelo.search.tables import Table
+from zermelo.words import sign
 
 _MAX_LINE = 64
 # Nodes for proving and for deepening, by turns; then proving without end.
@@ -121,7 +122,7 @@ class Solver:
         """1, 0 or -1: a win, a draw or a loss, without the distance."""
         known = self._known(state)
         if known is not None:
-            return (known > 0) - (known < 0)
+            return sign(known)
         low, high = self.bounds(state, -self.game.far, self.game.far, clock, coarse=True)
         return (low > 0) - (high < 0)
 
@@ -172,11 +173,11 @@ class Solver:
 
     def _below(self, score: int) -> int:
         """The score of a child whose move is worth `score`."""
-        return -(score + self.game.ply_cost * ((score > 0) - (score < 0)))
+        return -(score + self.game.ply_cost * sign(score))
 
     def _above(self, score: int) -> int:
         """What a move is worth whose child has this score: the inverse of `_below`."""
-        return -score + self.game.ply_cost * ((score > 0) - (score < 0))
+        return -score + self.game.ply_cost * sign(score)
 
     def _bounds_together(
         self, state: Any, low: int, high: int, clock: Clock, *, coarse: bool

@@ -25,6 +25,14 @@ from typing import Any
 
 from zermelo.games.large import ALLOWED, BANNED, FREE, BoardLineGame
 from zermelo.kernels import kernel
+from zermelo.search.threat_moves import (
+    NOWHERE,
+    count,
+    list_attacks,
+    list_defences,
+    list_free,
+    winning_gaps,
+)
 from zermelo.words import mix, word
 
 # Columns of `frames`, one row a state on the stack. LAST: the stone that led to it.
@@ -41,9 +49,7 @@ OPEN, WON, FAILED, PUSHED = range(4)
 # Entries of `control`. SUB_*: how many fours, and nodes, a search of fours within another may take.
 PLY, NODES, BUDGET, ATTACKER, LEFT, SOLVED, READY, SUB_FOURS, SUB_NODES, GENERATION = range(10)
 NUM_CONTROLS = 10
-DEFENDER = 64  # in `tally` a window's count of defending stones is that many times larger
 NO_CAP = 1 << 60
-NOWHERE = -1
 
 
 @kernel(
@@ -100,14 +106,6 @@ def force(
                 ply, found, cells, control, frames, moves, lines, windows, through, tally, ranks,
                 key,
             )  # fmt: skip
-
-
-def count(place: Any, attacks: Any, step: Any, through: Any, tally: Any, key: Any) -> None:
-    """Count a stone in (step 1) or out (-1)."""
-    worth = step if attacks else step * DEFENDER
-    for i in range(through[place, 2]):
-        tally[through[place, 3 + i]] += worth
-    key[0] ^= mix(word(2 * place + (1 if attacks else 2)))
 
 
 def place_stone(
@@ -222,63 +220,16 @@ def attacks(
 ) -> Any:
     """Whether the attacker wins at once or has nothing to try; else its moves are listed."""
     length = windows.shape[1]
-    # 1. A win at once; the defender's, which must be blocked.
-    block = NOWHERE
-    for window in range(len(tally)):
-        full = tally[window]
-        if full not in (length - 1, (length - 1) * DEFENDER):
-            continue
-        place, own = gap(window, cells, windows), full == length - 1
-        cells[place] = 1 + (control[ATTACKER] if own else 1 - control[ATTACKER])
-        wins = game.is_line(cells, place)
-        cells[place] = FREE
-        if wins and own:
-            lines[ply, 0] = place
-            frames[ply, LENGTH] = 1
-            return WON
-        if wins and block != NOWHERE and block != place:  # noqa: PLR1714 - of two types
-            return FAILED
-        if wins:
-            block = place
-    # 2. Free cells of windows that are the attacker's alone, those of the fullest first.
     least = length - 2 if frames[ply, KIND] == FOURS else max(1, length - 3)
-    for window in range(len(tally)):
-        if not least <= tally[window] < length:
-            continue
-        worth = 1 if tally[window] == least else 16
-        for j in range(length):
-            place = windows[window, j]
-            if cells[place] != FREE:
-                continue
-            if ranks[place] == 0:
-                moves[ply, frames[ply, COUNT]] = place
-                frames[ply, COUNT] += 1
-            ranks[place] += worth
-    sort(ply, frames, moves, ranks)
-    if block != NOWHERE:
-        moves[ply, 0] = block
-        frames[ply, COUNT] = 1
-    return OPEN
-
-
-def gap(window: Any, cells: Any, windows: Any) -> Any:
-    """The free place of a window that lacks one stone."""
-    for j in range(windows.shape[1]):
-        if cells[windows[window, j]] == FREE:
-            return windows[window, j]
-    return windows[window, 0]
-
-
-def sort(ply: Any, frames: Any, moves: Any, ranks: Any) -> None:
-    """The list by rank, highest first; the ranks are zeros again."""
-    for i in range(1, frames[ply, COUNT]):
-        place, at = moves[ply, i], i
-        while at > 0 and ranks[moves[ply, at - 1]] < ranks[place]:
-            moves[ply, at] = moves[ply, at - 1]
-            at -= 1
-        moves[ply, at] = place
-    for i in range(frames[ply, COUNT]):
-        ranks[moves[ply, i]] = 0
+    place, found = list_attacks(
+        game, ply, control[ATTACKER], least, cells, moves, windows, tally, ranks
+    )
+    frames[ply, COUNT] = found
+    if place != NOWHERE:
+        lines[ply, 0] = place
+        frames[ply, LENGTH] = 1
+        return WON
+    return OPEN if found > 0 else FAILED
 
 
 def answers(
@@ -293,25 +244,17 @@ def answers(
     tally: Any,
 ) -> Any:
     """Whether the move that led here wins by two fours or is none; the block, if it made one."""
-    last = frames[ply, LAST]
-    for i in range(through[last, 2]):
-        window = through[last, 3 + i]
-        if tally[window] != windows.shape[1] - 1:
-            continue
-        place = gap(window, cells, windows)
-        cells[place] = cells[last]
-        wins = game.is_line(cells, place)
-        cells[place] = FREE
-        if not wins or (frames[ply, COUNT] == 1 and moves[ply, 0] == place):
-            continue
-        if frames[ply, COUNT] == 1:
-            lines[ply, 0], lines[ply, 1] = moves[ply, 0], place
-            frames[ply, LENGTH] = 2
-            frames[ply, PLIES] = 2
-            return WON
-        moves[ply, 0] = place
+    block, other = winning_gaps(game, frames[ply, LAST], cells, windows, through, tally)
+    if block == NOWHERE:
+        return FAILED if frames[ply, KIND] == BLOCK else OPEN
+    if other == NOWHERE:
+        moves[ply, 0] = block
         frames[ply, COUNT] = 1
-    return FAILED if frames[ply, COUNT] == 0 and frames[ply, KIND] == BLOCK else OPEN
+        return OPEN
+    lines[ply, 0], lines[ply, 1] = block, other
+    frames[ply, LENGTH] = 2
+    frames[ply, PLIES] = 2
+    return WON
 
 
 def go_on(
@@ -367,7 +310,22 @@ def take(
             copy(ply, 0, frames, lines)
             return WON
         frames[ply, PLIES] = 1 + frames[ply + 1, PLIES]
-        list_defences(ply, cells, frames, moves, lines, windows, through, tally, ranks, key)
+        frames[ply, COUNT] = (
+            list_free(ply, cells, moves)
+            if frames[ply + 1, HANGING]
+            else list_defences(
+                ply,
+                frames[ply + 1, LENGTH],
+                cells,
+                moves,
+                lines,
+                windows,
+                through,
+                tally,
+                ranks,
+                key,
+            )
+        )
         return OPEN
     # 2. A move: one that wins is enough for the attacker, one that holds for the defender. Of
     #    those that lose, the one that lasts longest is shown.
@@ -388,48 +346,3 @@ def copy(ply: Any, begin: Any, frames: Any, lines: Any) -> None:
     frames[ply, LENGTH] = begin + frames[ply + 1, LENGTH]
     frames[ply, PLIES] = max(frames[ply, PLIES], begin + frames[ply + 1, PLIES])
     frames[ply, HANGING] |= frames[ply + 1, HANGING]
-
-
-def list_defences(
-    ply: Any,
-    cells: Any,
-    frames: Any,
-    moves: Any,
-    lines: Any,
-    windows: Any,
-    through: Any,
-    tally: Any,
-    ranks: Any,
-    key: Any,
-) -> None:
-    """All that could stop the line above; see the head of this file."""
-    size, length = frames[ply + 1, LENGTH], windows.shape[1]
-    found = 0
-    if frames[ply + 1, HANGING]:
-        for place in range(len(cells)):
-            if cells[place] == FREE:
-                moves[ply, found] = place
-                found += 1
-        frames[ply, COUNT] = found
-        return
-    for i in range(size):
-        place = lines[ply + 1, i]
-        moves[ply, i] = place
-        ranks[place] = 1
-        if i % 2 == 1:
-            count(place, False, 1, through, tally, key)
-    found = size
-    for window in range(len(tally)):
-        if tally[window] < (length - 2) * DEFENDER or tally[window] % DEFENDER > 0:
-            continue
-        for j in range(length):
-            place = windows[window, j]
-            if cells[place] == FREE and ranks[place] == 0:
-                moves[ply, found] = place
-                ranks[place] = 1
-                found += 1
-    for i in range(1, size, 2):
-        count(lines[ply + 1, i], False, -1, through, tally, key)
-    for i in range(found):
-        ranks[moves[ply, i]] = 0
-    frames[ply, COUNT] = found

@@ -13,6 +13,7 @@ from zermelo.search import threat_kernel as k
 from zermelo.search.clock import Clock, Stopped
 from zermelo.search.engine import Forced
 from zermelo.search.geometry import geometry
+from zermelo.search.threat_moves import NOWHERE
 
 MAX_FOURS = 150  #: in one line
 MAX_THREATS = 12  #: moves of the attacker before the last fours
@@ -84,7 +85,7 @@ class ThreatSearch:
         self._tally[:] = 0
         self._key[0] = 0
         frames[0, [k.KIND, k.LIMIT, k.CAP, k.STAGE]] = kind, limit, k.NO_CAP, k.NEW
-        frames[0, k.LAST] = k.NOWHERE
+        frames[0, k.LAST] = NOWHERE
         done = False
         while not done:
             before = int(control[k.NODES])
