@@ -35,6 +35,7 @@ bench: .venv/dev
 	$(BIN)/zermelo bench mcts
 	$(BIN)/zermelo bench learn
 	$(BIN)/zermelo bench hybrid
+	$(BIN)/zermelo bench selfplay
 	$(BIN)/zermelo bench signature
 
 load: .venv/dev

@@ -1,6 +1,9 @@
 """Settings for all tests."""
 
+import os
 from collections.abc import Iterator
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line does, before numpy
 
 import pytest
 from hypothesis import settings

@@ -4,9 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import zermelo as z
 from zermelo.games.tactics import WordLineGame
-from zermelo.learn import recipes, weights
+from zermelo.learn import recipes, training, weights
 from zermelo.learn.models import FINAL
 from zermelo.learn.recipes import Recipe
 
@@ -49,6 +51,26 @@ def hybrid() -> Recipe:
     return replace(tiny(OURS), name="tiny-hybrid")
 
 
+ZERO = """
+game = "tictactoe"
+kind = "alphazero"
+network = { kind = "tower", channels = [8, 8], hidden = [4, 8] }
+selfplay = { games = 8, plies = 6, simulations = [4, 8], updates = 3, play_simulations = 16 }
+replay = { size = 300 }
+learning = { updates = 36, batch = 16, warm_up = 40 }
+keeping = { checkpoint = 6, grade = 6 }
+"""
+
+
+def alphazero(folder: Path, *changes: tuple[str, str]) -> Recipe:
+    path, text = folder / "tiny-zero.toml", ZERO
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+    return recipes.load(str(path))
+
+
 def arrays(folder: Path) -> dict[str, Any]:
     return weights.read(folder / FINAL)[0]
 
@@ -57,3 +79,19 @@ def same(one: Path, other: Path) -> bool:
     mine, its = arrays(one), arrays(other)
     assert set(mine) == set(its)
     return all((mine[name] == its[name]).all() for name in mine)
+
+
+class Stop(Exception):
+    """Whatever ends a process in the middle of a run."""
+
+
+def interrupted(recipe: str | Recipe, out: Path, after: int, **asked: Any) -> None:
+    """A run that ends after so many updates, wherever its last checkpoint is."""
+
+    def stop(now: training.Progress) -> None:
+        if now.report.update == after:
+            raise Stop
+
+    run, trainer = training.prepare(recipe, out, seed=5, **asked)
+    with pytest.raises(Stop):
+        training.follow(run, trainer, stop)

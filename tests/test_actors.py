@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners import GAME, OURS, SMALL, dqn, hybrid, same
+from learners import GAME, OURS, SMALL, alphazero, dqn, hybrid, same
 from zermelo.cli import cli
 from zermelo.errors import ZermeloError
 from zermelo.learn import pool, training, value, weights
@@ -132,7 +132,7 @@ def test_errors_of_actors_are_told() -> None:
         crew.close()
 
 
-@pytest.mark.parametrize("kind", ["hybrid", "dqn", "league", "tabular"])
+@pytest.mark.parametrize("kind", ["hybrid", "dqn", "league", "tabular", "alphazero"])
 def test_a_run_with_actors_is_the_same_each_time(kind: str, tmp_path: Path) -> None:
     """Uninterrupted; with an actor killed; and stopped in the middle and resumed."""
     league = {"league": 20, "phases": (replace(OURS.learning.phases[0], opponent="league"),)}
@@ -141,11 +141,13 @@ def test_a_run_with_actors_is_the_same_each_time(kind: str, tmp_path: Path) -> N
         "dqn": lambda: dqn(tmp_path),
         "league": lambda: dqn(tmp_path, **league),
         "tabular": lambda: replace(dqn(tmp_path), kind="tabular"),
+        "alphazero": lambda: alphazero(tmp_path),
     }[kind]()
     training.train(recipe, tmp_path / "whole", seed=3, actors=2, graded=False)
     stop_at = recipe.keeping.checkpoint + 2
     run, trainer = training.prepare(recipe, tmp_path / "killed", seed=3, actors=2)
-    crew: Any = trainer.harvest.crew if kind == "hybrid" else trainer.acting._crew  # type: ignore[attr-defined]
+    owner: Any = trainer
+    crew = owner.harvest.crew if kind in ("hybrid", "alphazero") else owner.acting._crew
 
     class Stop(Exception):
         pass

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from learners import interrupted
 from zermelo.cli import main
 from zermelo.learn import recipes, runs, training, weights
 from zermelo.learn.recipes import Recipe
@@ -43,22 +44,6 @@ def recipe(folder: Path, *changes: tuple[str, str], name: str = "tiny") -> Path:
         text = text.replace(old, new)
     path.write_text(text)
     return path
-
-
-class Stop(Exception):
-    """Whatever ends a process in the middle of a run."""
-
-
-def interrupted(path: str, out: Path, after: int, **asked: Any) -> None:
-    """A run that ends after so many updates, wherever its last checkpoint is."""
-
-    def stop(now: training.Progress) -> None:
-        if now.report.update == after:
-            raise Stop
-
-    run, trainer = training.prepare(path, out, seed=5, **asked)
-    with pytest.raises(Stop):
-        training.follow(run, trainer, stop)
 
 
 VARIANTS: dict[str, list[tuple[str, str]]] = {

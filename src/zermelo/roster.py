@@ -142,6 +142,17 @@ _ENTRIES = {
             opens="run",
         ),
         Entry(
+            "alphazero",
+            "a tree search by a learned policy and value",
+            "zermelo.learn.zero_player:AlphaZeroPlayer",
+            (
+                Parameter("run", str, "", "a folder, a file or a shipped model; that of the game"),
+                Parameter("sims", int, None, "simulations a move, 0 the policy alone; as trained"),
+            ),
+            plain="run",
+            opens="run",
+        ),
+        Entry(
             "openspiel",
             "a bot of OpenSpiel's, which must be installed",
             "zermelo.envs.open_spiel_players:OpenSpielPlayer",

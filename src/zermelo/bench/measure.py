@@ -57,7 +57,7 @@ def _cpu_name() -> str:
     return names[0] if names else platform.processor()
 
 
-_PEERS = ("open_spiel", "pgx", "pettingzoo", "bitbully", "stable_baselines3")
+_PEERS = ("open_spiel", "pgx", "mctx", "pettingzoo", "bitbully", "stable_baselines3")
 _MODULES = {"open_spiel": "pyspiel"}
 
 

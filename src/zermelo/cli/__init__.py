@@ -31,6 +31,9 @@ _BAD_ARGUMENTS, _INTERRUPTED = 2, 130
 
 def main() -> None:
     """Run a command; what is wrong with its arguments is one line on stderr and exit code 2."""
+    # numpy's products are small here: its threads only wait for each other, for ages if cores are
+    # busy. To be said before numpy is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole run
     elif hasattr(sys.stdin, "reconfigure"):

@@ -187,6 +187,26 @@ def bench_hybrid(
     _print_report(report, as_json=as_json)
 
 
+@bench.command("selfplay")
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@click.option(
+    "--games",
+    "batches",
+    multiple=True,
+    type=click.IntRange(1, 1 << 20),
+    help="At once, on a GPU.  [1024, 8192 and 32768]",
+)
+@_repeat_option
+@asking.json_option
+def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: bool) -> None:
+    """AlphaZero's search and self-play, on a GPU beside pgx with mctx and the bare network."""
+    with _torch(), asking.progress("measuring") as progress:
+        from zermelo.bench import selfplay as suite
+
+        report = suite.run(device, batches or suite.BATCHES, repeat, progress)
+    _print_report(report, as_json=as_json)
+
+
 @bench.command()
 @_bench_options
 @asking.json_option

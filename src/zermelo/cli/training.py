@@ -42,8 +42,8 @@ def train(recipe: str, as_json: bool, **asked: Any) -> None:
     """Follow RECIPE, a name or a .toml file, to a learned player, and grade it.
 
     The run is a folder that can be killed at any time: --resume goes on from its checkpoint, and
-    ends with the same weights. `zermelo runs` lists the runs; one of them plays as dqn:FOLDER, or
-    as hybrid:FOLDER.
+    ends with the same weights. `zermelo runs` lists the runs; one of them plays as dqn:FOLDER, as
+    hybrid:FOLDER or as alphazero:FOLDER.
     """
     learning = _learning()
     run, trainer = learning.training.prepare(recipe, **asked)

@@ -29,8 +29,13 @@ _XML = 'xmlns="http://www.w3.org/2000/svg"'
 def grades(run: Run) -> dict[str, Grade]:
     """The final weights against perfect play: as they are, and with wins and blocks by rule.
 
-    A value is graded by the move that it likes best at once, and with its search.
+    A value is graded by the move that it likes best at once, and with its search; so is a policy.
     """
+    if run.recipe.kind == "alphazero":
+        return {
+            "raw": grade(run.game, f"{run.player},sims=0"),
+            "search": grade(run.game, run.player),
+        }
     if run.recipe.kind == "value":
         return {
             "raw": grade(run.game, f"{run.player},depth=1"),

@@ -1,6 +1,8 @@
 """Exams: the graded positions of a game as arrays, to mark a policy quickly on the way."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,10 +28,25 @@ def exam_for(game: WordGame) -> Exam | None:
     """All states of a small game, else its shipped sets; None where there are none."""
     graph = Graph.of(game)
     if graph is not None:
-        graded = [(state, graph.judge(state)) for state in graph.running]
-    else:
-        shipped = sets.shipped(game).values()
-        graded = [(g.position.state, g.verdict) for part in shipped for g in part if g.verdict]
+        return _exam(game, [(state, graph.judge(state)) for state in graph.running])
+    parts = [part for part in sets.shipped(game).values() if part]
+    return _exam(game, [graded for part in parts for graded in _labelled(part)])
+
+
+def read(game: WordGame, files: Sequence[Path]) -> Iterator[tuple[str, Exam]]:
+    """(name, exam) of each label file; without files of each shipped set, or of all states."""
+    found = {path.stem: sets.read(path, game) for path in files} if files else sets.shipped(game)
+    exams = {name: _exam(game, list(_labelled(part))) for name, part in found.items()}
+    for name, exam in (exams or {"all": exam_for(game)}).items():
+        if exam is not None:
+            yield name, exam
+
+
+def _labelled(part: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    return ((one.position.state, one.verdict) for one in part if one.verdict)
+
+
+def _exam(game: WordGame, graded: list[tuple[Any, Any]]) -> Exam | None:
     if not graded:
         return None
     keeping = np.zeros((len(graded), game.num_actions), np.bool_)

@@ -23,6 +23,7 @@ FINAL = "final.safetensors"  #: of a run's folder
 MAX_BYTES = 256 << 20  #: of a file that plays
 _SUFFIX = ".safetensors"
 _FORMAT = 1
+_PLAYED_AS = {"lines": "hybrid", "residual": "hybrid", "tower": "alphazero"}  # by network
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Shipped:
 
     name: str
     game: str
-    kind: str  #: who plays it: "dqn" or "hybrid"
+    kind: str  #: who plays it: "dqn", "hybrid" or "alphazero"
 
     @property
     def player(self) -> str:
@@ -63,8 +64,8 @@ def _shipped(name: str) -> Shipped | None:
 def player_kind(said: dict[str, Any]) -> str:
     """Who plays what is in a file: a value needs a search, a Q does not."""
     shape = said.get("shape")
-    is_value = isinstance(shape, dict) and shape.get("kind") in ("lines", "residual")
-    return "hybrid" if is_value else "dqn"
+    kind = shape.get("kind") if isinstance(shape, dict) else None
+    return _PLAYED_AS.get(str(kind), "dqn")
 
 
 def opened(run: str, game: Game, kind: str) -> tuple[Path, dict[str, Any], dict[str, Any]]:

@@ -11,7 +11,8 @@ from zermelo.errors import BadSpec
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "leaky": nn.LeakyReLU}
 VALUES = ("lines", "residual")  #: networks of one number, see `learn/valued.py`
-_KINDS = ("mlp", "cnn", *VALUES)
+TOWER = "tower"  #: of a policy and a value, see `learn/tower.py`
+_KINDS = ("mlp", "cnn", *VALUES, TOWER)
 _SPREAD = 0.05  # of the rows of a network by lines, at the start
 _NOISE = 0.5  # of a noisy layer, at the start
 
@@ -20,9 +21,9 @@ _NOISE = 0.5  # of a noisy layer, at the start
 class Shape:
     """What a network looks like; as JSON it goes into every file of weights."""
 
-    kind: str = "mlp"  #: "mlp", or "cnn" for planes; of a value "lines" or "residual"
-    hidden: tuple[int, ...] = (128, 128)  #: widths of the full layers
-    channels: tuple[int, ...] = ()  #: of the convolutions, 3x3 each
+    kind: str = "mlp"  #: "mlp", or "cnn" for planes; of a value "lines" or "residual"; "tower"
+    hidden: tuple[int, ...] = (128, 128)  #: widths of the full layers; of a tower's two heads
+    channels: tuple[int, ...] = ()  #: of the convolutions, 3x3 each; of a tower's blocks
     activation: str = "relu"
     dueling: bool = False
     noisy: bool = False
@@ -35,11 +36,14 @@ class Shape:
                 f"{', '.join(_KINDS)} with {', '.join(_ACTIVATIONS)}"
             )
             raise BadSpec(msg)
-        if self.kind in VALUES and len(self.hidden) != 2:
+        if self.kind in (*VALUES, TOWER) and len(self.hidden) != 2:
             msg = f"hidden is {list(self.hidden)}: a network of kind {self.kind} has two widths"
             raise BadSpec(msg)
-        if (self.kind == "cnn") != bool(self.channels):
-            msg = "a cnn needs channels, other networks have none"
+        if (self.kind in ("cnn", TOWER)) != bool(self.channels):
+            msg = "a cnn and a tower need channels, other networks have none"
+            raise BadSpec(msg)
+        if self.kind == TOWER and len(set(self.channels)) != 1:
+            msg = f"channels are {list(self.channels)}: the blocks of a tower are of one width"
             raise BadSpec(msg)
 
     def to_json(self) -> dict[str, Any]:
@@ -126,19 +130,24 @@ def exported(net: QNetwork) -> dict[str, Any]:
     norms = [module for module in net.body if isinstance(module, nn.BatchNorm2d)]
     full = [module for module in net.body if isinstance(module, nn.Linear)]
     for number, (convolution, norm) in enumerate(zip(convolutions, norms, strict=True)):
-        assert norm.running_mean is not None
-        assert norm.running_var is not None
-        assert convolution.bias is not None
-        scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-        found[f"conv{number}.weight"] = convolution.weight * scale[:, None, None, None]
-        found[f"conv{number}.bias"] = (convolution.bias - norm.running_mean) * scale + norm.bias
+        found |= folded(f"conv{number}", convolution, norm)
     layers = {f"full{number}": layer for number, layer in enumerate(full)}
     layers["actions"] = net.actions
     if net.state is not None:
         layers["state"] = net.state
     for name, layer in layers.items():
         found[f"{name}.weight"], found[f"{name}.bias"] = layer.weight, layer.bias
-    return _arrays(found)
+    return arrays_of(found)
+
+
+def folded(name: str, convolution: Any, norm: Any) -> dict[str, Tensor]:
+    """A convolution that does what it and its normalisation did."""
+    scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+    bias = 0 if convolution.bias is None else convolution.bias
+    return {
+        f"{name}.weight": convolution.weight * scale[:, None, None, None],
+        f"{name}.bias": (bias - norm.running_mean) * scale + norm.bias,
+    }
 
 
 class LinesNetwork(nn.Module):
@@ -169,7 +178,7 @@ class LinesNetwork(nn.Module):
         found: dict[str, Any] = {"lines.weight": self.lines.weight, "lines.bias": self.bias}
         for number, layer in enumerate(self.full):
             found |= _turned(f"full{number}", layer)
-        return _arrays(found | _turned("value", self.value))
+        return arrays_of(found | _turned("value", self.value))
 
 
 class ResidualNetwork(nn.Module):
@@ -199,7 +208,7 @@ class ResidualNetwork(nn.Module):
         for number, (layer, norm) in enumerate(zip(self.full, self.norm, strict=True)):
             found |= _turned(f"full{number}", layer)
             found |= {f"norm{number}.weight": norm.weight, f"norm{number}.bias": norm.bias}
-        return _arrays(found | _turned("head", self.head) | _turned("value", self.value))
+        return arrays_of(found | _turned("head", self.head) | _turned("value", self.value))
 
 
 def _turned(name: str, layer: Any) -> dict[str, Tensor]:
@@ -207,7 +216,8 @@ def _turned(name: str, layer: Any) -> dict[str, Tensor]:
     return {f"{name}.weight": layer.weight.T, f"{name}.bias": layer.bias}
 
 
-def _arrays(found: dict[str, Tensor]) -> dict[str, Any]:
+def arrays_of(found: dict[str, Tensor]) -> dict[str, Any]:
+    """For a file."""
     return {
         name: tensor.detach().cpu().float().contiguous().numpy().copy()
         for name, tensor in found.items()

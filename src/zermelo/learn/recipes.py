@@ -11,13 +11,16 @@ from typing import Any
 
 from zermelo.errors import BadSpec, ZermeloError
 from zermelo.learn.acting import Rules
+from zermelo.learn.alphazero import Playing
 from zermelo.learn.dqn import Settings
-from zermelo.learn.nets import VALUES, Shape
+from zermelo.learn.forward import ENCODERS
+from zermelo.learn.nets import TOWER, VALUES, Shape
 from zermelo.learn.schedules import Linear
+from zermelo.learn.zero_terms import RULES
 
 _MAX_BYTES = 100_000
 _SUFFIX = ".toml"
-KINDS = ("dqn", "tabular", "supervised", "value")
+KINDS = ("dqn", "tabular", "supervised", "value", "alphazero")
 
 
 class BadRecipe(ZermeloError):
@@ -84,6 +87,7 @@ class Recipe:
     shaping: Shaping = field(default_factory=Shaping)
     keeping: Keeping = field(default_factory=Keeping)
     searching: Searching = field(default_factory=Searching)
+    selfplay: Playing = field(default_factory=Playing)  #: of AlphaZero
 
     def to_json(self) -> dict[str, Any]:
         """For files, and for comparing."""
@@ -149,6 +153,26 @@ def check(recipe: Recipe) -> None:
             f"a network of kind {recipe.network.kind} does not go with kind {recipe.kind}",
         ),
         (
+            (recipe.kind == "alphazero") == (recipe.network.kind == TOWER),
+            f"a network of kind {recipe.network.kind} does not go with kind {recipe.kind}",
+        ),
+        (
+            recipe.kind != "alphazero" or _in_chunks(recipe),
+            f"updates and checkpoint must be multiples of {recipe.selfplay.updates}, those a chunk",
+        ),
+        (
+            recipe.kind != "alphazero" or recipe.encoder in ENCODERS,
+            f"encoder is {recipe.encoder!r}: of a tower it can be {' or '.join(ENCODERS)}",
+        ),
+        (
+            recipe.selfplay.rule in RULES,
+            f"rule is {recipe.selfplay.rule!r}: it can be {' or '.join(RULES)}",
+        ),
+        (
+            bool(recipe.selfplay.simulations) and min(recipe.selfplay.simulations) > 0,
+            f"simulations are {list(recipe.selfplay.simulations)}: numbers above 0",
+        ),
+        (
             recipe.searching.targets in ("search", "steps"),
             f"targets is {recipe.searching.targets!r}: it can be search or steps",
         ),
@@ -186,6 +210,11 @@ def check(recipe: Recipe) -> None:
                 "opening": recipe.searching.opening,
                 "games for a batch": recipe.searching.games,
                 "play_depth": recipe.searching.play_depth,
+                "games at once": recipe.selfplay.games,
+                "plies": recipe.selfplay.plies,
+                "considered": recipe.selfplay.considered,
+                "start_plies": recipe.selfplay.start_plies,
+                "updates for each chunk": recipe.selfplay.updates,
             }.items()
         ),
     )
@@ -193,6 +222,11 @@ def check(recipe: Recipe) -> None:
         if not holds:
             msg = f"{recipe.name}: {problem}"
             raise BadRecipe(msg)
+
+
+def _in_chunks(recipe: Recipe) -> bool:
+    each = recipe.selfplay.updates
+    return each > 0 and not recipe.learning.updates % each and not recipe.keeping.checkpoint % each
 
 
 def _read(path: Path) -> bytes:

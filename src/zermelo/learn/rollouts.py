@@ -15,6 +15,10 @@ def rollouts_for(recipe: Recipe) -> Rollouts:
         from zermelo.learn.value import ValueRollouts
 
         return ValueRollouts(recipe, game)
+    if recipe.kind == "alphazero":
+        from zermelo.learn.zero import ZeroRollouts
+
+        return ZeroRollouts(recipe, game)
     if recipe.kind == "tabular":
         from zermelo.learn.tabular import TablePlaying
 

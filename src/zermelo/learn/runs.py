@@ -299,7 +299,8 @@ def story(folder: Path) -> Story:
 
 
 def _player_kind(recipe: dict[str, Any]) -> str:
-    return "hybrid" if recipe.get("kind") == "value" else "dqn"
+    kinds = {"value": "hybrid", "alphazero": "alphazero"}
+    return kinds.get(str(recipe.get("kind")), "dqn")
 
 
 def stories(*more: Path) -> list[Story]:

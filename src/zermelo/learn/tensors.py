@@ -46,4 +46,8 @@ def load_arrays(arrays: Arrays, nets: Mapping[str, nn.Module], optimiser: Optimi
     kept = {number: tensors(arrays, f"{_ADAM}{number}.") for number in numbers}
     state["state"] = {number: found for number, found in kept.items() if found}
     optimiser.load_state_dict(state)
+    for parameter, found in optimiser.state.items():
+        for key, tensor in found.items():
+            if tensor.shape == parameter.shape:  # laid out in memory as the parameter is
+                found[key] = torch.empty_like(parameter).copy_(tensor)
     torch.set_rng_state(torch.from_numpy(arrays[_DICE].copy()))

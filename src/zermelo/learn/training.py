@@ -1,8 +1,9 @@
 """Training: a recipe, a seed and a folder become a learned player."""
 
+import contextlib
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 
 from zermelo.contract import WordGame
-from zermelo.errors import BadSpec
+from zermelo.errors import BadSpec, ZermeloError
 from zermelo.games import registry
 from zermelo.learn import cards, models, recipes, runs
 from zermelo.learn.acting import masked_argmax
@@ -26,6 +27,7 @@ from zermelo.learn.sent import Sent
 from zermelo.learn.supervised import Supervised
 from zermelo.learn.tabular import Tabular
 from zermelo.learn.value import Value
+from zermelo.learn.zero import Zero
 
 _SAMPLED = 256  # states that stand for all where a game is too large to grade
 
@@ -113,13 +115,27 @@ def prepare(
     recipe = _opened(recipe, game)
     recipes.check(recipe)
     run = Run(Path(out) if out is not None else runs.home() / name, recipe, seed, game, command)
-    trainer = _trainer(recipe, game, seed, device, _crew(recipe, actors, cluster))
+    with _room():
+        trainer = _trainer(recipe, game, seed, device, _crew(recipe, actors, cluster))
     try:
         run.resume(trainer) if resume else run.begin()
     except BaseException:
         trainer.close()
         raise
     return run, trainer
+
+
+@contextlib.contextmanager
+def _room() -> Iterator[None]:
+    """Says what to do where a GPU has too little memory."""
+    try:
+        yield
+    except torch.OutOfMemoryError:
+        msg = (
+            "the GPU has too little memory for this recipe: give it fewer games at once, a "
+            "smaller replay or network; --device cpu needs no GPU"
+        )
+        raise ZermeloError(msg) from None
 
 
 def _crew(recipe: Recipe, actors: int, cluster: str | None) -> Crew | None:
@@ -164,6 +180,8 @@ def _trainer(recipe: Recipe, game: WordGame, seed: int, device: str, crew: Crew 
     if recipe.kind == "value":
         assert crew is not None
         return Value(recipe, game, seed, crew, device)
+    if recipe.kind == "alphazero":
+        return Zero(recipe, game, seed, crew, device)
     dice = np.random.default_rng(seed)
     if recipe.kind == "supervised":
         return Supervised(recipe, game, dice, device)
@@ -177,7 +195,8 @@ def _trainer(recipe: Recipe, game: WordGame, seed: int, device: str, crew: Crew 
 def follow(run: Run, trainer: Trainer, progress: Callable[[Progress], None] | None = None) -> None:
     """The updates, with checkpoints, grades and a log on the way, and the final weights."""
     try:
-        _follow(run, trainer, progress)
+        with _room():
+            _follow(run, trainer, progress)
     finally:
         trainer.close()
     run.keep(models.FINAL, trainer)

@@ -1,0 +1,169 @@
+"""AlphaZero's player: a tree search by what was learned, or the learned policy alone. No torch."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zermelo.contract import Game, WordGame
+from zermelo.errors import BadSpec
+from zermelo.learn.forward import ENCODERS, TowerForward, lines_of
+from zermelo.learn.kernel_search import KernelSearch
+from zermelo.learn.models import check_arrays, opened
+from zermelo.learn.weights import BadWeights
+from zermelo.learn.zero_terms import NEVER, UNKNOWN, Found
+from zermelo.players import Analysis, Candidate, Limit, Player
+from zermelo.position import Position
+from zermelo.search.clock import Clock
+
+_MOST = 4096  # simulations
+_WIDEST, _DEEPEST = 1024, 64  # network that a file may ask for
+_LESS = 0.99  # of an estimate: 1 is for what is proven
+_VALUES = {1: "win", 0: "draw", -1: "loss"}
+
+
+class AlphaZeroPlayer(Player):
+    """Searches with what was learned; what it proves on the way, it says.
+
+    Without a run it takes the model that is shipped for the game, without `sims` as many
+    simulations as the model was made for; with none it plays the policy's best move.
+    """
+
+    def __init__(self, run: str = "", sims: int | None = None) -> None:
+        if sims is not None and not 0 <= sims <= _MOST:
+            msg = f"sims is {sims}: it can be 0, the policy alone, to {_MOST:,}"
+            raise BadSpec(msg)
+        self.run, self.sims = run, sims
+        words = [*([run] if run else []), *([f"sims={sims}"] if sims is not None else [])]
+        self.name = f"alphazero:{','.join(words)}" if words else "alphazero"
+        self._game: Game | None = None
+        self._net: TowerForward | None = None
+        self._search: KernelSearch | None = None
+
+    def fit(self, game: Game) -> TowerForward:
+        """Its network for a game; BadWeights where it has none."""
+        if self._net is None or self._game != game:
+            self._net, simulations, considered = _read(self.run, game)
+            number = simulations if self.sims is None else self.sims
+            assert isinstance(game, WordGame)
+            self._search = None
+            if number:
+                self._search = KernelSearch(game, self._net, 1, number, considered=considered)
+            self._game = game
+        return self._net
+
+    def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
+        """One answer."""
+        net = self.fit(position.game)
+        clock = Clock(limit)
+        states = np.array([position.state], np.uint64)
+        if self._search is None:
+            candidates = _by_policy(position, net, states)
+        else:
+            found = self._search(states, clock=clock)
+            candidates = _by_search(position, found)
+        top = candidates[0]
+        told = Analysis.led_by(
+            candidates, nodes=max(1, clock.nodes), seconds=clock.seconds, source="alphazero"
+        )
+        if top.exact and self._search is not None and found.proven[0] == UNKNOWN:
+            # The move is known, but another may be better: so the position is not.
+            worth = top.worth * (_LESS if top.value != "win" else 1)
+            told = told if top.value == "win" else _unsure(told, worth)
+        yield told
+
+
+def _unsure(found: Analysis, worth: float) -> Analysis:
+    from dataclasses import replace
+
+    return replace(found, value=None, estimate=worth, exact=False)
+
+
+def _by_search(position: Position, found: Found) -> list[Candidate]:
+    """The move first, then by visits; what a look at the board excluded comes last."""
+    best = int(found.actions[0])
+    visits, worths, known = found.visits[0], found.worths[0], found.known[0]
+    policy = found.policy[0]
+    ranked = sorted(position.actions, key=lambda a: (a != best, -visits[a], -policy[a]))
+    text = position.game.to_text
+    return [
+        Candidate(
+            move := text(action),
+            value=_VALUES.get(int(known[action])),
+            estimate=None if known[action] != UNKNOWN else _estimate(worths[action]),
+            exact=bool(known[action] != UNKNOWN),
+            best=action == best,
+            visits=int(visits[action]),
+            pv=(move,),
+        )
+        for action in ranked
+    ]
+
+
+def _by_policy(position: Position, net: TowerForward, states: Any) -> list[Candidate]:
+    """The most likely first; the state's value is that of the best."""
+    game = position.game
+    assert game.grid is not None
+    cells = np.arange(game.grid.size, dtype=np.uint64)
+    planes = (states[:, :2, None] >> cells) & np.uint64(1)
+    shape = 1, 2, game.grid.rows, game.grid.cols
+    logits, values = net(planes.reshape(shape).astype(np.float32))
+    likely = np.full(game.num_actions, NEVER)
+    likely[position.actions] = logits[0, position.actions]
+    best = int(likely.argmax())
+    ranked = sorted(position.actions, key=lambda action: -likely[action])
+    return [
+        Candidate(
+            move := game.to_text(action),
+            estimate=_estimate(values[0] + likely[action] - likely[best]),
+            best=action == best,
+            pv=(move,),
+        )
+        for action in ranked
+    ]
+
+
+def _estimate(worth: Any) -> float:
+    return round(float(np.clip(worth, -_LESS, _LESS)), 4)
+
+
+def _read(run: str, game: Game) -> tuple[TowerForward, int, int]:
+    """(network, simulations, actions considered) from a file, after a look at all of it."""
+    path, arrays, said = opened(run, game, "alphazero")
+    shape = said["shape"]
+    channels, hidden = shape.get("channels"), shape.get("hidden")
+    simulations, considered = shape.get("simulations"), shape.get("considered")
+    for name, given, most in (("channels", channels, _DEEPEST), ("hidden", hidden, 2)):
+        fits = isinstance(given, list) and 0 < len(given) <= most
+        if not fits or not all(type(w) is int and 0 < w <= _WIDEST for w in given):
+            msg = f"{path}: {name} of the network is {given!r}: it must be a list of widths"
+            raise BadWeights(msg)
+    numbers = {"simulations": simulations, "considered": considered}
+    for name, number in numbers.items():
+        if type(number) is not int or not 0 < number <= _MOST:
+            msg = f"{path}: {name} is {number!r}: it must be a number from 1 to {_MOST:,}"
+            raise BadWeights(msg)
+    if said.get("encoder") not in ENCODERS:
+        msg = f"{path}: its encoder is {said.get('encoder')!r}: it must be one of {ENCODERS}"
+        raise BadWeights(msg)
+    lines = lines_of(game, said["encoder"])
+    planes = 2 if lines is None else 2 * int(lines[0].sum())
+    check_arrays(path, arrays, _expected(path, channels, hidden, planes, game))
+    return TowerForward(arrays, len(channels), lines), simulations, considered
+
+
+def _expected(path: Path, channels: Any, hidden: Any, planes: int, game: Game) -> dict[str, Any]:
+    """The shapes of the arrays, by name."""
+    assert game.grid is not None
+    if len(hidden) != 2 or len(set(channels)) != 1:
+        msg = f"{path}: a tower has blocks of one width and two heads"
+        raise BadWeights(msg)
+    width, (head, inner), cells = channels[0], hidden, game.grid.size
+    sizes: dict[str, tuple[int, ...]] = {"conv0": (width, planes, 3, 3)}
+    for number in range(1, 2 * len(channels) + 1):
+        sizes[f"conv{number}"] = (width, width, 3, 3)
+    sizes |= {"heads": (head, width), "policy": (game.num_actions, head * cells)}
+    sizes |= {"hidden": (inner, head * cells), "result": (3, inner)}
+    found: dict[str, Any] = {f"{name}.weight": size for name, size in sizes.items()}
+    return found | {f"{name}.bias": size[:1] for name, size in sizes.items()}
