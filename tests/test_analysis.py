@@ -244,7 +244,7 @@ def test_large_boards_get_estimates_and_facts() -> None:
 
 
 def test_limits_are_kept() -> None:
-    position = z.game("connect4").position(moves="4")
+    position = z.game("connect4:7x7").position(moves="4")  # there is no book of it
     analyst = Analyst()
     analyst.choose(position, Limit(seconds=0.1))  # compiles
     for seconds in (0.3, 1.0):

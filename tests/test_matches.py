@@ -116,5 +116,5 @@ def test_bad_player_specs(spec: str, part: str) -> None:
 def test_every_player_of_the_roster_can_be_made() -> None:
     for entry in roster.entries():
         if entry.factory:
-            game = z.game("squava" if entry.name == "hybrid" else "tictactoe")
+            game = z.game({"hybrid": "squava", "alphazero": "gomoku6"}.get(entry.name, "tictactoe"))
             assert z.player(entry.name).choose(game.start()).move

@@ -195,6 +195,6 @@ def test_the_chosen_move_leads_its_record(spec: str) -> None:
 
 
 def test_a_game_is_saved_when_a_player_gives_up(tmp_path: Any) -> None:
-    done = zermelo("play", "connect4", "--second", "perfect", "--seconds", "0.2", given="4\n")
+    done = zermelo("play", "connect4:7x7", "--second", "perfect", "--seconds", "0.2", given="4\n")
     assert done.returncode == 2
     assert "The game is saved" in done.stdout

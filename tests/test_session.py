@@ -211,7 +211,7 @@ def test_a_player_without_a_move_waits_to_be_asked_again(monkeypatch: pytest.Mon
 
 
 def test_perfect_stopped_too_early_loses_nothing() -> None:
-    session = Session("connect4", second="perfect", moves=["4"])
+    session = Session("connect4:7x7", second="perfect", moves=["4"])
     session.stop()
     until(lambda: session.view().waiting)
     assert session.view().message == "Perfect was stopped before it had a move."

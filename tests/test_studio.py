@@ -373,10 +373,10 @@ def test_an_analysis_deepens_and_ends(studio: Studio) -> None:
 
 
 def test_the_first_candidates_come_at_once_and_are_called_estimates(studio: Studio) -> None:
-    studio.get("analysis", game="connect4", seconds=0.1)  # compilation aside
+    studio.get("analysis", game="connect4:7x7", seconds=0.1)  # compilation aside
     begin = time.perf_counter()
     with studio.http.stream(
-        "GET", "/api/v1/analysis", params={"game": "connect4", "seconds": 2}
+        "GET", "/api/v1/analysis", params={"game": "connect4:7x7", "seconds": 2}
     ) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         assert answer.headers["cache-control"] == "no-store"

@@ -177,8 +177,8 @@ def test_the_kernels_run_uncompiled(rule: Any) -> None:
     states = Many(game).sampled(4, 30, 6)
     search = KernelSearch(game, Exact(game, 1), 4, 20, rule=rule)
     fast = search(states)
-    search._plant, search._grow, search._answer = (
-        functools.partial(kernel, game) for kernel in (k.plant, k.grow, k.answer)
+    search._plant, search._simulate, search._answer = (
+        functools.partial(kernel, game) for kernel in (k.plant, k.simulate, k.answer)
     )
     slow = search(states)
     assert (fast.actions == slow.actions).all()

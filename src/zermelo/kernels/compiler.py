@@ -34,6 +34,7 @@ from zermelo.symmetry import turn_word
 Kernel = Callable[..., Any]
 
 _SIGNATURES: dict[str, str] = {}
+_OWNERS: dict[str, str] = {}  # the module of each kernel, by its plain name
 _KERNELS: list[Kernel] = []
 _BARE: set[str] = set()
 _LOCK = threading.RLock()
@@ -67,6 +68,9 @@ def kernel(
     """
 
     def mark(function: Kernel) -> Kernel:
+        # See `tuple_name`: with one name in two modules, numba would take one for the other.
+        owner = _OWNERS.setdefault(function.__name__, function.__module__)
+        assert owner == function.__module__, f"{owner} has a kernel {function.__name__}, too"
         _SIGNATURES[_name(function)] = signature
         if bare:
             _BARE.add(_name(function))

@@ -57,8 +57,8 @@ class KernelSearch:
         self._scores: NDArray[Any] = np.zeros(actions, np.float32)
         self._planes: NDArray[Any] = np.zeros((games, 2 * game.grid.size), np.float32)
         self._slots: NDArray[Any] = np.zeros(games, np.int64)
-        self._plant, self._grow, self._answer = (
-            compiled(kernel, game) for kernel in (k.plant, k.grow, k.answer)
+        self._plant, self._simulate, self._answer = (
+            compiled(kernel, game) for kernel in (k.plant, k.simulate, k.answer)
         )
 
     def __call__(
@@ -78,7 +78,7 @@ class KernelSearch:
         waiting = rows
         while waiting:
             logits, values = self.network(self._planes[:waiting].reshape(waiting, *self._shape))
-            waiting = self._grow(
+            waiting = self._simulate(
                 waiting,
                 self._control,
                 self._halving,

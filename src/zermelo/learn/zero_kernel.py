@@ -79,7 +79,7 @@ def plant(
     "int64[::1], float32[:,:], float32[:]",
     common=False,
 )
-def grow(
+def simulate(
     game: WordGame,
     waiting: Any,
     control: Any,
