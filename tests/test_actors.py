@@ -179,7 +179,6 @@ def test_the_learner_killed(tmp_path: Path) -> None:
     path.write_text(SMALL.replace("updates = 150", "updates = 30000"))
     command = [sys.executable, "-m", "zermelo", "train", str(path), "--out", str(tmp_path / "run")]
     command += ["--actors", "2"]
-    before = set(pool._SHARED.glob("zermelo-*"))
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 120
         while not (tmp_path / "run" / "checkpoint.safetensors").exists():
@@ -187,7 +186,7 @@ def test_the_learner_killed(tmp_path: Path) -> None:
             assert process.poll() is None, process.stderr.read() if process.stderr else ""
             time.sleep(0.05)
         actors = _children(process.pid)
-        left = [path for path in pool._SHARED.glob("zermelo-*") if path not in before]
+        left = list(pool._SHARED.glob(f"zermelo-{process.pid}-*"))
         process.kill()
     assert len(actors) == 2
     deadline = time.monotonic() + 20

@@ -117,7 +117,7 @@ class Pool:
         self.size, self.ahead = size, size + 1  # one in hand, so that nobody waits
         self._recipe = recipe
         shared = str(_SHARED) if os.access(_SHARED, os.W_OK) else None
-        self._folder = Path(tempfile.mkdtemp(prefix="zermelo-", dir=shared))
+        self._folder = Path(tempfile.mkdtemp(prefix=f"zermelo-{os.getpid()}-", dir=shared))
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._orders: dict[int, dict[str, Any]] = {}  # given and not yet taken
         self._waiting: deque[int] = deque()  # of these, those that nobody is at
