@@ -197,6 +197,19 @@ def test_thinking_is_hidden_until_asked_and_says_what_it_knows(page: Any) -> Non
 HYBRID = "hybrid:squava-hybrid"
 
 
+def test_a_tree_search_is_offered_as_such_and_plays(page: Any) -> None:
+    spec = "alphazero:connect4-alphazero"
+    pick(page, "game-connect4").click()
+    playwright.expect(pick(page, "opponent").locator(f'option[value="{spec}"]')).to_have_text(
+        ["Learned: connect4-alphazero, tree search with a learned policy and value"],
+        timeout=PATIENCE,
+    )
+    pick(page, "opponent").select_option(spec)
+    pick(page, "start").click()
+    page.locator("[data-testid^=cell-][aria-label*=empty]").nth(3).click()
+    playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=PATIENCE)
+
+
 def test_a_hybrid_says_what_it_thinks(page: Any) -> None:
     """Its choice first, with what made its value, and the exact verdict; also after a reload."""
     pick(page, "game-squava").click()

@@ -15,6 +15,8 @@ const DEFAULTS = {
 };
 const MODES = [['computer', 'Computer'], ['friend', 'A friend'], ['watch', 'Just watch']];
 const BEGINS = [['you', 'You'], ['computer', 'Computer'], ['chance', 'By chance']];
+// How learned players play, where that is not by their network alone.
+const LEARNED = { hybrid: 'search with a learned value', alphazero: 'tree search with a learned policy and value' };
 
 export async function startView(main, params, signal) {
   const [known, roster] = await Promise.all([games(), players()]);
@@ -133,7 +135,7 @@ class Start {
   _named({ name, summary, models }) {
     if (!models) return [[name, `${capital(name)}: ${summary}`]];
     const own = models.filter(({ game }) => game === specOf(this._game, this._values));
-    const how = name === 'hybrid' ? 'search with a learned value' : 'a network without search';
+    const how = LEARNED[name] ?? 'a network without search';
     return own.map((model) => [model.spec, `Learned: ${model.name}, ${how}`]);
   }
 
