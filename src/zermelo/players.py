@@ -9,7 +9,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from zermelo.errors import IllegalMove
@@ -101,6 +101,12 @@ class Analysis:
     def worth(self) -> float:
         """From -1, lost, to 1, won: proven or estimated."""
         return _WORTH.get(self.value or "", self.estimate or 0.0)
+
+    def unless_better(self) -> "Analysis":
+        """Where the move is proven and others are not: unless it wins, one may be better."""
+        if not self.exact or self.value == "win":
+            return self
+        return replace(self, value=None, estimate=self.worth, exact=False)
 
     def choice(self) -> dict[str, Any]:
         """The fields that scripts get."""

@@ -81,7 +81,7 @@ def play(
         found = search(state, noise, max(1, full // _CAP) if capped else full)
         proven = found.proven != UNKNOWN
         curious = _uniform(game, playing.games, dice) < playing.curious
-        drawn = _any(game.judge(state).moves, dice)
+        drawn = any_of(game.judge(state).moves, dice)
         after = game.play(state, torch.where(curious, drawn, _chosen(playing, found, dice)))
         over, value = game.result(after)
         # What is proven is over: a search will always find what is left of it.
@@ -122,7 +122,7 @@ def _starts(game: TensorGame, playing: Playing, dice: torch.Generator) -> State:
     plies = torch.where(_uniform(game, number, dice) < playing.starts, plies, 0)
     for ply in range(1, playing.start_plies + 1):
         moves = game.judge(state).moves
-        state = game.play(state, _any(moves, dice))
+        state = game.play(state, any_of(moves, dice))
         over, _value = game.result(state)
         state = tuple(torch.where(over, a, b) for a, b in zip(begun, state, strict=True))
         here = plies == ply
@@ -139,7 +139,7 @@ def _uniform(game: TensorGame, number: int, dice: torch.Generator) -> Tensor:
     return torch.rand(number, device=game.device, generator=dice)
 
 
-def _any(moves: Tensor, dice: torch.Generator) -> Tensor:
+def any_of(moves: Tensor, dice: torch.Generator) -> Tensor:
     """One of the marked actions of each row."""
     chances = torch.rand(moves.shape, device=moves.device, generator=dice)
     return (moves * (chances + 1e-3)).argmax(1)

@@ -12,6 +12,7 @@ import numpy as np
 from zermelo.contract import WordGame
 from zermelo.kernels import compiled
 from zermelo.learn import zero_kernel as k
+from zermelo.learn.zero_choice import NUM_COLUMNS
 from zermelo.learn.zero_terms import UNKNOWN, Found, considered_visits
 from zermelo.search.clock import Clock, Stopped
 
@@ -52,7 +53,7 @@ class KernelSearch:
         self._trees: NDArray[Any] = np.zeros((games, k.NUM_TREE), np.int64)
         self._nodes: NDArray[Any] = np.zeros((nodes, 2), np.int64)
         self._raw: NDArray[Any] = np.zeros(nodes, np.float32)
-        self._edges: NDArray[Any] = np.zeros((nodes * actions, k.NUM_COLUMNS), np.float32)
+        self._edges: NDArray[Any] = np.zeros((nodes * actions, NUM_COLUMNS), np.float32)
         self._paths: NDArray[Any] = np.zeros((games, deepest), np.int64)
         self._scores: NDArray[Any] = np.zeros(actions, np.float32)
         self._planes: NDArray[Any] = np.zeros((games, 2 * game.grid.size), np.float32)

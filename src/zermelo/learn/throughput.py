@@ -10,6 +10,7 @@ import torch
 
 from zermelo.contract import WordGame
 from zermelo.learn import tensors
+from zermelo.learn.alphazero import any_of
 from zermelo.learn.crews import Order
 from zermelo.learn.kernel_search import KernelSearch
 from zermelo.learn.many import Many
@@ -43,8 +44,7 @@ def on_device(
     dice = torch.Generator(device=device).manual_seed(1)
     state = rules.start(games)
     for _ in range(PLIES):
-        chances = torch.rand((games, rules.num_actions), device=device, generator=dice)
-        state = rules.play(state, (rules.legal(state) * (chances + 1e-3)).argmax(1))
+        state = rules.play(state, any_of(rules.legal(state), dice))
     planes = rules.planes(state)
     search = Search(rules, judge, games, simulations, recorded=device == "cuda")
     noise = -torch.empty((games, rules.num_actions), device=device).exponential_().log()

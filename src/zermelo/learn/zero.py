@@ -79,13 +79,17 @@ def _on_tensors(game: TensorGame, net: Tower, playing: Playing) -> Callable[[int
             judge,
             playing.games,
             simulations,
-            considered=playing.considered,
-            rule=playing.rule,
+            **_led(playing),
             room=max(playing.simulations) + 1,
             recorded=recorded,
         )
 
     return made
+
+
+def _led(playing: Playing) -> dict[str, Any]:
+    """How both searches are led."""
+    return {"considered": playing.considered, "rule": playing.rule}
 
 
 def compiled_judge(net: Tower, device: str) -> Any:
@@ -95,14 +99,7 @@ def compiled_judge(net: Tower, device: str) -> Any:
 
 def _in_kernels(game: WordGame, judge: FoldedTower, playing: Playing) -> Callable[[int], Any]:
     def made(simulations: int) -> Any:
-        search = KernelSearch(
-            game,
-            judge,
-            playing.games,
-            simulations,
-            considered=playing.considered,
-            rule=playing.rule,
-        )
+        search = KernelSearch(game, judge, playing.games, simulations, **_led(playing))
 
         def searched(state: State, noise: Tensor) -> Found:
             found = search(torch.stack(state, 1).numpy().view(np.uint64), noise.numpy())
@@ -205,14 +202,8 @@ class Zero:
         """The share of mistakes of the policy alone, and of a search as in play, on the device."""
         words = torch.from_numpy(exam.states.view(np.int64)).to(self.device)
         playing, number = self.recipe.selfplay, self.recipe.selfplay.play_simulations
-        search = Search(
-            self.game,
-            self.learner.average.judge,
-            len(words),
-            number,
-            considered=playing.considered,
-            rule=playing.rule,
-        )
+        judge = self.learner.average.judge
+        search = Search(self.game, judge, len(words), number, **_led(playing))
         with torch.no_grad():
             found = search(tuple(words.unbind(1)))
         return {

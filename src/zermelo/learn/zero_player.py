@@ -58,26 +58,16 @@ class AlphaZeroPlayer(Player):
         net = self.fit(position.game)
         clock = Clock(limit)
         states = np.array([position.state], np.uint64)
+        is_proven = False
         if self._search is None:
             candidates = _by_policy(position, net, states)
         else:
             found = self._search(states, clock=clock)
-            candidates = _by_search(position, found)
-        top = candidates[0]
+            candidates, is_proven = _by_search(position, found), found.proven[0] != UNKNOWN
         told = Analysis.led_by(
             candidates, nodes=max(1, clock.nodes), seconds=clock.seconds, source="alphazero"
         )
-        if top.exact and self._search is not None and found.proven[0] == UNKNOWN:
-            # The move is known, but another may be better: so the position is not.
-            worth = top.worth * (_LESS if top.value != "win" else 1)
-            told = told if top.value == "win" else _unsure(told, worth)
-        yield told
-
-
-def _unsure(found: Analysis, worth: float) -> Analysis:
-    from dataclasses import replace
-
-    return replace(found, value=None, estimate=worth, exact=False)
+        yield told if is_proven else told.unless_better()
 
 
 def _by_search(position: Position, found: Found) -> list[Candidate]:

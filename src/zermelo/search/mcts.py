@@ -121,13 +121,10 @@ def _record(position: Position, tree: Tree, clock: Clock, *, every: bool) -> Ana
         untried = [move for move in position.legal if move not in tried]
         candidates += [Candidate(move, estimate=0.0, visits=0, pv=(move,)) for move in untried]
         candidates.sort(key=lambda candidate: candidate.value == "loss")
-    top = candidates[0] = replace(candidates[0], best=True)
+    candidates[0] = replace(candidates[0], best=True)
     seconds = clock.seconds
     found = Analysis.led_by(candidates, nodes=clock.nodes, seconds=seconds, source="mcts")
-    if top.exact and top.value != "win" and not tree.is_proven:
-        # The move is known, but another may be better: so the position is not.
-        return replace(found, value=None, estimate=top.worth, exact=False)
-    return found
+    return found if tree.is_proven else found.unless_better()
 
 
 def _candidate(position: Position, tree: Tree, child: Child, *, whole: bool) -> Candidate:
