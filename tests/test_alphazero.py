@@ -20,6 +20,7 @@ from zermelo.learn import alphazero, exams, recipes, tensors, throughput, traini
 from zermelo.learn.alphazero import Chunk, Learner, Playing, Replay
 from zermelo.learn.crews import Order
 from zermelo.learn.forward import ENCODERS, TowerForward, lines_of, with_lines
+from zermelo.learn.images import in_images
 from zermelo.learn.many import Many
 from zermelo.learn.models import FINAL
 from zermelo.learn.nets import TOWER, Shape
@@ -28,6 +29,7 @@ from zermelo.learn.tensor_games import TensorGame
 from zermelo.learn.tower import FoldedTower, Tower
 from zermelo.learn.weights import BadWeights
 from zermelo.players import Limit
+from zermelo.symmetry import inverse
 
 
 def word_game(spec: str) -> WordGame:
@@ -153,6 +155,29 @@ def test_lines_are_counted() -> None:
         lines_of(word_game("reversi"), "lines")
 
 
+@pytest.mark.parametrize("spec", ["connect4:5x4", "mnk:4x4x3"])
+def test_the_mean_over_images_is_the_same_for_each_of_them(spec: str) -> None:
+    game = word_game(spec)
+    assert game.grid is not None
+    shape, number = Shape(TOWER, (4, 8), (8,)), len(game.symmetries())
+    torch.manual_seed(0)
+    tower = Tower(shape, (game.grid.rows, game.grid.cols), game.num_actions).eval()
+    dice = np.random.default_rng(0)
+    planes = dice.integers(0, 2, (3, 2, game.grid.rows, game.grid.cols)).astype(np.float32)
+    net = TowerForward(tower.exported(), 1)
+    logits, values = in_images(net, game, number)(planes)
+    with torch.no_grad():
+        again = in_images(tower.judge, game, number)(torch.from_numpy(planes))
+    np.testing.assert_allclose(again[0].numpy(), logits, atol=1e-5)
+    np.testing.assert_allclose(again[1].numpy(), values, atol=1e-5)
+    for turn in game.symmetries()[1:]:
+        moved = planes.reshape(3, 2, -1)[:, :, inverse(turn.cells)].reshape(planes.shape)
+        assert not np.allclose(net(moved)[1], net(planes)[1])
+        its_logits, its_values = in_images(net, game, number)(moved)
+        np.testing.assert_allclose(its_logits[:, list(turn.actions)], logits, atol=1e-5)
+        np.testing.assert_allclose(its_values, values, atol=1e-5)
+
+
 @pytest.mark.parametrize("spec", ["connect4", "squava", "reversi:6"])
 def test_boards_and_policies_turn_together(spec: str) -> None:
     """As the game's own symmetries move states and actions."""
@@ -222,6 +247,23 @@ def test_resumed_is_the_same_to_the_bit(tmp_path: Path) -> None:
     interrupted(recipe, tmp_path / "cut", 28, resume=True)
     training.train(recipe, tmp_path / "cut", seed=5, resume=True, graded=False)
     assert same(tmp_path / "whole", tmp_path / "cut")
+
+
+def test_a_rate_that_is_held_rules_a_resumed_optimiser() -> None:
+    """On a GPU an update is recorded once, with the tensor that the rate is put into."""
+    net, rate = torch.nn.Linear(2, 1), torch.zeros(())
+    optimiser = torch.optim.AdamW(net.parameters(), lr=rate, fused=True, weight_decay=0.0)
+
+    def step() -> None:
+        net(torch.ones(1, 2)).sum().backward()
+        optimiser.step()
+
+    step()
+    tensors.load_arrays(tensors.to_arrays({"net.": net}, optimiser), {"net.": net}, optimiser)
+    before = net.weight.detach().clone()
+    rate.fill_(0.1)
+    step()
+    assert not torch.equal(net.weight, before)
 
 
 def test_recipes_that_cannot_be_followed(tmp_path: Path) -> None:
@@ -339,6 +381,7 @@ def test_what_does_not_play(run: Path, tmp_path: Path) -> None:
         ({"channels": [8, 4]}, "blocks of one width"),
         ({"channels": "8"}, "must be a list of widths"),
         ({"simulations": 10**9}, "simulations is 1000000000"),
+        ({"images": None}, "images is None"),
         ({"hidden": [4, 9]}, "by the network's shape"),
     ):
         path = tmp_path / "bad.safetensors"

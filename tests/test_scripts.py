@@ -47,3 +47,17 @@ def test_fit_reversi_refuses(arguments: list[str], part: str) -> None:
     assert done.returncode == 2
     assert part in done.stderr.splitlines()[-1]
     assert patterns.FILE.read_bytes() == before
+
+
+def test_ablate(tmp_path: Path) -> None:
+    positions = tmp_path / "positions.txt"
+    made = [sys.executable, "-m", "zermelo", "positions", "gomoku6", "--number", "6", "--plies"]
+    made += ["14", "20", "--decided", "1", "36", "--out", str(positions)]
+    subprocess.run(made, capture_output=True, check=True)
+    names = ("as it is", "no symmetries")
+    asked = [word for name in names for word in ("--only", name)]
+    done = script("ablate.py", str(positions), "--updates", "8", "--actors", "0", "--short", *asked)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]
+    assert [row[0].strip() for row in rows] == list(names)
+    assert all(0 <= float(row[1].strip(" %")) <= 100 for row in rows)

@@ -27,6 +27,18 @@ class Symmetry:
         return sum(1 << self.cells[cell] for cell in bits(board))
 
 
+def inverse(cells: tuple[int, ...]) -> list[int]:
+    """Where what stands on each cell afterwards comes from; the same of actions.
+
+    >>> inverse((2, 0, 1))
+    [1, 2, 0]
+    """
+    found = [0] * len(cells)
+    for source, target in enumerate(cells):
+        found[target] = source
+    return found
+
+
 _TURNS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
     "identity": lambda r, c, _h, _w: (r, c),
     "left-right": lambda r, c, _h, w: (r, w - c),

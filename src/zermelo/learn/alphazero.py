@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from zermelo.learn.tensor_games import State, TensorGame
-from zermelo.learn.tower import Tower
+from zermelo.learn.tower import Tower, half_is_fast
 from zermelo.learn.zero_terms import UNKNOWN, Found
 
 _POOL = 4  # starts that are drawn from, for each game at once
@@ -51,7 +51,8 @@ class Playing:
     curious: float = 0.1  #: share of moves that are drawn by lot
     mixed: float = 0.9  #: how much of a value is what came later
     updates: int = 32  #: for each chunk
-    play_simulations: int = 64  #: in play
+    play_simulations: int = 64  #: in play …
+    images: int = 1  #: … and of how many symmetric images of a position the mean is taken
 
     def simulations_at(self, done: float) -> int:
         """After this share of the training."""
@@ -273,8 +274,8 @@ class Learner:
     def loss(self, planes: Tensor, policies: Tensor, values: Tensor) -> Tensor:
         """(of the policy, of the value): cross-entropy of both."""
         self.net.train()
-        half = self.game.device.type == "cuda"
-        with torch.autocast(self.game.device.type, torch.bfloat16, enabled=half):
+        device = self.game.device.type
+        with torch.autocast(device, torch.bfloat16, enabled=half_is_fast(device)):
             logits, results = self.net(planes.float().contiguous(memory_format=torch.channels_last))
         wanted = torch.stack([values.clamp(min=0), 1 - values.abs(), (-values).clamp(min=0)], 1)
         return torch.stack(

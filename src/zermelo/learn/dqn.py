@@ -58,7 +58,7 @@ class Settings:
     warm_up: int = 1000  #: transitions before the first update
     moves: int = 1  #: in every game between two updates
     league: int = 0  #: updates between two older selves that are kept
-    canonical: bool = True  #: one image of all symmetric ones
+    canonical: bool = True  #: one image of all symmetric ones; AlphaZero learns from any of them
     phases: tuple[Phase, ...] = (Phase(),)
 
 

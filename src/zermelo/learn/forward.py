@@ -67,10 +67,19 @@ class TowerForward:
         cells = x.reshape(*x.shape[:2], -1)
         heads = arrays["heads.weight"] @ cells + arrays["heads.bias"][:, None]
         x = np.maximum(heads, 0).reshape(len(x), -1)
-        results = full(np.maximum(full(x, arrays, "hidden"), 0), arrays, "result")
+        whole = np.maximum(full(x, arrays, "hidden"), 0)
+        results = full(whole, arrays, "result")
         chances = np.exp(results - results.max(1, keepdims=True))
         values = (chances[:, 0] - chances[:, 2]) / chances.sum(1)
-        return full(x, arrays, "policy"), values
+        return full(np.concatenate([x, whole], 1), arrays, "policy"), values
+
+
+def planes_of(game: Game, states: Any) -> Any:
+    """[row, 2, rows, cols]: the mover's stones, the other's, of states [row, word]."""
+    assert game.grid is not None
+    cells = np.arange(game.grid.size, dtype=np.uint64)
+    found = (states[:, :2, None] >> cells) & np.uint64(1)
+    return found.reshape(-1, 2, game.grid.rows, game.grid.cols).astype(np.float32)
 
 
 def lines_of(game: Game, encoder: str) -> Any:

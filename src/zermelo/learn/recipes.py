@@ -213,6 +213,7 @@ def check(recipe: Recipe) -> None:
                 "games at once": recipe.selfplay.games,
                 "plies": recipe.selfplay.plies,
                 "considered": recipe.selfplay.considered,
+                "images": recipe.selfplay.images,
                 "start_plies": recipe.selfplay.start_plies,
                 "updates for each chunk": recipe.selfplay.updates,
             }.items()

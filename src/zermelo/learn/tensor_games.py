@@ -14,7 +14,7 @@ from torch import Tensor
 from zermelo.contract import WordGame
 from zermelo.games.tactics import WordLineGame
 from zermelo.learn.zero_terms import UNKNOWN
-from zermelo.symmetry import Symmetry
+from zermelo.symmetry import Symmetry, inverse
 from zermelo.words import WORD_BITS
 
 State = tuple[Tensor, ...]  #: a tensor a word
@@ -42,8 +42,8 @@ class TensorGame:
         self._actions = torch.arange(game.num_actions, device=self.device)
         turns = game.symmetries() or (_unmoved(game),)
         self.num_turns = len(turns)  #: symmetries, with the one that changes nothing
-        self._cell_turns = torch.tensor([_inverse(s.cells) for s in turns], device=self.device)
-        self._action_turns = torch.tensor([_inverse(s.actions) for s in turns], device=self.device)
+        self._cell_turns = torch.tensor([inverse(s.cells) for s in turns], device=self.device)
+        self._action_turns = torch.tensor([inverse(s.actions) for s in turns], device=self.device)
         self._tactical = isinstance(game, WordLineGame) and game.tactical
 
     def start(self, number: int) -> State:
@@ -116,14 +116,6 @@ class TensorGame:
     def _spread(self, mask: Tensor) -> Tensor:
         found = (mask[:, None] >> self._actions.clamp(max=WORD_BITS - 1)) & 1
         return found.bool() & (self._actions < WORD_BITS)
-
-
-def _inverse(cells: tuple[int, ...]) -> list[int]:
-    """Where what stands on a cell afterwards comes from."""
-    found = [0] * len(cells)
-    for source, target in enumerate(cells):
-        found[target] = source
-    return found
 
 
 def _unmoved(game: WordGame) -> Symmetry:

@@ -6,8 +6,9 @@ the policy as improved by what it has seen. By PUCT it follows values, and the p
 the more it has tried. Values that are proven stay so and are passed on.
 
 Trees are flat arrays `[game, node, action]`; simulation n makes node n of every tree, so that the
-network sees all games in one batch. A path goes down level by level, all games together, and
-comes back in one step.
+network sees all games in one batch. A path goes down level by level, all games together, and comes
+back in one step. Where an action leaves only one answer worth trying, its node is the state after
+that answer: no simulation is spent on it.
 """
 
 from collections.abc import Callable
@@ -70,6 +71,8 @@ class Search:
         self._stats = torch.zeros((*shape, _KEPT), device=device)
         self._worth = torch.full(shape, UNKNOWN, dtype=torch.int8, device=device)  # what is proven
         self._children = torch.zeros(shape, dtype=torch.int64, device=device)
+        # Of a child's value for the parent's mover: 1 where the only answer was played, too.
+        self._signs = torch.full(shape, -1, dtype=torch.int8, device=device)
         self._values = torch.zeros((games, nodes), device=device)
         self._known = torch.zeros(games, dtype=torch.int64, device=device)  # of roots
         halving = [considered_visits(m, simulations) for m in range(max(considered, actions) + 1)]
@@ -121,6 +124,7 @@ class Search:
         """Empty trees but for their roots; returns how many actions each is to consider."""
         self._children.zero_()
         self._worth.fill_(UNKNOWN)
+        self._signs.fill_(-1)
         # What is known of a root does not say by which move: all that are left are tried.
         known = self.game.judge(self._roots)
         self._known.copy_(known.value)
@@ -172,7 +176,8 @@ class Search:
         proven = _proven(stats, worth)
         best = proven.amax(1)
         settled = going & ((best == 1) | (proven != -UNKNOWN).all(1))
-        self._worth[rows, node, action] = torch.where(settled, -best, known).to(torch.int8)
+        worth_above = self._signs[rows, node, action] * best
+        self._worth[rows, node, action] = torch.where(settled, worth_above, known).to(torch.int8)
         logits, values, weight, visits = self._completed(below, stats, worth)
         if self._by_puct:
             score = _puct(torch.softmax(logits, 1), values, visits)
@@ -185,25 +190,41 @@ class Search:
     def _leaf(
         self, slot: Tensor, nodes: Tensor, actions: Tensor, gone: Tensor
     ) -> tuple[State, Tensor, Tensor]:
-        """(state, moves worth trying, planes) where every path ends; what is known is noted."""
+        """(state, moves worth trying, planes) where every path ends; what is known is noted.
+
+        Where there is only one answer worth trying, that is after it.
+        """
         rows = self._rows
         node, action = _last(nodes, gone), _last(actions, gone)
         state = self.game.play(tuple(words[rows, node] for words in self._words), action)
         judged = self.game.judge(state)
+        single = (judged.value == UNKNOWN) & (judged.moves.sum(1) == 1)
+        later = self.game.play(state, judged.moves.to(torch.int8).argmax(1))
+        after = self.game.judge(later)
+        state = tuple(torch.where(single, a, b) for a, b in zip(later, state, strict=True))
+        value = torch.where(single, after.value, judged.value)
+        moves = torch.where(single[:, None], after.moves, judged.moves)
+        sign = torch.where(single, 1, -1)
         below, known = self._children[rows, node, action], self._worth[rows, node, action]
         fresh = below == 0
         self._children[rows, node, action] = torch.where(fresh, slot, below)
-        seen = torch.where(judged.value == UNKNOWN, UNKNOWN, -judged.value)
+        self._signs[rows, node, action] = sign.to(torch.int8)
+        seen = torch.where(value == UNKNOWN, UNKNOWN, sign * value)
         self._worth[rows, node, action] = torch.where(fresh, seen, known).to(torch.int8)
-        return state, judged.moves, self.game.planes(state)
+        return state, moves, self.game.planes(state)
 
     def _back_up(self, value: Tensor, nodes: Tensor, actions: Tensor, gone: Tensor) -> None:
-        """A leaf's value to every node above it: the sign changes with every ply."""
+        """A leaf's value to every action above it, as the side sees it that moves."""
         rows = self._rows
-        known = self._worth[rows, _last(nodes, gone), _last(actions, gone)]
-        value = torch.where(known == UNKNOWN, value, -known.float())
-        above = gone.sum(1, keepdim=True) - torch.arange(nodes.shape[1], device=nodes.device)
-        worth = (1.0 - 2.0 * (above % 2)) * value[:, None]
+        node, action = _last(nodes, gone), _last(actions, gone)
+        known, sign = self._worth[rows, node, action], self._signs[rows, node, action]
+        value = torch.where(known == UNKNOWN, value, (sign * known).float())
+        signs = torch.where(gone, self._signs[rows[:, None], nodes, actions], 1)
+        parts = []
+        for level in range(nodes.shape[1] - 1, -1, -1):
+            value = signs[:, level] * value
+            parts.append(value)
+        worth = torch.stack(parts[::-1], 1)
         places = (rows[:, None] * self._slots.numel() + nodes) * self.game.num_actions + actions
         places = _KEPT * places.view(-1) + _COUNT
         weights = gone.float()

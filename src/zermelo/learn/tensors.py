@@ -45,7 +45,10 @@ def load_arrays(arrays: Arrays, nets: Mapping[str, nn.Module], optimiser: Optimi
     numbers = [number for group in state["param_groups"] for number in group["params"]]
     kept = {number: tensors(arrays, f"{_ADAM}{number}.") for number in numbers}
     state["state"] = {number: found for number, found in kept.items() if found}
+    rates = [group["lr"] for group in optimiser.param_groups]
     optimiser.load_state_dict(state)
+    for group, rate in zip(optimiser.param_groups, rates, strict=True):
+        group["lr"] = rate  # not a copy: whoever sets the rate may hold on to the tensor
     for parameter, found in optimiser.state.items():
         for key, tensor in found.items():
             if tensor.shape == parameter.shape:  # laid out in memory as the parameter is

@@ -47,7 +47,10 @@ class Lines(nn.Module):
 
 
 class Tower(nn.Module):
-    """Residual blocks with two heads. A shape's channels are its blocks', all of one width."""
+    """Residual blocks with two heads. A shape's channels are its blocks', all of one width.
+
+    Both heads see the board as a whole in a hidden layer; the policy sees its cells, too.
+    """
 
     def __init__(
         self, shape: Shape, board: tuple[int, int], num_actions: int, lines: Any = None
@@ -61,8 +64,8 @@ class Tower(nn.Module):
         self.stem, self.norm = _convolution(planes, width), nn.BatchNorm2d(width)
         self.blocks = nn.Sequential(*(Block(width) for _ in shape.channels))
         self.heads = nn.Conv2d(width, head, 1)
-        self.policy = nn.Linear(head * cells, num_actions)
         self.hidden, self.result = nn.Linear(head * cells, hidden), nn.Linear(hidden, 3)
+        self.policy = nn.Linear(head * cells + hidden, num_actions)
 
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """(logits of actions, logits of win, draw and loss)."""
@@ -70,7 +73,8 @@ class Tower(nn.Module):
             planes = self.lines(planes)
         x = torch.relu(self.norm(self.stem(planes)))
         x = torch.relu(self.heads(self.blocks(x))).flatten(1)
-        return self.policy(x), self.result(torch.relu(self.hidden(x)))
+        whole = torch.relu(self.hidden(x))
+        return self.policy(torch.cat([x, whole], 1)), self.result(whole)
 
     def judge(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """(logits of actions, what is to be expected, from -1 to 1)."""
@@ -95,9 +99,7 @@ class FoldedTower:
     """The same network for a processor: no normalisation, in half precision where that is fast."""
 
     def __init__(self, tower: Tower) -> None:
-        # There is no public way to ask; where it is not supported, it works and is slow.
-        is_fast = torch.ops.mkldnn._is_mkldnn_bf16_supported()  # noqa: SLF001
-        self._type = torch.bfloat16 if is_fast else torch.float32
+        self._type = torch.bfloat16 if half_is_fast("cpu") else torch.float32
         self._blocks = len(tower.blocks)
         self._lines = None if tower.lines is None else copy.deepcopy(tower.lines).to(self._type)
         self._weights: dict[str, Tensor] = {}
@@ -122,8 +124,9 @@ class FoldedTower:
             x = torch.relu_(self._convolved(y, f"conv{2 * block + 2}") + x)
         weight = self._weights["heads.weight"][:, :, None, None]
         x = torch.relu_(functional.conv2d(x, weight, self._weights["heads.bias"])).flatten(1)
-        logits = self._full(x, "policy").float().numpy()
-        return logits, expected(self._full(torch.relu_(self._full(x, "hidden")), "result")).numpy()
+        whole = torch.relu_(self._full(x, "hidden"))
+        logits = self._full(torch.cat([x, whole], 1), "policy").float().numpy()
+        return logits, expected(self._full(whole, "result")).numpy()
 
     def _convolved(self, x: Tensor, name: str) -> Tensor:
         return functional.conv2d(
@@ -132,6 +135,12 @@ class FoldedTower:
 
     def _full(self, x: Tensor, name: str) -> Tensor:
         return functional.linear(x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
+
+
+def half_is_fast(device: str) -> bool:
+    """Whether half precision is the faster one there."""
+    # There is no public way to ask; where it is not supported, it works and is slow.
+    return device == "cuda" or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())  # noqa: SLF001
 
 
 def expected(results: Tensor) -> Tensor:

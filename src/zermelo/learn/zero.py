@@ -14,6 +14,7 @@ from zermelo.learn.alphazero import Chunk, Learner, Playing, Replay
 from zermelo.learn.crews import Alone, Arrays, Crew, Harvest, Order
 from zermelo.learn.exams import Exam
 from zermelo.learn.forward import lines_of
+from zermelo.learn.images import in_images
 from zermelo.learn.kernel_search import KernelSearch
 from zermelo.learn.many import Many
 from zermelo.learn.recipes import Recipe
@@ -24,7 +25,6 @@ from zermelo.learn.zero_terms import NEVER, Found
 
 _LAST = 100  # results that are told
 _NET, _AVERAGE, _REPLAY = "net.", "average.", "replay."
-_TUNED = "max-autotune-no-cudagraphs"  # the search records the graph itself
 
 
 class Diverged(ZermeloError):
@@ -93,8 +93,15 @@ def _led(playing: Playing) -> dict[str, Any]:
 
 
 def compiled_judge(net: Tower, device: str) -> Any:
-    """The network as a search on a device asks it."""
-    return torch.compile(net.judge, dynamic=False, mode=_TUNED) if device == "cuda" else net.judge
+    """The network as a search on a device asks it.
+
+    The libraries' own convolutions, once tried out, are as fast as any that are generated, and
+    ready a minute sooner.
+    """
+    if device != "cuda":
+        return net.judge
+    torch.backends.cudnn.benchmark = True
+    return torch.compile(net.judge, dynamic=False)
 
 
 def _in_kernels(game: WordGame, judge: FoldedTower, playing: Playing) -> Callable[[int], Any]:
@@ -172,9 +179,8 @@ class Zero:
         """The updates for one chunk: (losses of policy and value, rate)."""
         settings, number = self.settings, self.recipe.selfplay.updates
         places = self.replay.draw(number, settings.batch, self.dice)
-        turns = torch.randint(
-            self.game.num_turns, places.shape, device=self.device, generator=self.dice
-        )
+        images = self.game.num_turns if settings.canonical else 1
+        turns = torch.randint(images, places.shape, device=self.device, generator=self.dice)
         total = torch.zeros(2, device=self.device)
         rate = 0.0
         for update in range(number):
@@ -194,7 +200,7 @@ class Zero:
         words = torch.from_numpy(states.view(np.int64)).to(self.device)
         state = tuple(words.unbind(1))
         with torch.no_grad():
-            logits, values = self.learner.average.judge(self.game.planes(state))
+            logits, values = self._judge()(self.game.planes(state))
         logits = torch.where(self.game.legal(state), logits, NEVER)
         return (values[:, None] + logits - logits.amax(1, keepdim=True)).cpu().numpy()
 
@@ -202,8 +208,7 @@ class Zero:
         """The share of mistakes of the policy alone, and of a search as in play, on the device."""
         words = torch.from_numpy(exam.states.view(np.int64)).to(self.device)
         playing, number = self.recipe.selfplay, self.recipe.selfplay.play_simulations
-        judge = self.learner.average.judge
-        search = Search(self.game, judge, len(words), number, **_led(playing))
+        search = Search(self.game, self._judge(), len(words), number, **_led(playing))
         with torch.no_grad():
             found = search(tuple(words.unbind(1)))
         return {
@@ -213,11 +218,20 @@ class Zero:
             "simulations": number,
         }
 
+    def _judge(self) -> Any:
+        """The network as it is asked in play."""
+        judge = self.learner.average.judge
+        return in_images(judge, self.many.game, self.recipe.selfplay.images)
+
     def exported(self) -> tuple[Arrays, dict[str, Any]]:
         """The average of the weights, and how many simulations it plays with."""
         shape = self.recipe.network.to_json()
         playing = self.recipe.selfplay
-        more = {"simulations": playing.play_simulations, "considered": playing.considered}
+        more = {
+            "simulations": playing.play_simulations,
+            "considered": playing.considered,
+            "images": playing.images,
+        }
         return self.learner.average.exported(), shape | more
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:

@@ -11,8 +11,8 @@ import numpy as np
 from zermelo.learn.zero_terms import NOISE, PUCT, SCALE, UNKNOWN, VISITS
 
 # Columns of `edges`: whole numbers too, which a float holds exactly up to 2**24.
-LOGIT, PRIOR, TRIED, TOTAL, VALUE, WORTH, CHILD, ACTION = range(8)
-NUM_COLUMNS = 8
+LOGIT, PRIOR, TRIED, TOTAL, VALUE, WORTH, CHILD, ACTION, SIGN = range(9)
+NUM_COLUMNS = 9
 # Columns of `nodes`.
 FIRST, COUNT = range(2)
 

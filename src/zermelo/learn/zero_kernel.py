@@ -5,7 +5,8 @@ one whose value is known is backed up at once and the next begins, any other wai
 network has judged it together with those of all other trees.
 
 A tree has a block of `room` nodes, and a node as many edges side by side as it has moves worth
-trying, rising. All that is kept of an edge is seen by the side that moves along it.
+trying, rising. All that is kept of an edge is seen by the side that moves along it. An edge ends
+after the answer where there is only one worth trying: no simulation is spent on it.
 """
 
 from typing import Any
@@ -21,6 +22,7 @@ from zermelo.learn.zero_choice import (
     FIRST,
     LOGIT,
     PRIOR,
+    SIGN,
     TOTAL,
     TRIED,
     VALUE,
@@ -127,6 +129,10 @@ def simulate(
                 action = int(edges[edge, ACTION])
                 state = game.as_words(game.play(game.load(states, node), action))
                 known, value, mask = judge(game, state)
+                if not known and is_single(mask):
+                    state = game.as_words(game.play(state, only(game, mask)))
+                    known, value, mask = judge(game, state)
+                    edges[edge, SIGN] = 1
                 if not known:
                     edges[edge, CHILD] = trees[row, NODES]
                     game.store(states, row * room + trees[row, NODES], state)
@@ -135,9 +141,9 @@ def simulate(
                     slots[found] = row
                     found += 1
                     break
-                learn_worth(edge, -value, edges)
+                learn_worth(edge, edges[edge, SIGN] * value, edges)
             if edges[edge, WORTH] != UNKNOWN:
-                back_up(row, -edges[edge, WORTH], trees, edges, paths)
+                back_up(row, edges[edge, SIGN] * edges[edge, WORTH], trees, edges, paths)
             else:  # as deep as paths go: what was said of it before
                 back_up(row, raw[row * room + int(edges[edge, CHILD])], trees, edges, paths)
     return found
@@ -225,6 +231,16 @@ def judge(game: WordGame, state: Any) -> Any:
     return known, (1 if score > 0 else 0) - (1 if score < 0 else 0), mask
 
 
+def is_single(mask: Any) -> Any:
+    """Whether there is only one thing to do; that may be a pass."""
+    return mask & (mask - word(1)) == 0
+
+
+def only(game: WordGame, mask: Any) -> Any:
+    """The action of a mask that is single."""
+    return game.num_actions - 1 if mask == 0 else game.action_at(lowest(mask))
+
+
 def winning(game: WordGame, state: Any, mask: Any) -> Any:
     """Of legal actions those that win at once."""
     found = word(0)
@@ -271,6 +287,7 @@ def add_edge(edge: Any, action: Any, edges: Any) -> None:
     edges[edge, WORTH] = UNKNOWN
     edges[edge, CHILD] = 0
     edges[edge, ACTION] = action
+    edges[edge, SIGN] = -1
 
 
 def draw(state: Any, leaf: Any, planes: Any) -> None:
@@ -329,7 +346,7 @@ def descend(
         below = row * room + int(edges[edge, CHILD])
         mixed, number, most, worth = survey(below, nodes, raw, edges)
         if worth != UNKNOWN:
-            learn_worth(edge, -worth, edges)
+            learn_worth(edge, edges[edge, SIGN] * worth, edges)
             break
         node = below
         if control[BY_PUCT] != 0:
@@ -349,10 +366,10 @@ def learn_worth(edge: Any, worth: Any, edges: Any) -> None:
 
 
 def back_up(row: Any, value: Any, trees: Any, edges: Any, paths: Any) -> None:
-    """A leaf's value to every edge above it: the sign changes with every ply."""
+    """A leaf's value to every edge above it, as the side sees it that moves along the edge."""
     for step in range(trees[row, STEPS] - 1, -1, -1):
-        value = -value
         edge = paths[row, step]
+        value = edges[edge, SIGN] * value
         edges[edge, TRIED] += np.float32(1.0)
         edges[edge, TOTAL] += value
         if edges[edge, WORTH] == UNKNOWN:

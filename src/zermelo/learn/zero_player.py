@@ -8,7 +8,8 @@ import numpy as np
 
 from zermelo.contract import Game, WordGame
 from zermelo.errors import BadSpec
-from zermelo.learn.forward import ENCODERS, TowerForward, lines_of
+from zermelo.learn.forward import ENCODERS, TowerForward, lines_of, planes_of
+from zermelo.learn.images import Judge, in_images
 from zermelo.learn.kernel_search import KernelSearch
 from zermelo.learn.models import check_arrays, opened
 from zermelo.learn.weights import BadWeights
@@ -38,10 +39,10 @@ class AlphaZeroPlayer(Player):
         words = [*([run] if run else []), *([f"sims={sims}"] if sims is not None else [])]
         self.name = f"alphazero:{','.join(words)}" if words else "alphazero"
         self._game: Game | None = None
-        self._net: TowerForward | None = None
+        self._net: Judge | None = None
         self._search: KernelSearch | None = None
 
-    def fit(self, game: Game) -> TowerForward:
+    def fit(self, game: Game) -> Judge:
         """Its network for a game; BadWeights where it has none."""
         if self._net is None or self._game != game:
             self._net, simulations, considered = _read(self.run, game)
@@ -91,14 +92,10 @@ def _by_search(position: Position, found: Found) -> list[Candidate]:
     ]
 
 
-def _by_policy(position: Position, net: TowerForward, states: Any) -> list[Candidate]:
+def _by_policy(position: Position, net: Judge, states: Any) -> list[Candidate]:
     """The most likely first; the state's value is that of the best."""
     game = position.game
-    assert game.grid is not None
-    cells = np.arange(game.grid.size, dtype=np.uint64)
-    planes = (states[:, :2, None] >> cells) & np.uint64(1)
-    shape = 1, 2, game.grid.rows, game.grid.cols
-    logits, values = net(planes.reshape(shape).astype(np.float32))
+    logits, values = net(planes_of(game, states))
     likely = np.full(game.num_actions, NEVER)
     likely[position.actions] = logits[0, position.actions]
     best = int(likely.argmax())
@@ -118,18 +115,19 @@ def _estimate(worth: Any) -> float:
     return round(float(np.clip(worth, -_LESS, _LESS)), 4)
 
 
-def _read(run: str, game: Game) -> tuple[TowerForward, int, int]:
+def _read(run: str, game: Game) -> tuple[Judge, int, int]:
     """(network, simulations, actions considered) from a file, after a look at all of it."""
     path, arrays, said = opened(run, game, "alphazero")
     shape = said["shape"]
     channels, hidden = shape.get("channels"), shape.get("hidden")
     simulations, considered = shape.get("simulations"), shape.get("considered")
+    images = shape.get("images")
     for name, given, most in (("channels", channels, _DEEPEST), ("hidden", hidden, 2)):
         fits = isinstance(given, list) and 0 < len(given) <= most
         if not fits or not all(type(w) is int and 0 < w <= _WIDEST for w in given):
             msg = f"{path}: {name} of the network is {given!r}: it must be a list of widths"
             raise BadWeights(msg)
-    numbers = {"simulations": simulations, "considered": considered}
+    numbers = {"simulations": simulations, "considered": considered, "images": images}
     for name, number in numbers.items():
         if type(number) is not int or not 0 < number <= _MOST:
             msg = f"{path}: {name} is {number!r}: it must be a number from 1 to {_MOST:,}"
@@ -140,7 +138,8 @@ def _read(run: str, game: Game) -> tuple[TowerForward, int, int]:
     lines = lines_of(game, said["encoder"])
     planes = 2 if lines is None else 2 * int(lines[0].sum())
     check_arrays(path, arrays, _expected(path, channels, hidden, planes, game))
-    return TowerForward(arrays, len(channels), lines), simulations, considered
+    net = TowerForward(arrays, len(channels), lines)
+    return in_images(net, game, images), simulations, considered
 
 
 def _expected(path: Path, channels: Any, hidden: Any, planes: int, game: Game) -> dict[str, Any]:
@@ -153,7 +152,7 @@ def _expected(path: Path, channels: Any, hidden: Any, planes: int, game: Game) -
     sizes: dict[str, tuple[int, ...]] = {"conv0": (width, planes, 3, 3)}
     for number in range(1, 2 * len(channels) + 1):
         sizes[f"conv{number}"] = (width, width, 3, 3)
-    sizes |= {"heads": (head, width), "policy": (game.num_actions, head * cells)}
-    sizes |= {"hidden": (inner, head * cells), "result": (3, inner)}
+    sizes |= {"heads": (head, width), "hidden": (inner, head * cells), "result": (3, inner)}
+    sizes |= {"policy": (game.num_actions, head * cells + inner)}
     found: dict[str, Any] = {f"{name}.weight": size for name, size in sizes.items()}
     return found | {f"{name}.bias": size[:1] for name, size in sizes.items()}

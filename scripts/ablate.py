@@ -1,0 +1,102 @@
+"""What each part of AlphaZero brings: short runs of a recipe, each with one part changed.
+
+Every run has the same number of updates and seed; mistakes are counted over a file of positions,
+as `zermelo positions` writes it, by the final weights. The lines are those of a table in Markdown.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zermelo.contract import WordGame
+from zermelo.games import registry
+from zermelo.learn import exams, recipes, training
+from zermelo.learn.exams import Exam
+from zermelo.learn.forward import planes_of
+from zermelo.learn.kernel_search import KernelSearch
+from zermelo.learn.many import Many
+from zermelo.learn.recipes import Recipe
+from zermelo.learn.zero_player import AlphaZeroPlayer
+from zermelo.learn.zero_terms import NEVER
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "PUCT in place of Gumbel": {"selfplay": {"rule": "puct"}},
+    "16 simulations throughout": {"selfplay": {"simulations": [16]}},
+    "half of the plies capped": {"selfplay": {"capped": 0.5}},
+    "no random starts": {"selfplay": {"starts": 0.0}},
+    "no moves by lot": {"selfplay": {"curious": 0.0}},
+    "values by the end of games alone": {"selfplay": {"mixed": 1.0}},
+    "values by the next search alone": {"selfplay": {"mixed": 0.0}},
+    "no symmetries": {"learning": {"canonical": False}},
+    "no average of weights": {"learning": {"average": 0.0}},
+    "a window of three chunks": {"replay": {"size": 20_000}},
+    "a third of the updates for a chunk": {"selfplay": {"updates": 40}},
+    "cells alone, no lines": {"encoder": "cells"},
+}
+_ROWS = 500  # positions that are searched at once
+_SIMULATIONS, _CONSIDERED = 64, 8
+
+
+def changed(recipe: Recipe, changes: dict[str, Any], updates: int) -> Recipe:
+    """The same, but for what is changed, in so many updates."""
+    length = {"learning": {"updates": updates}, "keeping": {"checkpoint": updates}}
+    found = json.loads(json.dumps(recipe.to_json()))
+    for part in (length, changes):
+        for name, value in part.items():
+            found[name] = found[name] | value if isinstance(value, dict) else value
+    return recipes.from_json(found)
+
+
+def marked(game: WordGame, run: Path, exam: Exam) -> tuple[float, float]:
+    """The shares of mistakes: with search, and of the policy alone."""
+    net = AlphaZeroPlayer(str(run)).fit(game)
+    search = KernelSearch(game, net, _ROWS, _SIMULATIONS, considered=_CONSIDERED)
+    legal, moves, choices = Many(game), [], []
+    for begin in range(0, len(exam.states), _ROWS):
+        states = np.ascontiguousarray(exam.states[begin : begin + _ROWS])
+        moves.append(search(states).actions)
+        logits, _values = net(planes_of(game, states))
+        choices.append(np.where(legal.masks(states), logits, NEVER).argmax(1))
+    return exam.mistakes(np.concatenate(moves)), exam.mistakes(np.concatenate(choices))
+
+
+def main() -> None:
+    """Train, mark, tell."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("positions", type=Path)
+    parser.add_argument("--recipe", default="gomoku6-alphazero")
+    parser.add_argument("--updates", type=int, default=2640)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--actors", type=int, default=2)
+    parser.add_argument("--short", action="store_true", help="trials of the recipe")
+    parser.add_argument("--only", action="append", help="a change by its name", choices=CHANGES)
+    asked = parser.parse_args()
+    recipe = recipes.load(asked.recipe, short=asked.short)
+    game = registry.game(recipe.game)
+    assert isinstance(game, WordGame)
+    ((_name, exam),) = exams.read(game, [asked.positions])
+    print("| | with search | the policy alone | seconds |\n|---|---|---|---|", flush=True)
+    for name in asked.only or CHANGES:
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            run = Path(folder) / "run"
+            training.train(
+                changed(recipe, CHANGES[name], asked.updates),
+                run,
+                seed=asked.seed,
+                actors=asked.actors,
+                graded=False,
+            )
+            spent = time.monotonic() - began
+            searched, policy = marked(game, run, exam)
+        print(f"| {name} | {searched:.2%} | {policy:.2%} | {spent:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
