@@ -16,6 +16,7 @@ import numpy as np
 from zermelo.contract import WordGame
 from zermelo.games import registry
 from zermelo.learn import exams, recipes, training
+from zermelo.learn.alphazero import Playing
 from zermelo.learn.exams import Exam
 from zermelo.learn.forward import planes_of
 from zermelo.learn.kernel_search import KernelSearch
@@ -36,11 +37,10 @@ CHANGES: dict[str, dict[str, Any]] = {
     "no symmetries": {"learning": {"canonical": False}},
     "no average of weights": {"learning": {"average": 0.0}},
     "a window of three chunks": {"replay": {"size": 20_000}},
-    "a third of the updates for a chunk": {"selfplay": {"updates": 40}},
+    "a third of the updates for a chunk": {"selfplay": {"updates": 20}},
     "cells alone, no lines": {"encoder": "cells"},
 }
 _ROWS = 500  # positions that are searched at once
-_SIMULATIONS, _CONSIDERED = 64, 8
 
 
 def changed(recipe: Recipe, changes: dict[str, Any], updates: int) -> Recipe:
@@ -53,10 +53,11 @@ def changed(recipe: Recipe, changes: dict[str, Any], updates: int) -> Recipe:
     return recipes.from_json(found)
 
 
-def marked(game: WordGame, run: Path, exam: Exam) -> tuple[float, float]:
+def marked(game: WordGame, run: Path, exam: Exam, playing: Playing) -> tuple[float, float]:
     """The shares of mistakes: with search, and of the policy alone."""
     net = AlphaZeroPlayer(str(run)).fit(game)
-    search = KernelSearch(game, net, _ROWS, _SIMULATIONS, considered=_CONSIDERED)
+    number = playing.play_simulations
+    search = KernelSearch(game, net, _ROWS, number, considered=playing.considered)
     legal, moves, choices = Many(game), [], []
     for begin in range(0, len(exam.states), _ROWS):
         states = np.ascontiguousarray(exam.states[begin : begin + _ROWS])
@@ -94,7 +95,7 @@ def main() -> None:
                 graded=False,
             )
             spent = time.monotonic() - began
-            searched, policy = marked(game, run, exam)
+            searched, policy = marked(game, run, exam, recipe.selfplay)
         print(f"| {name} | {searched:.2%} | {policy:.2%} | {spent:.0f} |", flush=True)
 
 
