@@ -16,7 +16,7 @@ play: .venv/core
 # What is compiled first, on all cores, no test has to wait for.
 test: check
 	$(BIN)/zermelo warm
-	$(BIN)/python -m pytest -n 2 -m "not proof"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not proof"
 
 check: .venv/dev
 	$(BIN)/ruff check

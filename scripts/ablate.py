@@ -37,8 +37,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "no symmetries": {"learning": {"canonical": False}},
     "no average of weights": {"learning": {"average": 0.0}},
     "a window of three chunks": {"replay": {"size": 20_000}},
-    "a third of the updates for a chunk": {"selfplay": {"updates": 20}},
     "cells alone, no lines": {"encoder": "cells"},
+    "full layers, no tower": {"network": {"kind": "dense", "channels": [], "hidden": [384] * 5}},
 }
 _ROWS = 500  # positions that are searched at once
 
@@ -72,7 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("positions", type=Path)
     parser.add_argument("--recipe", default="gomoku6-alphazero")
-    parser.add_argument("--updates", type=int, default=2640)
+    parser.add_argument("--updates", type=int, default=2400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--actors", type=int, default=2)
     parser.add_argument("--short", action="store_true", help="trials of the recipe")

@@ -132,14 +132,14 @@ def test_errors_of_actors_are_told() -> None:
         crew.close()
 
 
-@pytest.mark.parametrize("kind", ["hybrid", "dqn", "league", "tabular", "alphazero"])
+@pytest.mark.parametrize("kind", ["hybrid", "dqn", "tabular", "alphazero"])
 def test_a_run_with_actors_is_the_same_each_time(kind: str, tmp_path: Path) -> None:
     """Uninterrupted; with an actor killed; and stopped in the middle and resumed."""
-    league = {"league": 20, "phases": (replace(OURS.learning.phases[0], opponent="league"),)}
+    by_itself = replace(OURS.learning.phases[0], share=0.5)
+    phases = replace(by_itself, opponent="self"), replace(by_itself, opponent="league")
     recipe = {
         "hybrid": hybrid,
-        "dqn": lambda: dqn(tmp_path),
-        "league": lambda: dqn(tmp_path, **league),
+        "dqn": lambda: dqn(tmp_path, "league", league=20, phases=phases),
         "tabular": lambda: replace(dqn(tmp_path), kind="tabular"),
         "alphazero": lambda: alphazero(tmp_path),
     }[kind]()

@@ -19,15 +19,16 @@ from zermelo.errors import BadSpec
 from zermelo.learn import alphazero, exams, recipes, tensors, throughput, training, weights, zero
 from zermelo.learn.alphazero import Chunk, Learner, Playing, Replay
 from zermelo.learn.crews import Order
-from zermelo.learn.forward import ENCODERS, TowerForward, lines_of, with_lines
+from zermelo.learn.forward import ENCODERS, DenseForward, TowerForward, lines_of, with_lines
 from zermelo.learn.images import in_images
 from zermelo.learn.many import Many
 from zermelo.learn.models import FINAL
-from zermelo.learn.nets import TOWER, Shape
+from zermelo.learn.nets import DENSE, TOWER, Shape
 from zermelo.learn.recipes import BadRecipe, Recipe
 from zermelo.learn.tensor_games import TensorGame
-from zermelo.learn.tower import FoldedTower, Tower
+from zermelo.learn.tower import Tower
 from zermelo.learn.weights import BadWeights
+from zermelo.learn.zero_nets import folded, made
 from zermelo.players import Limit
 from zermelo.symmetry import inverse
 
@@ -59,7 +60,7 @@ def test_targets_go_back_from_the_end_with_the_sign_of_each_ply() -> None:
 def played(recipe: Recipe, *, seed: int = 1, by_tensors: bool = False) -> dict[str, Any]:
     game = word_game(recipe.game)
     torch.manual_seed(0)
-    start = tensors.net_arrays("", zero.tower_for(recipe, game))
+    start = tensors.net_arrays("", zero.net_for(recipe, game))
     return zero.ZeroRollouts(recipe, game, by_tensors=by_tensors)(start, Order((7, seed), 0.0))
 
 
@@ -117,11 +118,14 @@ def test_simulations_grow() -> None:
 # The network and what it learns from.
 
 
+@pytest.mark.parametrize("kind", [TOWER, DENSE])
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_three_ways_to_ask_a_tower(encoder: str) -> None:
+def test_three_ways_to_ask_a_network(encoder: str, kind: str) -> None:
     torch.manual_seed(3)
-    lines = lines_of(word_game("tictactoe"), encoder)
-    net = Tower(Shape(TOWER, (4, 8), (8, 8)), (3, 3), 9, lines)
+    game = word_game("tictactoe")
+    lines = lines_of(game, encoder)
+    shape = Shape(TOWER, (4, 8), (8, 8)) if kind == TOWER else Shape(DENSE, (16,) * 5)
+    net = made(shape, game, encoder)
     for _ in range(3):  # so that there are means to be folded
         net(torch.randn(64, 2, 3, 3))
     net.eval()
@@ -129,10 +133,12 @@ def test_three_ways_to_ask_a_tower(encoder: str) -> None:
     planes = np.stack([sides == 1, sides == 2], 1).astype(np.float32)
     with torch.no_grad():
         logits, values = net.judge(torch.from_numpy(planes))
-    plain = TowerForward(net.exported(), 2, lines)(planes)
+    arrays = net.exported()
+    known = TowerForward(arrays, 2, lines) if kind == TOWER else DenseForward(arrays, 5, lines)
+    plain = known(planes)
     assert np.allclose(plain[0], logits.numpy(), atol=1e-5)
     assert np.allclose(plain[1], values.numpy(), atol=1e-5)
-    quick = FoldedTower(net)(planes)  # in half precision, on most processors
+    quick = folded(net)(planes)  # in half precision, on most processors
     assert np.allclose(quick[0], logits.numpy(), atol=0.05)
     assert np.allclose(quick[1], values.numpy(), atol=0.05)
 
@@ -266,6 +272,9 @@ def test_a_rate_that_is_held_rules_a_resumed_optimiser() -> None:
     assert not torch.equal(net.weight, before)
 
 
+_TOWER = 'kind = "tower", channels = [8, 8], hidden = [4, 8]'  # in the recipe of the tests
+
+
 def test_recipes_that_cannot_be_followed(tmp_path: Path) -> None:
     for old, new, problem in (
         ("updates = 36", "updates = 37", "must be multiples of 3"),
@@ -273,6 +282,8 @@ def test_recipes_that_cannot_be_followed(tmp_path: Path) -> None:
         ("simulations = [4, 8]", "simulations = []", "numbers above 0"),
         ("plies = 6", 'plies = 6, rule = "uct"', "it can be gumbel or puct"),
         ("channels = [8, 8]", "channels = [8, 4]", "of one width"),
+        (_TOWER, 'kind = "dense", hidden = [8, 8]', "as often as 1 and some pairs"),
+        (_TOWER, 'kind = "dense", hidden = [8, 8, 4]', "one width"),
     ):
         with pytest.raises(BadRecipe, match=problem):
             tiny(tmp_path, (old, new))
@@ -388,6 +399,24 @@ def test_what_does_not_play(run: Path, tmp_path: Path) -> None:
         weights.write(path, arrays, said | {"shape": said["shape"] | change})
         with pytest.raises(BadWeights, match=problem):
             z.player(f"alphazero:{path}").choose(z.game("tictactoe").start())
+
+
+def test_full_layers_play_and_are_checked(tmp_path: Path) -> None:
+    recipe = tiny(tmp_path, (_TOWER, 'kind = "dense", hidden = [8, 8, 8]'))
+    training.train(recipe, tmp_path / "run", seed=1, graded=False)
+    start = z.game("tictactoe").start()
+    assert z.player(f"alphazero:{tmp_path / 'run'},sims=8").choose(start).source == "alphazero"
+    arrays, said = weights.read(tmp_path / "run" / FINAL)
+    for change, problem in (
+        ({"hidden": [8, 8]}, "one and some pairs"),
+        ({"hidden": [8] * 5}, "full3"),
+        ({"hidden": [8, 8, 9000]}, "must be a list of widths"),
+        ({"channels": [8]}, "channels of the network is"),
+    ):
+        path = tmp_path / "bad.safetensors"
+        weights.write(path, arrays, said | {"shape": said["shape"] | change})
+        with pytest.raises(BadWeights, match=problem):
+            z.player(f"alphazero:{path}").choose(start)
 
 
 def test_a_mean_over_a_pass_and_a_swap() -> None:

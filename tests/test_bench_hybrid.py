@@ -209,6 +209,7 @@ def test_ends_of_phases() -> None:
     assert list(phases.ends(PUBLISHED)) == list(phases.CLAIMS)
 
 
+@pytest.mark.proof  # half a minute of compiling for a network that only this benchmark trains
 def test_phases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each phase leaves weights that play, with its own blend."""
     asked = []
@@ -221,6 +222,7 @@ def test_phases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         return measure.row("squava", task, "zermelo", 50.0, "points of 100", wins=40.0, **more)
 
     monkeypatch.setattr(squava, "match", match)
+    monkeypatch.setattr(phases, "_ACTORS", 1)  # two would compile the same
     notes: list[str] = []
     out = tmp_path / "run"
     rows = phases.rows(6, out, notes, quietly, tiny(PUBLISHED))

@@ -193,12 +193,12 @@ def test_first_move_of_a_fresh_process_is_quick() -> None:
 
 
 @pytest.mark.parametrize(
-    ("games", "least"), [(["gomoku6"], 5), pytest.param([], 50, marks=pytest.mark.proof)]
+    ("games", "least"), [(["tictactoe"], 5), pytest.param([], 50, marks=pytest.mark.proof)]
 )
 def test_warm_fills_an_empty_cache(tmp_path: Path, games: list[str], least: int) -> None:
     done = zermelo("warm", *games, ZERMELO_CACHE=str(tmp_path))
     assert "kernels ready" in done.stdout
     count = len(list(tmp_path.rglob("*.nbc")))
     assert count >= least
-    zermelo("count", "gomoku6", "--perft", "2", ZERMELO_CACHE=str(tmp_path))
+    zermelo("count", "tictactoe", "--perft", "2", ZERMELO_CACHE=str(tmp_path))
     assert len(list(tmp_path.rglob("*.nbc"))) == count

@@ -28,8 +28,8 @@ _OTHER_SIZES = ("gomoku:renju=true", "mnk:4x4x4", "gomoku", "reversi:6")
 def warm(progress: Callable[[str], None], games: Sequence[str] = ()) -> int:
     """Compile for these games or all kinds, a game on each core; returns how many kernels.
 
-    A process of its own for each core, since numba compiles one kernel at a time. It ends by itself
-    when its games are done, whatever happens to this one.
+    A process of its own for each core, since numba compiles one kernel at a time. It is handed a
+    game after the other, and ends with the one it is at when nobody is left to hand it more.
     """
     for game in games:
         registry.game(game)  # or an error that says what is wrong
@@ -41,15 +41,20 @@ def warm(progress: Callable[[str], None], games: Sequence[str] = ()) -> int:
         working = [
             stack.enter_context(
                 subprocess.Popen(  # noqa: S603 - this very module
-                    [sys.executable, "-m", __name__, *specs[core::cores]],
+                    [sys.executable, "-m", __name__],
+                    stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    text=True,
+                    bufsize=0,
                 )
             )
-            for core in range(cores)
+            for _ in range(cores)
         ]
+        left = list(specs)
+        for process in working:
+            _hand(process, left)
         ready = 0
-        for number, line in enumerate(_lines(working), 1):
+        for number, (process, line) in enumerate(_lines(working), 1):
+            _hand(process, left)
             spec, _, kernels = line.rpartition(" ")
             ready += int(kernels)
             progress(f"{spec} is ready, {number} of {len(specs)}")
@@ -59,17 +64,29 @@ def warm(progress: Callable[[str], None], games: Sequence[str] = ()) -> int:
     return ready
 
 
-def _lines(working: list[subprocess.Popen[str]]) -> Iterator[str]:
+def _hand(process: subprocess.Popen[bytes], left: list[str]) -> None:
+    """The next game, or that there is none."""
+    assert process.stdin is not None
+    if left:
+        with contextlib.suppress(BrokenPipeError):  # its exit code will tell
+            process.stdin.write(f"{left.pop(0)}\n".encode())
+    else:
+        process.stdin.close()
+
+
+def _lines(
+    working: list[subprocess.Popen[bytes]],
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """What they print, line by line, as it comes."""
     with selectors.DefaultSelector() as selector:
         for process in working:
             assert process.stdout is not None
-            selector.register(process.stdout, selectors.EVENT_READ, process.stdout)
+            selector.register(process.stdout, selectors.EVENT_READ, process)
         while selector.get_map():
             for key, _events in selector.select():
-                line = key.data.readline()
+                line = key.data.stdout.readline()
                 if line:
-                    yield line.strip()
+                    yield key.data, line.decode().strip()
                 else:
                     selector.unregister(key.fileobj)
 
@@ -89,5 +106,5 @@ def warm_one(spec: str) -> int:
 
 
 if __name__ == "__main__":
-    for _spec in sys.argv[1:]:
-        print(_spec, warm_one(_spec), flush=True)  # noqa: T201 - to whoever started it
+    for _line in sys.stdin:
+        print(_line.strip(), warm_one(_line.strip()), flush=True)  # noqa: T201 - to its starter

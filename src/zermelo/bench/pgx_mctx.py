@@ -5,9 +5,10 @@ import statistics
 import time
 from typing import Any
 
-from zermelo.learn.nets import Shape
+from zermelo.learn.nets import DENSE, Shape
 
 _PLIES = 6
+_CELLS = 42
 
 
 def rate(batch: int, simulations: int, shape: Shape, repeat: int) -> float:
@@ -20,7 +21,7 @@ def rate(batch: int, simulations: int, shape: Shape, repeat: int) -> float:
     step = jax.vmap(env.step)
 
     def judge(state: Any) -> tuple[Any, Any]:
-        return _network(jax, weights, state.observation, len(shape.channels))
+        return _network(jax, weights, state.observation, shape)
 
     def follow(_params: Any, _key: Any, actions: Any, state: Any) -> Any:
         mover = state.current_player
@@ -73,21 +74,34 @@ def _any(jax: Any, state: Any, key: Any) -> Any:
 
 def _weights(jax: Any, shape: Shape) -> dict[str, Any]:
     """As large as ours, the normalisation folded in; what they are does not matter here."""
-    width, (head, hidden) = shape.channels[0], shape.hidden
-    sizes = {"conv0": (3, 3, 2, width)}
-    for number in range(1, 2 * len(shape.channels) + 1):
-        sizes[f"conv{number}"] = (3, 3, width, width)
-    sizes |= {"heads": (1, 1, width, head)}
-    layers = {"policy": (head * 42, 7), "hidden": (head * 42, hidden), "result": (hidden, 3)}
     key, found = jax.random.PRNGKey(0), {}
-    for place, (name, size) in enumerate((sizes | layers).items()):
+    sizes = _of_dense(shape) if shape.kind == DENSE else _of_tower(shape)
+    for place, (name, size) in enumerate(sizes.items()):
         drawn = jax.random.normal(jax.random.fold_in(key, place), size) * 0.05
         found[name] = drawn.astype(jax.numpy.bfloat16)
         found[f"{name}.bias"] = jax.numpy.zeros(size[-1], jax.numpy.bfloat16)
     return found
 
 
-def _network(jax: Any, weights: dict[str, Any], planes: Any, blocks: int) -> tuple[Any, Any]:
+def _of_tower(shape: Shape) -> dict[str, tuple[int, ...]]:
+    width, (head, hidden) = shape.channels[0], shape.hidden
+    sizes: dict[str, tuple[int, ...]] = {"conv0": (3, 3, 2, width)}
+    for number in range(1, 2 * len(shape.channels) + 1):
+        sizes[f"conv{number}"] = (3, 3, width, width)
+    sizes |= {"heads": (1, 1, width, head), "hidden": (head * _CELLS, hidden)}
+    return sizes | {"policy": (head * _CELLS, 7), "result": (hidden, 3)}
+
+
+def _of_dense(shape: Shape) -> dict[str, tuple[int, ...]]:
+    sizes: dict[str, tuple[int, ...]] = {}
+    inputs = 2 * _CELLS
+    for number, width in enumerate(shape.hidden):
+        sizes[f"full{number}"] = (inputs, width)
+        inputs = width
+    return sizes | {"policy": (inputs, 7), "result": (inputs, 3)}
+
+
+def _network(jax: Any, weights: dict[str, Any], planes: Any, shape: Shape) -> tuple[Any, Any]:
     numpy = jax.numpy
 
     def convolved(x: Any, name: str) -> Any:
@@ -99,11 +113,20 @@ def _network(jax: Any, weights: dict[str, Any], planes: Any, blocks: int) -> tup
     def full(x: Any, name: str) -> Any:
         return x @ weights[name] + weights[f"{name}.bias"]
 
-    x = jax.nn.relu(convolved(planes.astype(numpy.bfloat16), "conv0"))
-    for block in range(blocks):
-        y = jax.nn.relu(convolved(x, f"conv{2 * block + 1}"))
-        x = jax.nn.relu(x + convolved(y, f"conv{2 * block + 2}"))
-    x = jax.nn.relu(convolved(x, "heads")).reshape(len(x), -1)
-    results = full(jax.nn.relu(full(x, "hidden")), "result").astype(numpy.float32)
-    chances = jax.nn.softmax(results)
+    def layers(x: Any, layer: Any, name: str, number: int) -> Any:
+        """One, and pairs with ways around them."""
+        x = jax.nn.relu(layer(x, f"{name}0"))
+        for place in range(1, number, 2):
+            y = jax.nn.relu(layer(x, f"{name}{place}"))
+            x = jax.nn.relu(x + layer(y, f"{name}{place + 1}"))
+        return x
+
+    x = planes.astype(numpy.bfloat16)
+    if shape.kind == DENSE:
+        whole = x = layers(x.reshape(len(x), -1), full, "full", len(shape.hidden))
+    else:
+        x = layers(x, convolved, "conv", 2 * len(shape.channels) + 1)
+        x = jax.nn.relu(convolved(x, "heads")).reshape(len(x), -1)
+        whole = jax.nn.relu(full(x, "hidden"))
+    chances = jax.nn.softmax(full(whole, "result").astype(numpy.float32))
     return full(x, "policy").astype(numpy.float32), chances[:, 0] - chances[:, 2]

@@ -22,7 +22,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from zermelo.learn.tensor_games import State, TensorGame
-from zermelo.learn.tower import Tower, half_is_fast
+from zermelo.learn.tower import half_is_fast
+from zermelo.learn.zero_nets import Net
 from zermelo.learn.zero_terms import UNKNOWN, Found
 
 _POOL = 4  # starts that are drawn from, for each game at once
@@ -202,7 +203,7 @@ class Learner:
 
     def __init__(
         self,
-        net: Tower,
+        net: Net,
         game: TensorGame,
         replay: Replay,
         *,

@@ -10,7 +10,7 @@ from zermelo.errors import BadSpec
 from zermelo.games.tactics import WordLineGame, windows
 from zermelo.learn.weights import BadWeights
 
-ENCODERS = ("cells", "lines")  #: of a tower: stones alone, or what they make of lines, too
+ENCODERS = ("cells", "lines")  #: for AlphaZero: stones alone, or what they make of lines, too
 LINE = 0.25  #: what a line counts for in a plane
 
 
@@ -68,10 +68,33 @@ class TowerForward:
         heads = arrays["heads.weight"] @ cells + arrays["heads.bias"][:, None]
         x = np.maximum(heads, 0).reshape(len(x), -1)
         whole = np.maximum(full(x, arrays, "hidden"), 0)
-        results = full(whole, arrays, "result")
-        chances = np.exp(results - results.max(1, keepdims=True))
-        values = (chances[:, 0] - chances[:, 2]) / chances.sum(1)
-        return full(np.concatenate([x, whole], 1), arrays, "policy"), values
+        logits = full(np.concatenate([x, whole], 1), arrays, "policy")
+        return logits, _expected(full(whole, arrays, "result"))
+
+
+class DenseForward:
+    """AlphaZero's network of full layers from its arrays, as `Dense.exported` writes them."""
+
+    def __init__(self, arrays: dict[str, Any], layers: int, lines: Any = None) -> None:
+        self.arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
+        self.layers, self.lines = layers, lines
+
+    def __call__(self, planes: Any) -> tuple[Any, Any]:
+        """(logits of actions, what is to be expected, from -1 to 1)."""
+        arrays, stones = self.arrays, planes.reshape(*planes.shape[:2], -1)
+        hits = [] if self.lines is None else line_hits(stones, self.lines)
+        x = np.concatenate([stones, *hits], 2).reshape(len(planes), -1)
+        x = np.maximum(full(x, arrays, "full0"), 0)
+        for number in range(1, self.layers, 2):
+            y = np.maximum(full(x, arrays, f"full{number}"), 0)
+            x = np.maximum(x + full(y, arrays, f"full{number + 1}"), 0)
+        return full(x, arrays, "policy"), _expected(full(x, arrays, "result"))
+
+
+def _expected(results: Any) -> Any:
+    """From the logits of win, draw and loss what is to be expected."""
+    chances = np.exp(results - results.max(1, keepdims=True))
+    return (chances[:, 0] - chances[:, 2]) / chances.sum(1)
 
 
 def planes_of(game: Game, states: Any) -> Any:
@@ -102,12 +125,17 @@ def with_lines(planes: Any, lines: Any) -> Any:
     A plane for each side and number of stones, from one to one less than it takes.
     """
     stones = planes.reshape(len(planes), 2, -1)
+    parts = [hits @ lines * np.float32(LINE) for hits in line_hits(stones, lines)]
+    seen = np.concatenate([stones, *parts], 1)
+    return seen.reshape(len(planes), -1, *planes.shape[2:])
+
+
+def line_hits(stones: Any, lines: Any) -> list[Any]:
+    """[row, side, line]: for each number whether a side alone has so many stones in a line."""
     counts = stones @ lines.T
     alone = counts[:, ::-1] == 0
     numbers = range(1, int(lines[0].sum()))
-    parts = [(alone & (counts == number)).astype(np.float32) @ lines for number in numbers]
-    seen = np.concatenate([stones, *(part * np.float32(LINE) for part in parts)], 1)
-    return seen.reshape(len(planes), -1, *planes.shape[2:])
+    return [(alone & (counts == number)).astype(np.float32) for number in numbers]
 
 
 def full(x: Any, arrays: dict[str, Any], name: str) -> Any:

@@ -23,7 +23,12 @@ FINAL = "final.safetensors"  #: of a run's folder
 MAX_BYTES = 256 << 20  #: of a file that plays
 _SUFFIX = ".safetensors"
 _FORMAT = 1
-_PLAYED_AS = {"lines": "hybrid", "residual": "hybrid", "tower": "alphazero"}  # by network
+_PLAYED_AS = {  # by network
+    "lines": "hybrid",
+    "residual": "hybrid",
+    "tower": "alphazero",
+    "dense": "alphazero",
+}
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from zermelo.errors import BadSpec
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "leaky": nn.LeakyReLU}
 VALUES = ("lines", "residual")  #: networks of one number, see `learn/valued.py`
-TOWER = "tower"  #: of a policy and a value, see `learn/tower.py`
-_KINDS = ("mlp", "cnn", *VALUES, TOWER)
+TOWER, DENSE = "tower", "dense"  #: of a policy and a value: see `learn/tower.py`, `dense.py`
+_KINDS = ("mlp", "cnn", *VALUES, TOWER, DENSE)
 _SPREAD = 0.05  # of the rows of a network by lines, at the start
 _NOISE = 0.5  # of a noisy layer, at the start
 
@@ -21,7 +21,9 @@ _NOISE = 0.5  # of a noisy layer, at the start
 class Shape:
     """What a network looks like; as JSON it goes into every file of weights."""
 
-    kind: str = "mlp"  #: "mlp", or "cnn" for planes; of a value "lines" or "residual"; "tower"
+    #: of actions "mlp", or "cnn" for planes; of a value "lines" or "residual"; of both "tower" or
+    #: "dense"
+    kind: str = "mlp"
     hidden: tuple[int, ...] = (128, 128)  #: widths of the full layers; of a tower's two heads
     channels: tuple[int, ...] = ()  #: of the convolutions, 3x3 each; of a tower's blocks
     activation: str = "relu"
@@ -41,6 +43,9 @@ class Shape:
             raise BadSpec(msg)
         if (self.kind in ("cnn", TOWER)) != bool(self.channels):
             msg = "a cnn and a tower need channels, other networks have none"
+            raise BadSpec(msg)
+        if self.kind == DENSE and (len(set(self.hidden)) != 1 or len(self.hidden) % 2 == 0):
+            msg = f"hidden is {list(self.hidden)}: one width, as often as 1 and some pairs are"
             raise BadSpec(msg)
         if self.kind == TOWER and len(set(self.channels)) != 1:
             msg = f"channels are {list(self.channels)}: the blocks of a tower are of one width"

@@ -14,7 +14,7 @@ from zermelo.learn.acting import Rules
 from zermelo.learn.alphazero import Playing
 from zermelo.learn.dqn import Settings
 from zermelo.learn.forward import ENCODERS
-from zermelo.learn.nets import TOWER, VALUES, Shape
+from zermelo.learn.nets import DENSE, TOWER, VALUES, Shape
 from zermelo.learn.schedules import Linear
 from zermelo.learn.zero_terms import RULES
 
@@ -153,7 +153,7 @@ def check(recipe: Recipe) -> None:
             f"a network of kind {recipe.network.kind} does not go with kind {recipe.kind}",
         ),
         (
-            (recipe.kind == "alphazero") == (recipe.network.kind == TOWER),
+            (recipe.kind == "alphazero") == (recipe.network.kind in (TOWER, DENSE)),
             f"a network of kind {recipe.network.kind} does not go with kind {recipe.kind}",
         ),
         (
@@ -162,7 +162,7 @@ def check(recipe: Recipe) -> None:
         ),
         (
             recipe.kind != "alphazero" or recipe.encoder in ENCODERS,
-            f"encoder is {recipe.encoder!r}: of a tower it can be {' or '.join(ENCODERS)}",
+            f"encoder is {recipe.encoder!r}: for AlphaZero it can be {' or '.join(ENCODERS)}",
         ),
         (
             recipe.selfplay.rule in RULES,

@@ -18,8 +18,8 @@ from zermelo.learn.nets import Shape
 from zermelo.learn.recipes import Recipe
 from zermelo.learn.tensor_games import TensorGame
 from zermelo.learn.tensor_search import Search
-from zermelo.learn.tower import FoldedTower, Tower
-from zermelo.learn.zero import ZeroRollouts, compiled_judge, tower_for
+from zermelo.learn.zero import ZeroRollouts, compiled_judge, net_for
+from zermelo.learn.zero_nets import folded, made
 
 PLIES = 6  #: random ones before the search
 _WARM = 2  # runs that compile
@@ -37,7 +37,7 @@ def on_device(
 ) -> tuple[float, float]:
     """(evaluations/s of the bare network, simulations/s), by the wall's clock, compiled before."""
     rules = TensorGame(game, device)
-    net = Tower(shape, (rules.rows, rules.cols), rules.num_actions).eval()
+    net = made(shape, game, "cells").eval()
     net = net.to(torch.bfloat16 if device == "cuda" else torch.float32)
     net = net.to(device, memory_format=torch.channels_last)
     judge = compiled_judge(net, device)
@@ -74,7 +74,7 @@ def _wait(device: str) -> None:
 
 def searches(game: WordGame, recipe: Recipe | None, rows: int, simulations: int) -> Steps:
     """By kernels, with a recipe's tower, or with a network that costs nothing."""
-    judge = _free(game, rows) if recipe is None else FoldedTower(tower_for(recipe, game).eval())
+    judge = _free(game, rows) if recipe is None else folded(net_for(recipe, game).eval())
     search = KernelSearch(game, judge, rows, simulations)
     states = Many(game).sampled(rows, PLIES + 1, 1)
     noise = np.random.default_rng(1).gumbel(size=(rows, game.num_actions)).astype(np.float32)
@@ -91,7 +91,7 @@ def searches(game: WordGame, recipe: Recipe | None, rows: int, simulations: int)
 def chunks(game: WordGame, recipe: Recipe) -> Steps:
     """Self-play as in the second half of a training."""
     rollouts = ZeroRollouts(recipe, game)
-    weights = tensors.net_arrays("", tower_for(recipe, game))
+    weights = tensors.net_arrays("", net_for(recipe, game))
 
     def steps(count: int) -> int:
         torch.set_num_threads(1)

@@ -1,6 +1,7 @@
 """The network of AlphaZero: planes in; a policy, and the chances to win, draw and lose out."""
 
 import copy
+from abc import ABC, abstractmethod
 from typing import Any
 
 import torch
@@ -34,14 +35,18 @@ class Lines(nn.Module):
         self.register_buffer("lines", torch.from_numpy(lines), persistent=False)
         self._numbers = range(1, int(lines[0].sum()))
         self.num_planes = 2 + 2 * len(self._numbers)
+        self.num_hits = 2 * len(self._numbers) * len(lines)
+
+    def hits(self, stones: Tensor) -> list[Tensor]:
+        """[row, side, line]: for each number whether a side alone has so many stones in a line."""
+        counts = stones @ self.lines.T
+        alone = counts.flip(1) == 0
+        return [(alone & (counts == number)).to(stones.dtype) for number in self._numbers]
 
     def forward(self, planes: Tensor) -> Tensor:
         """More planes."""
         stones = planes.flatten(2)
-        counts = stones @ self.lines.T
-        alone = counts.flip(1) == 0
-        hits = [(alone & (counts == number)).to(planes.dtype) for number in self._numbers]
-        seen = torch.cat([stones, *(LINE * (hit @ self.lines) for hit in hits)], 1)
+        seen = torch.cat([stones, *(LINE * (hit @ self.lines) for hit in self.hits(stones))], 1)
         found = seen.reshape(len(planes), -1, *planes.shape[2:])
         return found.contiguous(memory_format=torch.channels_last)
 
@@ -95,46 +100,58 @@ class Tower(nn.Module):
         return arrays_of(found)
 
 
-class FoldedTower:
-    """The same network for a processor: no normalisation, in half precision where that is fast."""
+class Folded(ABC):
+    """A network for a processor: no normalisation, in half precision where that is fast."""
 
-    def __init__(self, tower: Tower) -> None:
+    def __init__(self, net: Any) -> None:
         self._type = torch.bfloat16 if half_is_fast("cpu") else torch.float32
-        self._blocks = len(tower.blocks)
-        self._lines = None if tower.lines is None else copy.deepcopy(tower.lines).to(self._type)
-        self._weights: dict[str, Tensor] = {}
-        self.load(tower)
+        self.shape = net.shape
+        self.lines = None if net.lines is None else copy.deepcopy(net.lines).to(self._type)
+        self.weights: dict[str, Tensor] = {}
+        self.load(net)
 
-    def load(self, tower: Tower) -> None:
+    def load(self, net: Any) -> None:
         """Take over what was learned."""
-        for name, array in tower.exported().items():
+        for name, array in net.exported().items():
             tensor = torch.from_numpy(array).to(self._type)
             if tensor.dim() == 4:
                 tensor = tensor.contiguous(memory_format=torch.channels_last)
-            self._weights[name] = tensor
+            self.weights[name] = tensor
 
     def __call__(self, planes: Any) -> tuple[Any, Any]:
         """(logits of actions, what is to be expected) of planes, all in numpy."""
         x = torch.from_numpy(planes).to(self._type, memory_format=torch.channels_last)
-        if self._lines is not None:
-            x = self._lines(x)
+        logits, results = self.asked(x)
+        return logits.float().numpy(), expected(results).numpy()
+
+    @abstractmethod
+    def asked(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        """(logits of actions, logits of win, draw and loss)."""
+
+    def full(self, x: Tensor, name: str) -> Tensor:
+        """A layer where all is connected."""
+        return functional.linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
+
+
+class FoldedTower(Folded):
+    """The same network for a processor."""
+
+    def asked(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        """(logits of actions, logits of win, draw and loss)."""
+        x = planes if self.lines is None else self.lines(planes)
         x = torch.relu_(self._convolved(x, "conv0"))
-        for block in range(self._blocks):
+        for block in range(len(self.shape.channels)):
             y = torch.relu_(self._convolved(x, f"conv{2 * block + 1}"))
             x = torch.relu_(self._convolved(y, f"conv{2 * block + 2}") + x)
-        weight = self._weights["heads.weight"][:, :, None, None]
-        x = torch.relu_(functional.conv2d(x, weight, self._weights["heads.bias"])).flatten(1)
-        whole = torch.relu_(self._full(x, "hidden"))
-        logits = self._full(torch.cat([x, whole], 1), "policy").float().numpy()
-        return logits, expected(self._full(whole, "result")).numpy()
+        weight = self.weights["heads.weight"][:, :, None, None]
+        x = torch.relu_(functional.conv2d(x, weight, self.weights["heads.bias"])).flatten(1)
+        whole = torch.relu_(self.full(x, "hidden"))
+        return self.full(torch.cat([x, whole], 1), "policy"), self.full(whole, "result")
 
     def _convolved(self, x: Tensor, name: str) -> Tensor:
         return functional.conv2d(
-            x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"], padding=1
+            x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"], padding=1
         )
-
-    def _full(self, x: Tensor, name: str) -> Tensor:
-        return functional.linear(x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
 
 
 def half_is_fast(device: str) -> bool:

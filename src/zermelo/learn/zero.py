@@ -13,14 +13,14 @@ from zermelo.learn import alphazero, dqn, tensors
 from zermelo.learn.alphazero import Chunk, Learner, Playing, Replay
 from zermelo.learn.crews import Alone, Arrays, Crew, Harvest, Order
 from zermelo.learn.exams import Exam
-from zermelo.learn.forward import lines_of
 from zermelo.learn.images import in_images
 from zermelo.learn.kernel_search import KernelSearch
 from zermelo.learn.many import Many
 from zermelo.learn.recipes import Recipe
 from zermelo.learn.tensor_games import State, TensorGame
 from zermelo.learn.tensor_search import Search
-from zermelo.learn.tower import FoldedTower, Tower
+from zermelo.learn.tower import Folded
+from zermelo.learn.zero_nets import Net, folded, made
 from zermelo.learn.zero_terms import NEVER, Found
 
 _LAST = 100  # results that are told
@@ -38,13 +38,13 @@ class ZeroRollouts:
         self, recipe: Recipe, game: WordGame, device: str = "cpu", *, by_tensors: bool = False
     ) -> None:
         self.playing, self.game = recipe.selfplay, TensorGame(game, device)
-        self.net = tower_for(recipe, game).to(device, memory_format=torch.channels_last).eval()
-        self._quick: FoldedTower | None = None
+        self.net = net_for(recipe, game).to(device, memory_format=torch.channels_last).eval()
+        self._quick: Folded | None = None
         if by_tensors or device != "cpu":
             self.net = self.net.to(torch.float32 if device == "cpu" else torch.bfloat16)
             self._make = _on_tensors(self.game, self.net, self.playing)
         else:
-            self._quick = FoldedTower(self.net)
+            self._quick = folded(self.net)
             self._make = _in_kernels(game, self._quick, self.playing)
         self._searches: dict[int, Any] = {}
 
@@ -68,12 +68,12 @@ class ZeroRollouts:
         return found
 
 
-def _on_tensors(game: TensorGame, net: Tower, playing: Playing) -> Callable[[int], Any]:
+def _on_tensors(game: TensorGame, net: Net, playing: Playing) -> Callable[[int], Any]:
     """On a GPU compiled, and recorded as one graph; searches of all sizes share what is."""
     recorded = game.device.type == "cuda"
     judge = compiled_judge(net, game.device.type)
 
-    def made(simulations: int) -> Search:
+    def searching(simulations: int) -> Search:
         return Search(
             game,
             judge,
@@ -84,7 +84,7 @@ def _on_tensors(game: TensorGame, net: Tower, playing: Playing) -> Callable[[int
             recorded=recorded,
         )
 
-    return made
+    return searching
 
 
 def _led(playing: Playing) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _led(playing: Playing) -> dict[str, Any]:
     return {"considered": playing.considered, "rule": playing.rule}
 
 
-def compiled_judge(net: Tower, device: str) -> Any:
+def compiled_judge(net: Net, device: str) -> Any:
     """The network as a search on a device asks it.
 
     The libraries' own convolutions, once tried out, are as fast as any that are generated, and
@@ -104,8 +104,8 @@ def compiled_judge(net: Tower, device: str) -> Any:
     return torch.compile(net.judge, dynamic=False)
 
 
-def _in_kernels(game: WordGame, judge: FoldedTower, playing: Playing) -> Callable[[int], Any]:
-    def made(simulations: int) -> Any:
+def _in_kernels(game: WordGame, judge: Folded, playing: Playing) -> Callable[[int], Any]:
+    def searching(simulations: int) -> Any:
         search = KernelSearch(game, judge, playing.games, simulations, **_led(playing))
 
         def searched(state: State, noise: Tensor) -> Found:
@@ -114,14 +114,12 @@ def _in_kernels(game: WordGame, judge: FoldedTower, playing: Playing) -> Callabl
 
         return searched
 
-    return made
+    return searching
 
 
-def tower_for(recipe: Recipe, game: WordGame) -> Tower:
-    """A network that has not learned yet; torch's dice decide how it begins."""
-    assert game.grid is not None
-    board, lines = (game.grid.rows, game.grid.cols), lines_of(game, recipe.encoder)
-    return Tower(recipe.network, board, game.num_actions, lines)
+def net_for(recipe: Recipe, game: WordGame) -> Net:
+    """A network that has not learned yet."""
+    return made(recipe.network, game, recipe.encoder)
 
 
 class Zero:
@@ -133,7 +131,7 @@ class Zero:
         self.recipe, self.settings, self.many = recipe, recipe.learning, Many(game)
         self.game = TensorGame(game, device)
         self.device = self.game.device
-        net = tower_for(recipe, game).to(self.device, memory_format=torch.channels_last)
+        net = net_for(recipe, game).to(self.device, memory_format=torch.channels_last)
         self.replay = Replay(self.game, recipe.replay.size)
         settings = self.settings
         self.learner = Learner(

@@ -1,25 +1,21 @@
 """AlphaZero's player: a tree search by what was learned, or the learned policy alone. No torch."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from zermelo.contract import Game, WordGame
 from zermelo.errors import BadSpec
-from zermelo.learn.forward import ENCODERS, TowerForward, lines_of, planes_of
-from zermelo.learn.images import Judge, in_images
+from zermelo.learn.forward import planes_of
+from zermelo.learn.images import Judge
 from zermelo.learn.kernel_search import KernelSearch
-from zermelo.learn.models import check_arrays, opened
-from zermelo.learn.weights import BadWeights
+from zermelo.learn.zero_files import MOST, read
 from zermelo.learn.zero_terms import NEVER, UNKNOWN, Found
 from zermelo.players import Analysis, Candidate, Limit, Player
 from zermelo.position import Position
 from zermelo.search.clock import Clock
 
-_MOST = 4096  # simulations
-_WIDEST, _DEEPEST = 1024, 64  # network that a file may ask for
 _LESS = 0.99  # of an estimate: 1 is for what is proven
 _VALUES = {1: "win", 0: "draw", -1: "loss"}
 
@@ -32,8 +28,8 @@ class AlphaZeroPlayer(Player):
     """
 
     def __init__(self, run: str = "", sims: int | None = None) -> None:
-        if sims is not None and not 0 <= sims <= _MOST:
-            msg = f"sims is {sims}: it can be 0, the policy alone, to {_MOST:,}"
+        if sims is not None and not 0 <= sims <= MOST:
+            msg = f"sims is {sims}: it can be 0, the policy alone, to {MOST:,}"
             raise BadSpec(msg)
         self.run, self.sims = run, sims
         words = [*([run] if run else []), *([f"sims={sims}"] if sims is not None else [])]
@@ -45,7 +41,7 @@ class AlphaZeroPlayer(Player):
     def fit(self, game: Game) -> Judge:
         """Its network for a game; BadWeights where it has none."""
         if self._net is None or self._game != game:
-            self._net, simulations, considered = _read(self.run, game)
+            self._net, simulations, considered = read(self.run, game)
             number = simulations if self.sims is None else self.sims
             assert isinstance(game, WordGame)
             self._search = None
@@ -113,46 +109,3 @@ def _by_policy(position: Position, net: Judge, states: Any) -> list[Candidate]:
 
 def _estimate(worth: Any) -> float:
     return round(float(np.clip(worth, -_LESS, _LESS)), 4)
-
-
-def _read(run: str, game: Game) -> tuple[Judge, int, int]:
-    """(network, simulations, actions considered) from a file, after a look at all of it."""
-    path, arrays, said = opened(run, game, "alphazero")
-    shape = said["shape"]
-    channels, hidden = shape.get("channels"), shape.get("hidden")
-    simulations, considered = shape.get("simulations"), shape.get("considered")
-    images = shape.get("images")
-    for name, given, most in (("channels", channels, _DEEPEST), ("hidden", hidden, 2)):
-        fits = isinstance(given, list) and 0 < len(given) <= most
-        if not fits or not all(type(w) is int and 0 < w <= _WIDEST for w in given):
-            msg = f"{path}: {name} of the network is {given!r}: it must be a list of widths"
-            raise BadWeights(msg)
-    numbers = {"simulations": simulations, "considered": considered, "images": images}
-    for name, number in numbers.items():
-        if type(number) is not int or not 0 < number <= _MOST:
-            msg = f"{path}: {name} is {number!r}: it must be a number from 1 to {_MOST:,}"
-            raise BadWeights(msg)
-    if said.get("encoder") not in ENCODERS:
-        msg = f"{path}: its encoder is {said.get('encoder')!r}: it must be one of {ENCODERS}"
-        raise BadWeights(msg)
-    lines = lines_of(game, said["encoder"])
-    planes = 2 if lines is None else 2 * int(lines[0].sum())
-    check_arrays(path, arrays, _expected(path, channels, hidden, planes, game))
-    net = TowerForward(arrays, len(channels), lines)
-    return in_images(net, game, images), simulations, considered
-
-
-def _expected(path: Path, channels: Any, hidden: Any, planes: int, game: Game) -> dict[str, Any]:
-    """The shapes of the arrays, by name."""
-    assert game.grid is not None
-    if len(hidden) != 2 or len(set(channels)) != 1:
-        msg = f"{path}: a tower has blocks of one width and two heads"
-        raise BadWeights(msg)
-    width, (head, inner), cells = channels[0], hidden, game.grid.size
-    sizes: dict[str, tuple[int, ...]] = {"conv0": (width, planes, 3, 3)}
-    for number in range(1, 2 * len(channels) + 1):
-        sizes[f"conv{number}"] = (width, width, 3, 3)
-    sizes |= {"heads": (head, width), "hidden": (inner, head * cells), "result": (3, inner)}
-    sizes |= {"policy": (game.num_actions, head * cells + inner)}
-    found: dict[str, Any] = {f"{name}.weight": size for name, size in sizes.items()}
-    return found | {f"{name}.bias": size[:1] for name, size in sizes.items()}
