@@ -44,13 +44,15 @@ load: .venv/dev
 clean:
 	rm -rf .venv
 
-# uv is several times faster than pip, which does the same where uv cannot.
+# uv is several times faster than pip, which does the same where uv cannot. Both leave bytecode, as
+# we do for ours: where Python may not write any, each start would compile all it imports anew.
 extras := cluster,dev,envs,learn,peers,studio,tui,window
 define install
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --constraint constraints.txt uv || true
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable "$(1)" \
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --constraint constraints.txt --editable "$(1)" \
 		|| $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable "$(1)"
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 endef
 

@@ -172,7 +172,7 @@ def test_help_is_light() -> None:
     times = []
     for _ in range(5):
         before = os.times()
-        assert zermelo("--help").returncode == 0
+        assert zermelo("--help", PYTHONDONTWRITEBYTECODE="").returncode == 0
         after = os.times()
         times.append(
             after.children_user
