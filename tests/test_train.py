@@ -228,9 +228,13 @@ def test_commands(tmp_path: Path, home: Path) -> None:
         assert noted.settings["player"] == made["player"]
         assert noted.result is not None
         assert noted.result["raw"]["mistakes"] == made["grades"]["raw"]["mistakes"]
-    for name in ("it.safetensors", "it.json"):
-        assert command("runs", "export", "tiny-4", "--out", str(tmp_path / name))[0] == 0
-    assert z.player(f"dqn:{tmp_path / 'it.safetensors'}").choose(z.game("tictactoe").start()).move
+    for name, *more in (["it.json"], ["it.safetensors"], ["small.safetensors", "--bits", "8"]):
+        assert command("runs", "export", "tiny-4", "--out", str(tmp_path / name), *more)[0] == 0
+    sizes = []
+    for name in ("it.safetensors", "small.safetensors"):
+        assert z.player(f"dqn:{tmp_path / name}").choose(z.game("tictactoe").start()).move
+        sizes.append((tmp_path / name).stat().st_size)
+    assert sizes[1] < sizes[0]
     assert json.loads((tmp_path / "it.json").read_text())["asked"]["seed"] == 4
 
 

@@ -146,9 +146,14 @@ def _say_how_to_go_on(run: "Run") -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Of export: a .safetensors file that plays, or a .json file with all that is known.",
 )
-@click.option("--half", is_flag=True, help="Of export: weights in half precision, half the size.")
+@click.option(
+    "--bits",
+    type=click.Choice(["32", "16", "8"]),
+    default="32",
+    help="Of export: in how many a weight is kept; with 8 the file is a quarter of its size.",
+)
 @asking.json_option
-def runs(action: str, name: str | None, out: Path | None, half: bool, as_json: bool) -> None:
+def runs(action: str, name: str | None, out: Path | None, bits: str, as_json: bool) -> None:
     """Training runs: list them, show one by its NAME or folder, export one as a file."""
     from zermelo.learn import runs as kept
 
@@ -172,7 +177,7 @@ def runs(action: str, name: str | None, out: Path | None, half: bool, as_json: b
         msg = "export to which file? --out FILE.safetensors or FILE.json"
         raise click.UsageError(msg)
     else:
-        _export(folder, out, half=half)
+        _export(folder, out, int(bits))
 
 
 def _elsewhere() -> list[Path]:
@@ -250,18 +255,14 @@ def _grade_text(found: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _export(folder: Path, out: Path, *, half: bool) -> None:
-    import shutil
-
-    from zermelo.learn import models, weights
+def _export(folder: Path, out: Path, bits: int) -> None:
+    from zermelo.learn import models, packing, weights
     from zermelo.learn import runs as kept
 
     try:
-        if out.suffix == ".safetensors" and half:
+        if out.suffix == ".safetensors":
             arrays, about = weights.read(models.find(str(folder)))
-            weights.write(out, {n: a.astype("float16") for n, a in arrays.items()}, about)
-        elif out.suffix == ".safetensors":
-            shutil.copyfile(models.find(str(folder)), out)
+            weights.write(out, packing.packed(arrays, bits), about)
         elif out.suffix == ".json":
             story = vars(kept.story(folder))
             asked, log = kept.read_asked(folder), kept.read_log(folder)

@@ -12,7 +12,7 @@ import numpy as np
 
 from zermelo.contract import Game, WordGame
 from zermelo.grading.sets import fingerprint
-from zermelo.learn import tabular, weights
+from zermelo.learn import packing, tabular, weights
 from zermelo.learn.acting import masked_argmax
 from zermelo.learn.encoders import Encoder
 from zermelo.learn.forward import Forward
@@ -98,6 +98,7 @@ def opened(run: str, game: Game, kind: str) -> tuple[Path, dict[str, Any], dict[
     if not isinstance(game, WordGame) or said.get("rules") != fingerprint(game):
         msg = f"{run} was trained when {game.spec} had other rules: train it anew"
         raise BadWeights(msg)
+    arrays = packing.unpacked(path, arrays)
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             msg = f"{path}: {name} holds what is no number"
