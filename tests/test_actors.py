@@ -1,11 +1,12 @@
 """Actors: the same function wherever it runs, dead ones replaced, and runs that resume exactly."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,19 @@ def test_an_actor_that_cannot_live(monkeypatch: pytest.MonkeyPatch) -> None:
             crew.take()
     finally:
         crew.close()
+
+
+def test_an_actor_whose_folder_has_gone_ends_quietly(tmp_path: Path) -> None:
+    """As after the learner was killed, and another actor was quicker to tidy up."""
+    folder = tmp_path / "gone"
+    order = {"order": asdict(orders(1)[0]), "weights": str(folder / "w"), "chunk": str(folder / "c")}
+    lines = [{"recipe": hybrid().to_json(), "folder": str(folder)}, order, order]
+    boot = pool._BOOT.format(path=sys.path)
+    given = "".join(json.dumps(line) + "\n" for line in lines)
+    done = subprocess.run(
+        [sys.executable, "-c", boot], input=given, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_errors_of_actors_are_told() -> None:

@@ -18,6 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from zermelo.errors import ZermeloError
@@ -62,6 +63,10 @@ def work() -> None:
             answer = {"done": said["chunk"]}
         except ZermeloError as error:
             answer = {"error": str(error)}
+        except (OSError, SafetensorError):
+            if Path(first["folder"]).is_dir():
+                raise
+            break  # another actor has tidied up: the learner has gone
         with contextlib.suppress(BrokenPipeError):
             out.write(json.dumps(answer) + "\n")
             out.flush()
