@@ -16,7 +16,7 @@ def packed(arrays: dict[str, Any], bits: int) -> dict[str, Any]:
     """The same in so many bits a number; what is no fraction stays as it is.
 
     With eight, every row of a layer's weights is whole numbers of a step of its own, since rows
-    differ more than what is in one of them. Single rows are short, and get sixteen.
+    differ more than what is in one of them; biases get sixteen.
     """
     found: dict[str, Any] = {}
     for name, array in arrays.items():
