@@ -122,7 +122,8 @@ def test_an_actor_that_cannot_live(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_actor_whose_folder_has_gone_ends_quietly(tmp_path: Path) -> None:
     """As after the learner was killed, and another actor was quicker to tidy up."""
     folder = tmp_path / "gone"
-    order = {"order": asdict(orders(1)[0]), "weights": str(folder / "w"), "chunk": str(folder / "c")}
+    paths = {"weights": str(folder / "w"), "chunk": str(folder / "c")}
+    order = {"order": asdict(orders(1)[0]), **paths}
     lines = [{"recipe": hybrid().to_json(), "folder": str(folder)}, order, order]
     boot = pool._BOOT.format(path=sys.path)
     given = "".join(json.dumps(line) + "\n" for line in lines)
