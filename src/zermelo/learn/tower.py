@@ -1,4 +1,7 @@
-"""The network of AlphaZero: planes in; a policy, and the chances to win, draw and lose out."""
+"""AlphaZero's tower: planes in; a policy, and the chances to win, draw and lose out.
+
+And what it shares with full layers alone (`learn/dense.py`): lines seen, and play on a processor.
+"""
 
 import copy
 from abc import ABC, abstractmethod

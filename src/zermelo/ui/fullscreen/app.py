@@ -112,6 +112,7 @@ class FullScreen(App[None]):
         if not self.is_headless:
             loop = asyncio.get_running_loop()
             for name in ("SIGTERM", "SIGHUP"):
+                # Windows has neither all of these signals nor loops that handle them.
                 with contextlib.suppress(AttributeError, NotImplementedError, ValueError):
                     loop.add_signal_handler(getattr(signal, name), self.exit)
 
