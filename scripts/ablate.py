@@ -13,17 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.contract import WordGame
+from zermelo.core.game import WordGame
 from zermelo.games import registry
-from zermelo.learn import exams, recipes, training
-from zermelo.learn.alphazero import Playing
-from zermelo.learn.exams import Exam
-from zermelo.learn.forward import planes_of
-from zermelo.learn.kernel_search import KernelSearch
-from zermelo.learn.many import Many
-from zermelo.learn.recipes import Recipe
-from zermelo.learn.zero_player import AlphaZeroPlayer
-from zermelo.learn.zero_terms import NEVER
+from zermelo.learn.batch import exams
+from zermelo.learn.config import recipes
+from zermelo.learn.runs import training
+from zermelo.learn.alphazero.learner import Playing
+from zermelo.learn.batch.exams import Exam
+from zermelo.learn.networks.numpy_inference import planes_of
+from zermelo.learn.alphazero.search_cpu import KernelSearch
+from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.alphazero.player import AlphaZeroPlayer
+from zermelo.learn.alphazero.search_options import NEVER
 
 CHANGES: dict[str, dict[str, Any]] = {
     "as it is": {},

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.games import patterns
-from zermelo.games.reversi import Reversi
-from zermelo.search.clock import Clock
-from zermelo.search.runner import Runner
+from zermelo.games.reversi import patterns
+from zermelo.games.reversi.rules import Reversi
+from zermelo.search.limits import Clock
+from zermelo.search.negamax.runner import Runner
 
 _PLIES = 3  # looked ahead in play
 _NOISE = 1.0  # discs

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import zermelo as z
-from zermelo.position import Position
+from zermelo.core.position import Position
 
 
 def opened(game: z.Game, line: str) -> Position:

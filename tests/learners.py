@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 import zermelo as z
-from zermelo.games.tactics import WordLineGame
-from zermelo.learn import recipes, training, weights
-from zermelo.learn.models import FINAL
-from zermelo.learn.recipes import Recipe
+from zermelo.games.lines.tactics import WordLineGame
+from zermelo.learn.config import recipes
+from zermelo.learn.runs import training
+from zermelo.learn.networks import weights_file
+from zermelo.learn.models.model import FINAL
+from zermelo.learn.config.recipes import Recipe
 
 _SQUAVA = z.game("squava")
 assert isinstance(_SQUAVA, WordLineGame)
@@ -72,7 +74,7 @@ def alphazero(folder: Path, *changes: tuple[str, str]) -> Recipe:
 
 
 def arrays(folder: Path) -> dict[str, Any]:
-    return weights.read(folder / FINAL)[0]
+    return weights_file.read(folder / FINAL)[0]
 
 
 def same(one: Path, other: Path) -> bool:

@@ -15,11 +15,14 @@ import pytest
 
 from learners import GAME, OURS, SMALL, alphazero, dqn, hybrid, same
 from zermelo.cli import cli
-from zermelo.errors import ZermeloError
-from zermelo.learn import pool, training, value, weights
-from zermelo.learn.crews import Alone, Harvest, Order
-from zermelo.learn.pool import Pool
-from zermelo.learn.rollouts import rollouts_for
+from zermelo.core.errors import ZermeloError
+from zermelo.learn.actors import processes
+from zermelo.learn.runs import training
+from zermelo.learn.hybrid import trainer as value
+from zermelo.learn.networks import weights_file
+from zermelo.learn.actors.protocol import Alone, Harvest, Order
+from zermelo.learn.actors.processes import Pool
+from zermelo.learn.runs.rollouts import rollouts_for
 
 
 def orders(number: int) -> list[Order]:
@@ -125,7 +128,7 @@ def test_an_actor_whose_folder_has_gone_ends_quietly(tmp_path: Path) -> None:
     paths = {"weights": str(folder / "w"), "chunk": str(folder / "c")}
     order = {"order": asdict(orders(1)[0]), **paths}
     lines = [{"recipe": hybrid().to_json(), "folder": str(folder)}, order, order]
-    boot = pool._BOOT.format(path=sys.path)
+    boot = processes._BOOT.format(path=sys.path)
     given = "".join(json.dumps(line) + "\n" for line in lines)
     done = subprocess.run(
         [sys.executable, "-c", boot], input=given, capture_output=True, text=True, check=False
@@ -201,7 +204,7 @@ def test_the_learner_killed(tmp_path: Path) -> None:
             assert process.poll() is None, process.stderr.read() if process.stderr else ""
             time.sleep(0.05)
         actors = _children(process.pid)
-        left = list(pool._SHARED.glob(f"zermelo-{process.pid}-*"))
+        left = list(processes._SHARED.glob(f"zermelo-{process.pid}-*"))
         process.kill()
     assert len(actors) == 2
     deadline = time.monotonic() + 20
@@ -210,7 +213,7 @@ def test_the_learner_killed(tmp_path: Path) -> None:
         time.sleep(0.05)
     assert left
     assert not any(path.exists() for path in left), "nor is anything left in shared memory"
-    update = int(weights.read_about(tmp_path / "run" / "checkpoint.safetensors")["updates"])
+    update = int(weights_file.read_about(tmp_path / "run" / "checkpoint.safetensors")["updates"])
     assert update >= 70
     assert update % 70 == 0
     run, trainer = training.prepare(str(path), tmp_path / "run", resume=True, actors=1)

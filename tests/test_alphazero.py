@@ -14,23 +14,30 @@ import zermelo as z
 from learners import alphazero as tiny
 from learners import interrupted, same
 from zermelo.bench import measure, selfplay
-from zermelo.contract import WordGame
-from zermelo.errors import BadSpec
-from zermelo.learn import alphazero, exams, recipes, tensors, throughput, training, weights, zero
-from zermelo.learn.alphazero import Chunk, Learner, Playing, Replay
-from zermelo.learn.crews import Order
-from zermelo.learn.forward import ENCODERS, DenseForward, TowerForward, lines_of, with_lines
-from zermelo.learn.images import in_images
-from zermelo.learn.many import Many
-from zermelo.learn.models import FINAL
-from zermelo.learn.nets import DENSE, TOWER, Shape
-from zermelo.learn.recipes import BadRecipe, Recipe
-from zermelo.learn.tensor_games import TensorGame
-from zermelo.learn.tower import Tower
-from zermelo.learn.weights import BadWeights
-from zermelo.learn.zero_nets import folded, made
-from zermelo.players import Limit
-from zermelo.symmetry import inverse
+from zermelo.core.game import WordGame
+from zermelo.core.errors import BadSpec
+from zermelo.learn.alphazero import learner as alphazero
+from zermelo.learn.batch import exams
+from zermelo.learn.config import recipes
+from zermelo.learn.networks import torch_arrays
+from zermelo.learn.alphazero import throughput
+from zermelo.learn.runs import training
+from zermelo.learn.networks import weights_file
+from zermelo.learn.alphazero import trainer as zero
+from zermelo.learn.alphazero.learner import (Chunk, Learner, Playing, Replay)
+from zermelo.learn.actors.protocol import Order
+from zermelo.learn.networks.numpy_inference import (ENCODERS, DenseForward, TowerForward, lines_of, with_lines)
+from zermelo.learn.networks.symmetry_average import in_images
+from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.models.model import FINAL
+from zermelo.learn.networks.q_network import DENSE, TOWER, Shape
+from zermelo.learn.config.recipes import BadRecipe, Recipe
+from zermelo.learn.alphazero.tensor_games import TensorGame
+from zermelo.learn.networks.tower import Tower
+from zermelo.learn.networks.weights_file import BadWeights
+from zermelo.learn.networks.policy_value import folded, made
+from zermelo.core.player import Limit
+from zermelo.core.symmetry import inverse
 
 
 def word_game(spec: str) -> WordGame:
@@ -60,7 +67,7 @@ def test_targets_go_back_from_the_end_with_the_sign_of_each_ply() -> None:
 def played(recipe: Recipe, *, seed: int = 1, by_tensors: bool = False) -> dict[str, Any]:
     game = word_game(recipe.game)
     torch.manual_seed(0)
-    start = tensors.net_arrays("", zero.net_for(recipe, game))
+    start = torch_arrays.net_arrays("", zero.net_for(recipe, game))
     return zero.ZeroRollouts(recipe, game, by_tensors=by_tensors)(start, Order((7, seed), 0.0))
 
 
@@ -265,7 +272,7 @@ def test_a_rate_that_is_held_rules_a_resumed_optimiser() -> None:
         optimiser.step()
 
     step()
-    tensors.load_arrays(tensors.to_arrays({"net.": net}, optimiser), {"net.": net}, optimiser)
+    torch_arrays.load_arrays(torch_arrays.to_arrays({"net.": net}, optimiser), {"net.": net}, optimiser)
     before = net.weight.detach().clone()
     rate.fill_(0.1)
     step()
@@ -344,9 +351,9 @@ def test_label_files(tmp_path: Path) -> None:
     game = word_game("connect4")
     names = [name for name, _exam in exams.read(game, [])]
     assert names == ["easy", "medium", "hard"]
-    from zermelo.grading import sets
+    from zermelo.grading import position_sets
 
-    shipped = Path(sets.__file__).parent / "shipped" / "connect4-hard.txt"
+    shipped = Path(position_sets.__file__).parent / "shipped" / "connect4-hard.txt"
     ((name, exam),) = exams.read(game, [shipped])
     assert (name, len(exam.states)) == ("connect4-hard", 200)
 
@@ -387,7 +394,7 @@ def test_what_does_not_play(run: Path, tmp_path: Path) -> None:
         z.player(f"alphazero:{run},sims=5000")
     with pytest.raises(BadWeights, match="plays as alphazero:"):
         z.player(f"dqn:{run}").choose(z.game("tictactoe").start())
-    arrays, said = weights.read(run / FINAL)
+    arrays, said = weights_file.read(run / FINAL)
     for change, problem in (
         ({"channels": [8, 4]}, "blocks of one width"),
         ({"channels": "8"}, "must be a list of widths"),
@@ -396,7 +403,7 @@ def test_what_does_not_play(run: Path, tmp_path: Path) -> None:
         ({"hidden": [4, 9]}, "by the network's shape"),
     ):
         path = tmp_path / "bad.safetensors"
-        weights.write(path, arrays, said | {"shape": said["shape"] | change})
+        weights_file.write(path, arrays, said | {"shape": said["shape"] | change})
         with pytest.raises(BadWeights, match=problem):
             z.player(f"alphazero:{path}").choose(z.game("tictactoe").start())
 
@@ -406,7 +413,7 @@ def test_full_layers_play_and_are_checked(tmp_path: Path) -> None:
     training.train(recipe, tmp_path / "run", seed=1, graded=False)
     start = z.game("tictactoe").start()
     assert z.player(f"alphazero:{tmp_path / 'run'},sims=8").choose(start).source == "alphazero"
-    arrays, said = weights.read(tmp_path / "run" / FINAL)
+    arrays, said = weights_file.read(tmp_path / "run" / FINAL)
     for change, problem in (
         ({"hidden": [8, 8]}, "one and some pairs"),
         ({"hidden": [8] * 5}, "full3"),
@@ -414,7 +421,7 @@ def test_full_layers_play_and_are_checked(tmp_path: Path) -> None:
         ({"channels": [8]}, "channels of the network is"),
     ):
         path = tmp_path / "bad.safetensors"
-        weights.write(path, arrays, said | {"shape": said["shape"] | change})
+        weights_file.write(path, arrays, said | {"shape": said["shape"] | change})
         with pytest.raises(BadWeights, match=problem):
             z.player(f"alphazero:{path}").choose(start)
 

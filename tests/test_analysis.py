@@ -10,10 +10,10 @@ import pytest
 import zermelo as z
 from test_cli import answer, zermelo
 from test_solver import late_state
-from zermelo.players import Limit
+from zermelo.core.player import Limit
 from zermelo.search import textbook
-from zermelo.search.analysis import Analyst, to_json
-from zermelo.search.reasons import KINDS
+from zermelo.search.explain.analysis import Analyst, to_json
+from zermelo.search.explain.reasons import KINDS
 
 
 class Naive:

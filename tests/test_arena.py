@@ -21,12 +21,14 @@ import pytest
 import zermelo as z
 from test_cli import zermelo
 from test_studio import refused, serve
-from zermelo import roster
-from zermelo.arena import charts, page, pool
+from zermelo.players import registry as roster
+from zermelo.arena import report
+from zermelo.arena import workers as pool
+from zermelo.arena import charts
 from zermelo.arena.charts import Axis, Mark
 from zermelo.arena.plan import Plan
-from zermelo.errors import BadSpec, ZermeloError
-from zermelo.learn import models
+from zermelo.core.errors import BadSpec, ZermeloError
+from zermelo.learn.models import model as models
 from zermelo.store import Row, Store
 from zermelo.store.runs import GameRow, Runs
 from zermelo.studio.app import create_app
@@ -788,11 +790,11 @@ def test_markup_in_names_is_data() -> None:
     plan = Plan("tictactoe", ("random", "greedy"))
     plan.__dict__["names"] = ("<img src=x>", 'a"&b')
     rows = [GameRow(0, *plan.names, 0, "a1", "first", "<i>", 1, 1, 0.5, 0.25)]
-    from zermelo.arena.running import Result
+    from zermelo.arena.tournament import Result
     from zermelo.arena.standings import standings
 
     result = Result(plan, tuple(rows), standings(plan, rows), finished=True, run=None, sprt=None)
-    text = page.to_html(result, "zermelo arena '<u>'", {"cpu": "<s>"})
+    text = report.to_html(result, "zermelo arena '<u>'", {"cpu": "<s>"})
     assert not re.search(r"<(img|i|u|s)[ >]", text)
     assert "&lt;img src=x&gt;" in text
 

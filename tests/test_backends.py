@@ -11,10 +11,10 @@ import pytest
 
 import zermelo as z
 from samples import WORDS
-from zermelo import words
+from zermelo.core import bitboard
 from zermelo.kernels import compiled, kernel
 from zermelo.kernels.compiler import source
-from zermelo.words import mix, popcount, scale, select, word
+from zermelo.core.bitboard import (mix, popcount, scale, select, word)
 
 STEPS = 400
 
@@ -67,7 +67,7 @@ def test_tensor_rules_equal_plain_python(spec: str) -> None:
     over, value = signed.result(batch)
     assert (over.numpy() == notes[:, 2].astype(bool)).all()
     assert (value.numpy() == notes[:, 3]).all()
-    assert (words.popcount(signed.legal(batch)).numpy() == notes[:, 1]).all()
+    assert (bitboard.popcount(signed.legal(batch)).numpy() == notes[:, 1]).all()
     after = signed.play(batch, torch.from_numpy(notes[:, 0]))
     for i, column in enumerate(after):
         expected = [
@@ -116,7 +116,7 @@ def test_intrinsics_equal_their_twins() -> None:
 def test_tensor_popcount() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed: no tensors to test")
     values = [0, 1, -1, -(1 << 63), (1 << 63) - 1, 0x0123456789ABCDEF]
-    found = words.popcount(torch.tensor(values)).tolist()
+    found = bitboard.popcount(torch.tensor(values)).tolist()
     assert found == [(v & (1 << 64) - 1).bit_count() for v in values]
 
 

@@ -7,13 +7,13 @@ import pytest
 
 import zermelo as z
 from test_cli import answer, zermelo
-from zermelo.bench import measure, positions, signature, solve
-from zermelo.contract import WordGame
-from zermelo.players import Limit
-from zermelo.search import runner as runners
-from zermelo.search.clock import Clock, Stopped
-from zermelo.search.runner import Runner
-from zermelo.search.solver import Settings, Solver
+from zermelo.bench import (measure, positions, signature, solve)
+from zermelo.core.game import WordGame
+from zermelo.core.player import Limit
+from zermelo.search.negamax import runner as runners
+from zermelo.search.limits import Clock, Stopped
+from zermelo.search.negamax.runner import Runner
+from zermelo.search.solver.solver import Settings, Solver
 
 SIGNATURE = 412879
 PERFT = 186371285

@@ -9,16 +9,19 @@ import pytest
 from click.testing import CliRunner
 
 import zermelo as z
-from zermelo.bench import hybrid, measure, squava
-from zermelo.cli.measuring import bench
-from zermelo.search.clock import Clock
+from zermelo.bench.squava import hybrid
+from zermelo.bench.squava import players as squava
+from zermelo.bench import measure
+from zermelo.cli.bench import bench
+from zermelo.search.limits import Clock
 from zermelo.search.engines import WordEngine
 
 pytest.importorskip("torch", reason="torch is not installed")
 from learners import GAME, OURS, PUBLISHED, tiny
-from zermelo.bench import actors, phases
-from zermelo.learn import recipes
-from zermelo.learn.recipes import Recipe
+from zermelo.bench.squava import phases
+from zermelo.bench import actors
+from zermelo.learn.config import recipes
+from zermelo.learn.config.recipes import Recipe
 
 SOME = squava.graded(12)
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import zermelo as z
 from zermelo.bench import measure
-from zermelo.cli.measuring import bench
+from zermelo.cli.bench import bench
 from zermelo.grading.choices import Choices
 
 pytest.importorskip("torch", reason="torch is not installed")

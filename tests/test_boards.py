@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import zermelo as z
-from zermelo.games.large import BoardLineGame
-from zermelo.games.renju import RenjuGame
-from zermelo.players import Limit
-from zermelo.position import Position
+from zermelo.games.lines.large import BoardLineGame
+from zermelo.games.lines.renju import RenjuGame
+from zermelo.core.player import Limit
+from zermelo.core.position import Position
 from zermelo.search import textbook
-from zermelo.search.board_kernel import DECISIVE, FAR, look_ahead
-from zermelo.search.boards import BoardEngine
-from zermelo.search.clock import Clock, Stopped
+from zermelo.search.large.kernel import DECISIVE, FAR, look_ahead
+from zermelo.search.large.engine import BoardEngine
+from zermelo.search.limits import Clock, Stopped
 
 SMALL = [
     ({"rows": 4, "cols": 4, "win": 3}, 5),

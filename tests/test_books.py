@@ -12,12 +12,12 @@ from click.testing import CliRunner
 
 import zermelo as z
 from zermelo.cli import cli
-from zermelo.contract import WordGame
-from zermelo.search import books
-from zermelo.search.books import Book, build
-from zermelo.search.solution import solve, solver_for
-from zermelo.search.solver import Solver
-from zermelo.search.table_files import BadTable
+from zermelo.core.game import WordGame
+from zermelo.search.tablebase import books
+from zermelo.search.tablebase.books import Book, build
+from zermelo.search.solver.solution import solve, solver_for
+from zermelo.search.solver.solver import Solver
+from zermelo.search.tablebase.files import BadTable
 
 SMALL = "connect4:4x5"
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from learners import dqn, same
-from zermelo.errors import ZermeloError
-from zermelo.learn import cluster, training
-from zermelo.learn.cluster import Cluster
-from zermelo.learn.crews import Order
-from zermelo.learn.deep import Deep
+from zermelo.core.errors import ZermeloError
+from zermelo.learn.actors import ray as cluster
+from zermelo.learn.runs import training
+from zermelo.learn.actors.ray import Cluster
+from zermelo.learn.actors.protocol import Order
+from zermelo.learn.dqn.trainer import Deep
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own

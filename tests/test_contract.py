@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import zermelo as z
 from samples import SPECS
-from zermelo.contract import MaskGame
+from zermelo.core.game import MaskGame
 from zermelo.games import registry
-from zermelo.notation import board_text
+from zermelo.core.notation import board_text
 
 seeds = st.integers(0, 2**32)
 games = st.sampled_from(SPECS).map(z.game)

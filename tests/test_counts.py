@@ -5,8 +5,8 @@ import pytest
 
 import zermelo as z
 from zermelo.kernels import compiled
-from zermelo.search.count import _Plan, _python_layers, _Table, count, expand
-from zermelo.symmetry import byte_tables
+from zermelo.search.count import (_Plan, _python_layers, _Table, count, expand)
+from zermelo.core.symmetry import byte_tables
 
 
 def test_tictactoe() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 import zermelo as z
 from naive import DIRECTIONS, NaiveLines
-from zermelo.errors import BadSpec
-from zermelo.learn.encoders import Encoder
-from zermelo.learn.many import Many
+from zermelo.core.errors import BadSpec
+from zermelo.learn.batch.encoders import Encoder
+from zermelo.learn.batch.game_batch import Many
 
 LINES = ("tictactoe", "connect4", "gomoku6", "squava")
 OTHERS = (

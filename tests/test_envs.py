@@ -14,7 +14,7 @@ import zermelo as z
 from samples import SPECS
 from zermelo.envs import aec_env, gym_env
 from zermelo.envs.planes import Planes
-from zermelo.envs.tables import PlainTable, table_for
+from zermelo.envs.boards import PlainTable, table_for
 
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed")
 pettingzoo_test = pytest.importorskip("pettingzoo.test", reason="PettingZoo is not installed")

@@ -23,12 +23,13 @@ from typing import Self
 import pytest
 
 import zermelo as z
-from zermelo import roster, saves
-from zermelo.matches import Match
-from zermelo.players import Analysis, Limit, Player
-from zermelo.position import Position
-from zermelo.search import analysis
-from zermelo.ui import showing
+from zermelo.players import registry as roster
+from zermelo.matches import saves
+from zermelo.matches.match import Match
+from zermelo.core.player import Analysis, Limit, Player
+from zermelo.core.position import Position
+from zermelo.search.explain import analysis
+from zermelo.ui import texts
 from zermelo.ui.session import Session
 
 pytest.importorskip("textual")

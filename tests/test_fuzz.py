@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 
-from zermelo.errors import ZermeloError
+from zermelo.core.errors import ZermeloError
 from zermelo.games import registry
 from zermelo.studio.app import create_app
 

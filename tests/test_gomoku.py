@@ -8,12 +8,12 @@ import pytest
 import truth
 import zermelo as z
 from naive import renju_fault
-from zermelo.contract import BoardGame
-from zermelo.games.large import BoardLineGame
-from zermelo.games.lines import LineGame
-from zermelo.games.renju import FAULTS, RenjuGame
+from zermelo.core.game import BoardGame
+from zermelo.games.lines.large import BoardLineGame
+from zermelo.games.lines.rules import LineGame
+from zermelo.games.lines.renju import FAULTS, RenjuGame
 from zermelo.kernels import compiled, kernel
-from zermelo.position import Position
+from zermelo.core.position import Position
 
 SMALL = [
     {"rows": 3, "cols": 3, "win": 3},

@@ -12,18 +12,19 @@ from click.testing import CliRunner
 
 import zermelo as z
 from zermelo.cli import cli
-from zermelo.errors import ZermeloError
-from zermelo.grading import maker, sets
+from zermelo.core.errors import ZermeloError
+from zermelo.grading import generate
+from zermelo.grading import position_sets
 from zermelo.grading.chances import ceiling, chances
 from zermelo.grading.choices import Choices
 from zermelo.grading.grade import Grade, grade
 from zermelo.grading.graph import Graph
-from zermelo.grading.maker import Wanted
-from zermelo.grading.sets import BadSet
-from zermelo.grading.truth import Prover
+from zermelo.grading.generate import Wanted
+from zermelo.grading.position_sets import BadSet
+from zermelo.grading.oracle import Prover
 from zermelo.grading.unbeatable import challenge
-from zermelo.players import Analysis, Limit, Player
-from zermelo.search.solver import Settings
+from zermelo.core.player import Analysis, Limit, Player
+from zermelo.search.solver.solver import Settings
 
 # Won by the first player, with draws and losses on the way.
 WON = "connect4:rows=3,cols=4,win=3"
@@ -373,7 +374,7 @@ SHIPPED = ("connect4", "gomoku6", "squava", "reversi")
 def test_shipped_answers_are_true(spec: str) -> None:
     game = z.game(spec)
     prover = Prover(game, Limit(seconds=5), Settings(table_bits=20))
-    for name, positions in sets.shipped(game).items():
+    for name, positions in position_sets.shipped(game).items():
         dice = random.Random(f"{spec} {name}")
         hard = name == "hard"
         for one in dice.sample(positions, 2 if hard else 6):
@@ -389,7 +390,7 @@ def test_shipped_answers_are_true(spec: str) -> None:
 @pytest.mark.parametrize("spec", SHIPPED)
 def test_shipped_positions_are_what_they_are_said_to_be(spec: str) -> None:
     game: Any = z.game(spec)
-    for name, positions in sets.shipped(game).items():
+    for name, positions in position_sets.shipped(game).items():
         least = {min(game.moved(p.position.state, s) for s in game.symmetries()) for p in positions}
         assert len(least) == len(positions) >= 200
         assert all(p.verdict is not None and p.verdict.can_err for p in positions)
@@ -412,15 +413,15 @@ def test_a_game_with_sets_is_graded_by_each() -> None:
 def test_the_same_seed_makes_the_same_set() -> None:
     game = z.game("mnk:4x4x4")
     wanted = Wanted(plies=(4, 8), decided=(3, 16), keeping=3)
-    one = sets.to_text(maker.draw(game, 8, seed=3, wanted=wanted), game, 3, "c")
-    assert one == sets.to_text(maker.draw(game, 8, seed=3, wanted=wanted), game, 3, "c")
-    assert one != sets.to_text(maker.draw(game, 8, seed=4, wanted=wanted), game, 3, "c")
+    one = position_sets.to_text(generate.draw(game, 8, seed=3, wanted=wanted), game, 3, "c")
+    assert one == position_sets.to_text(generate.draw(game, 8, seed=3, wanted=wanted), game, 3, "c")
+    assert one != position_sets.to_text(generate.draw(game, 8, seed=4, wanted=wanted), game, 3, "c")
 
 
 def test_a_set_holds_what_was_asked_for() -> None:
     game: Any = z.game("connect4:3x4")
     moves = book(game)
-    drawn = maker.draw(game, 12, wanted=Wanted(plies=(2, 6), decided=(3, 6), keeping=1))
+    drawn = generate.draw(game, 12, wanted=Wanted(plies=(2, 6), decided=(3, 6), keeping=1))
     for one in drawn:
         worths = moves(one.position.state)
         value, plies = max(worths.values(), key=lambda w: (w[0], -w[0] * w[1]))
@@ -433,32 +434,32 @@ def test_a_set_holds_what_was_asked_for() -> None:
 
 def test_no_two_positions_of_a_set_are_alike() -> None:
     game: Any = z.game("tictactoe")
-    drawn = maker.draw(game, 15, wanted=Wanted(plies=(1, 3)))
+    drawn = generate.draw(game, 15, wanted=Wanted(plies=(1, 3)))
     turns = game.symmetries()
     assert len({min(game.moved(one.position.state, t) for t in turns) for one in drawn}) == 15
 
 
 def test_sets_that_cannot_be_made() -> None:
     with pytest.raises(ZermeloError, match="only 0 such positions"):
-        maker.draw(z.game("tictactoe"), 5, wanted=Wanted(plies=(0, 2), decided=(1, 2)))
+        generate.draw(z.game("tictactoe"), 5, wanted=Wanted(plies=(0, 2), decided=(1, 2)))
     with pytest.raises(ZermeloError, match="beyond the solver"):
-        maker.draw(z.game("gomoku"), 5)
+        generate.draw(z.game("gomoku"), 5)
 
 
 def test_a_set_survives_its_file(tmp_path: Path) -> None:
     for spec in ("tictactoe", "connect4:3x4", "reversi:4"):
         game = z.game(spec)
-        made = maker.draw(game, 5)
+        made = generate.draw(game, 5)
         path = tmp_path / "set.txt"
-        path.write_text(sets.to_text(made, game, 1, "c"))
-        again = sets.read(path, game)
+        path.write_text(position_sets.to_text(made, game, 1, "c"))
+        again = position_sets.read(path, game)
         assert [(a.position, a.verdict) for a in again] == [(m.position, m.verdict) for m in made]
 
 
 def test_plain_positions_are_solved_when_graded(tmp_path: Path) -> None:
     path = tmp_path / "some.txt"
     path.write_text("\n# a remark\nb2 a1\r\nboard: XX./OO./...\n\t" + "d" * 9 + "\n")
-    found = sets.read(path, z.game("tictactoe"))
+    found = position_sets.read(path, z.game("tictactoe"))
     assert [one.verdict is None for one in found] == [True, True, True, False]
     assert found[0].position == z.game("tictactoe").start() == found[3].position
     total = grade("tictactoe", "perfect", positions=path).total
@@ -483,25 +484,25 @@ def test_bad_files_are_refused_by_line(text: str, message: str, tmp_path: Path) 
     path = tmp_path / "bad.txt"
     path.write_text(text)
     with pytest.raises(BadSet, match=message.replace("?", r"\?")):
-        sets.read(path, z.game("tictactoe"))
+        position_sets.read(path, z.game("tictactoe"))
 
 
 def test_files_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game, path = z.game("tictactoe"), tmp_path / "file"
     with pytest.raises(BadSet, match="cannot read"):
-        sets.read(path, game)
+        position_sets.read(path, game)
     with pytest.raises(BadSet, match="cannot read"):
-        sets.read(tmp_path, game)
+        position_sets.read(tmp_path, game)
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadSet, match="no text"):
-        sets.read(path, game)
+        position_sets.read(path, game)
     path.write_text("\n" * 20)
     monkeypatch.setattr(sets, "MAX_POSITIONS", 10)
     with pytest.raises(BadSet, match="more than 10 positions"):
-        sets.read(path, game)
+        position_sets.read(path, game)
     monkeypatch.setattr(sets, "MAX_BYTES", 10)
     with pytest.raises(BadSet, match="more than 10 bytes"):
-        sets.read(path, game)
+        position_sets.read(path, game)
 
 
 # Commands.

@@ -13,7 +13,7 @@ from test_cli import zermelo
 from zermelo import records
 from zermelo.store import BadStore, Row, Store
 from zermelo.store.history import History
-from zermelo.store.runs import FINISHED, GameRow, Rating, Runs
+from zermelo.store.runs import (FINISHED, GameRow, Rating, Runs)
 
 # The file that the studio made before there were tournaments, as its code had it.
 VERSION_1 = """

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import zermelo as z
-from zermelo.learn import encoders, inspecting, shaping
-from zermelo.learn.acting import Acting, Rules
-from zermelo.learn.encoders import Encoder
-from zermelo.learn.many import Many
+from zermelo.learn.batch import encoders
+from zermelo.learn.batch import inspect
+from zermelo.learn.batch import shaping
+from zermelo.learn.dqn.selfplay import Acting, Rules
+from zermelo.learn.batch.encoders import Encoder
+from zermelo.learn.batch.game_batch import Many
 
 FIELDS = {
     "game", "moves", "to_move", "drawing", "encoders", "patterns", "shaping", "left_out",
@@ -33,15 +35,15 @@ def zermelo(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str
 def inspected(spec: str, moves: str = "", board: str | None = None) -> dict[str, Any]:
     game = z.game(spec)
     position = game.position(board) if board else game.position(moves=moves)
-    found = inspecting.inspect(position, spec)
+    found = inspect.inspect(position, spec)
     assert set(found) == FIELDS
     assert json.loads(json.dumps(found)) == found
-    assert inspecting.to_text(found)
+    assert inspect.to_text(found)
     return found
 
 
 def test_every_encoder_is_shown() -> None:
-    assert set(inspecting.ENCODERS) == set(encoders._KERNELS)
+    assert set(inspect.ENCODERS) == set(encoders._KERNELS)
 
 
 def test_the_numbers_are_the_encoders() -> None:
@@ -49,7 +51,7 @@ def test_the_numbers_are_the_encoders() -> None:
     position = game.position(moves="a1 b2 b1 c2")
     found = inspected("squava", "a1 b2 b1 c2")
     assert found["left_out"] == {}
-    for name in inspecting.ENCODERS:
+    for name in inspect.ENCODERS:
         encoder = Encoder(name, game)  # type: ignore[arg-type]
         values = encoder(np.array([position.state], np.uint64)).ravel()
         shown = found["encoders"][name]
@@ -120,7 +122,7 @@ def test_what_does_not_fit_is_left_out_with_the_reason() -> None:
     large = inspected("gomoku", "h8")
     assert large["encoders"] == {}
     assert "up to 64 cells, not for gomoku" in large["left_out"]["planes"]
-    assert "without cells, planes, threats, features, lines: " in inspecting.to_text(large)
+    assert "without cells, planes, threats, features, lines: " in inspect.to_text(large)
 
 
 def test_text() -> None:
@@ -187,5 +189,5 @@ def test_command() -> None:
 
 
 def test_torch_stays_away() -> None:
-    code = "import sys, zermelo.learn.inspecting; print('torch' in sys.modules)"
+    code = "import sys, zermelo.learn.batch.inspect; print('torch' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"

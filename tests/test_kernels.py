@@ -28,7 +28,7 @@ class Nim(WordGame):
     def play(self, state, action): return (state[0] - take(action), state[1] ^ self.one)
     def result(self, state): return state[0] == 0, -1 * (state[0] == 0)
 '''
-_HELPER = "from zermelo.words import word\n\ndef take(action): return word(action + {offset})\n"
+_HELPER = "from zermelo.core.bitboard import word\n\ndef take(action): return word(action + {offset})\n"
 _RUN = """
 from rules import Nim
 from zermelo.search.count import count

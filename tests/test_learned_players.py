@@ -14,12 +14,14 @@ from safetensors.numpy import save_file
 import zermelo as z
 from test_runs import recipe
 from test_studio import Studio, refused, serve
-from zermelo import roster
-from zermelo.errors import BadSpec
-from zermelo.learn import models, training, weights
-from zermelo.learn.models import Model
-from zermelo.learn.runs import Run
-from zermelo.learn.weights import BadWeights
+from zermelo.players import registry as roster
+from zermelo.core.errors import BadSpec
+from zermelo.learn.models import model
+from zermelo.learn.runs import training
+from zermelo.learn.networks import weights_file
+from zermelo.learn.models.model import Model
+from zermelo.learn.runs.run import Run
+from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.studio.app import create_app
 
 GAME = z.game("tictactoe")
@@ -37,10 +39,10 @@ def shipped(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     (tmp_path / "shipped").mkdir()
     final = (run.folder / "final.safetensors").read_bytes()
     (tmp_path / "shipped" / "tiny.safetensors").write_bytes(final)
-    monkeypatch.setattr(models.resources, "files", lambda _package: tmp_path)
-    models._shipped.cache_clear()
+    monkeypatch.setattr(model.resources, "files", lambda _package: tmp_path)
+    model._shipped.cache_clear()
     yield tmp_path / "shipped"
-    models._shipped.cache_clear()
+    model._shipped.cache_clear()
 
 
 def test_a_run_plays(run: Run) -> None:
@@ -100,9 +102,9 @@ def test_an_evaluator_for_search(run: Run) -> None:
 def test_wrong_game_or_rules(run: Run, tmp_path: Path) -> None:
     with pytest.raises(BadWeights, match="was trained for tictactoe, not for mnk:4x4x3"):
         z.player(run.player).choose(z.game("mnk:4x4x3").start())
-    arrays, about = weights.read(run.folder / "final.safetensors")
+    arrays, about = weights_file.read(run.folder / "final.safetensors")
     path = tmp_path / "old.safetensors"
-    weights.write(path, arrays, {**about, "rules": "0123"})
+    weights_file.write(path, arrays, {**about, "rules": "0123"})
     with pytest.raises(BadWeights, match="when tictactoe had other rules: train it anew"):
         Model(str(path), GAME)
     for name, part in (
@@ -115,7 +117,7 @@ def test_wrong_game_or_rules(run: Run, tmp_path: Path) -> None:
 
 def test_files_are_checked_at_the_door(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "it.safetensors"
-    arrays, about = weights.read(run.folder / "final.safetensors")
+    arrays, about = weights_file.read(run.folder / "final.safetensors")
     shape = about["shape"]
     bad: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         ({"actions.bias": np.zeros(1, np.float32)}, {}, "actions.bias is [1], but by the network"),
@@ -139,7 +141,7 @@ def test_files_are_checked_at_the_door(run: Run, tmp_path: Path) -> None:
         ({}, {"opening": {"a": 1}}, "cannot be played"),
     ]
     for changed, said, part in bad:
-        weights.write(path, arrays | changed, about | said)
+        weights_file.write(path, arrays | changed, about | said)
         with pytest.raises(z.ZermeloError) as caught:
             Model(str(path), GAME)
         assert part in str(caught.value)
@@ -153,11 +155,11 @@ def test_files_are_checked_at_the_door(run: Run, tmp_path: Path) -> None:
     with pytest.raises(BadWeights, match="not of ours"):
         Model(str(path), GAME)
     with path.open("wb") as file:
-        file.truncate(models.MAX_BYTES + 1)
+        file.truncate(model.MAX_BYTES + 1)
     with pytest.raises(BadWeights):
         Model(str(path), GAME)
     table = {"states": np.zeros((2, 3), np.uint64), "values": np.zeros((2, 8), np.float32)}
-    weights.write(path, table, {**about, "shape": {"kind": "table"}})
+    weights_file.write(path, table, {**about, "shape": {"kind": "table"}})
     with pytest.raises(BadWeights, match="no table: states"):
         Model(str(path), GAME)
 
@@ -183,9 +185,9 @@ def test_play_needs_no_torch(run: Run) -> None:
 
 
 def test_shipped_models(shipped: Path) -> None:
-    assert models.shipped() == [models.Shipped("tiny", "tictactoe", "dqn")]
+    assert model.shipped() == [model.Shipped("tiny", "tictactoe", "dqn")]
     (shipped / "damaged.safetensors").write_bytes(b"nonsense")
-    assert models.shipped() == [models.Shipped("tiny", "tictactoe", "dqn")], (
+    assert model.shipped() == [model.Shipped("tiny", "tictactoe", "dqn")], (
         "a screen goes on without it"
     )
     named = z.player("dqn:tiny").choose(GAME.start()).move
@@ -195,10 +197,10 @@ def test_shipped_models(shipped: Path) -> None:
 
 
 def test_none_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models.resources, "files", lambda _package: tmp_path)
-    assert models.shipped_names() == []
+    monkeypatch.setattr(model.resources, "files", lambda _package: tmp_path)
+    assert model.shipped_names() == []
     with pytest.raises(BadWeights, match="one that is shipped: none yet"):
-        models.find("tictactoe-dqn")
+        model.find("tictactoe-dqn")
     for studio in serve(create_app(tmp_path / "m.db")):
         found = {player["name"]: player["models"] for player in studio.get("players").json()}
         assert found["dqn"] == []

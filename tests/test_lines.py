@@ -5,8 +5,8 @@ import random
 import pytest
 
 from naive import NaiveLines
-from zermelo.games.lines import LineGame
-from zermelo.position import Position
+from zermelo.games.lines.rules import LineGame
+from zermelo.core.position import Position
 
 FAMILY = [
     {"rows": 3, "cols": 3, "win": 3},

@@ -3,7 +3,7 @@
 import pytest
 
 import zermelo as z
-from zermelo import roster
+from zermelo.players import registry as roster
 
 
 def test_a_seed_gives_the_same_game() -> None:

@@ -10,28 +10,17 @@ import numpy as np
 import pytest
 
 import zermelo as z
-from zermelo.contract import WordGame
-from zermelo.errors import BadSpec
-from zermelo.search import mcts, tree, tree_kernel
-from zermelo.search.clock import Clock
-from zermelo.search.mcts import MCTSPlayer
-from zermelo.search.solution import VALUES
-from zermelo.search.solver import Solver
-from zermelo.search.tree import Tree
-from zermelo.search.tree_kernel import (
-    COUNT,
-    DRAWN,
-    FIRST,
-    LOST,
-    PROVEN,
-    ROOT,
-    TOTAL,
-    TRIED,
-    UNIT,
-    UNKNOWN,
-    VISITS,
-    WON,
-)  # fmt: skip
+from zermelo.core.game import WordGame
+from zermelo.core.errors import BadSpec
+from zermelo.players import mcts
+from zermelo.search.mcts import tree
+from zermelo.search.mcts import kernel as tree_kernel
+from zermelo.search.limits import Clock
+from zermelo.players.mcts import MCTSPlayer
+from zermelo.search.solver.solution import VALUES
+from zermelo.search.solver.solver import Solver
+from zermelo.search.mcts.tree import Tree
+from zermelo.search.mcts.kernel import (COUNT, DRAWN, FIRST, LOST, PROVEN, ROOT, TOTAL, TRIED, UNIT, UNKNOWN, VISITS, WON)  # fmt: skip
 
 GAMES = ["tictactoe", "connect4", "gomoku6", "squava", "reversi", "mnk:4x4x3", "squava:pie=true",
          "gomoku", "gomoku:renju=true", "reversi:6"]  # fmt: skip

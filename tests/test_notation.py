@@ -3,7 +3,7 @@
 import pytest
 
 import zermelo as z
-from zermelo.notation import Grid
+from zermelo.core.notation import Grid
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ import random
 import pytest
 
 import zermelo as z
-from zermelo.games.reversi import Reversi
+from zermelo.games.reversi.rules import Reversi
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
-from zermelo.envs import open_spiel  # noqa: E402 - only where it is installed
+from zermelo.envs import open_spiel_games  # noqa: E402 - only where it is installed
 from zermelo.envs.open_spiel_players import Bot, native_name  # noqa: E402
 
 PAIRS = [
@@ -72,10 +72,10 @@ def test_rules_agree_over_thousands_of_games(ours: str, theirs: str, number: int
 def test_our_games_registered_there_pass_their_simulation(
     spec: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from zermelo.envs import open_spiel
+    from zermelo.envs import open_spiel_games
 
-    name = open_spiel.register(spec)
-    assert name == open_spiel.register(spec)
+    name = open_spiel_games.register(spec)
+    assert name == open_spiel_games.register(spec)
     game = pyspiel.load_game(name)
     pyspiel.random_sim_test(game, num_sims=5, serialize=True, verbose=False)
     capfd.readouterr()
@@ -133,7 +133,7 @@ def test_our_players_sit_at_their_table() -> None:
         ]
         returns = pyspiel.evaluate_bots(game.new_initial_state(), bots, seed)
         assert returns[0] >= 0
-    registered = pyspiel.load_game(open_spiel.register("squava"))
+    registered = pyspiel.load_game(open_spiel_games.register("squava"))
     bots = [Bot(f"mcts:sims=100,seed={side}", z.game("squava")) for side in (0, 1)]
     assert sum(pyspiel.evaluate_bots(registered.new_initial_state(), bots, 1)) == 0
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import zermelo as z
-from zermelo.learn import models, weights
-from zermelo.learn.packing import BITS, packed, unpacked
-from zermelo.learn.weights import BadWeights
+from zermelo.learn.models import model
+from zermelo.learn.networks import weights_file
+from zermelo.learn.networks.packing import BITS, packed, unpacked
+from zermelo.learn.networks.weights_file import BadWeights
 
 HERE = Path("here")
 
@@ -46,26 +47,26 @@ def test_sizes() -> None:
 
 
 def test_a_model_in_eight_bits_plays_as_before(tmp_path: Path) -> None:
-    arrays, about = weights.read(models.find("tictactoe-dqn"))
-    weights.write(tmp_path / "small.safetensors", packed(arrays, 8), about)
+    arrays, about = weights_file.read(model.find("tictactoe-dqn"))
+    weights_file.write(tmp_path / "small.safetensors", packed(arrays, 8), about)
     assert z.grade("tictactoe", f"dqn:{tmp_path / 'small.safetensors'}").total.mistakes == 0
 
 
 def test_what_does_not_fit(tmp_path: Path) -> None:
-    arrays, about = weights.read(models.find("tictactoe-dqn"))
+    arrays, about = weights_file.read(model.find("tictactoe-dqn"))
     name = "full0.weight.scale"
     for scale, problem in (
         (np.ones(3, np.float32), "full0.weight.scale does not fit"),
         (np.full(128, np.nan, np.float32), "full0.weight holds what is no number"),
     ):
-        weights.write(tmp_path / "bad.safetensors", packed(arrays, 8) | {name: scale}, about)
+        weights_file.write(tmp_path / "bad.safetensors", packed(arrays, 8) | {name: scale}, about)
         with pytest.raises(BadWeights, match=problem):
-            models.Model(str(tmp_path / "bad.safetensors"), z.game("tictactoe"))
+            model.Model(str(tmp_path / "bad.safetensors"), z.game("tictactoe"))
     alone = arrays | {"nothing.scale": np.ones(1, np.float32)}
-    weights.write(tmp_path / "bad.safetensors", alone, about)
+    weights_file.write(tmp_path / "bad.safetensors", alone, about)
     with pytest.raises(BadWeights, match=r"nothing\.scale is"):
-        models.Model(str(tmp_path / "bad.safetensors"), z.game("tictactoe"))
+        model.Model(str(tmp_path / "bad.safetensors"), z.game("tictactoe"))
     whole = arrays | {name: np.ones(128, np.float32)}  # fractions have no worth beside them
-    weights.write(tmp_path / "bad.safetensors", whole, about)
+    weights_file.write(tmp_path / "bad.safetensors", whole, about)
     with pytest.raises(BadWeights, match="does not fit"):
-        models.Model(str(tmp_path / "bad.safetensors"), z.game("tictactoe"))
+        model.Model(str(tmp_path / "bad.safetensors"), z.game("tictactoe"))

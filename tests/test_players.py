@@ -7,9 +7,9 @@ import pytest
 
 import zermelo as z
 from test_cli import answer, zermelo
-from zermelo.players import Limit
+from zermelo.core.player import Limit
 from zermelo.search import textbook
-from zermelo.search.levels import MISTAKES
+from zermelo.players.levels import MISTAKES
 
 SPECS = ("greedy:seed=1", "lookahead:2", "minimax:depth=2", "alphabeta:seconds=0.05", "level:4")
 GAMES = (

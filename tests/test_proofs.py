@@ -16,10 +16,11 @@ from click.testing import CliRunner
 
 import zermelo as z
 from zermelo.cli import cli
-from zermelo.errors import ZermeloError
-from zermelo.games.tactics import WordLineGame
-from zermelo.search import proofs, textbook
-from zermelo.search.solver import Solver
+from zermelo.core.errors import ZermeloError
+from zermelo.games.lines.tactics import WordLineGame
+from zermelo.search.proofs import proof
+from zermelo.search import textbook
+from zermelo.search.solver.solver import Solver
 
 CHECKER = Path(__file__).parents[1] / "scripts" / "check_proof.py"
 HEAD = 4  # lines
@@ -42,7 +43,7 @@ SMALL = (
 
 @functools.cache
 def text_of(spec: str) -> str:
-    return proofs.prove(z.game(spec)).to_text()
+    return proof.prove(z.game(spec)).to_text()
 
 
 def check(path: Path, text: str) -> tuple[int, str]:
@@ -226,7 +227,7 @@ def test_too_many_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_games_without_proofs(spec: str, why: str) -> None:
     with pytest.raises(ZermeloError, match=why):
-        proofs.prove(z.game(spec))
+        proof.prove(z.game(spec))
 
 
 @pytest.mark.proof

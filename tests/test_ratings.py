@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from zermelo.arena.ratings import rate
-from zermelo.arena.sequential import BOUND, SequentialTest, expected
+from zermelo.arena.sprt import BOUND, SequentialTest, expected
 
 
 def openings(wins: int, draws: int, losses: int) -> Counter[tuple[int, int]]:

@@ -9,7 +9,7 @@ import pytest
 import zermelo as z
 from test_cli import zermelo
 from zermelo import records
-from zermelo.records import Record, read, read_all, write
+from zermelo.records import (Record, read, read_all, write)
 
 CELLS = ("tictactoe", "mnk:3x5x3", "squava", "gomoku6", "gomoku", "gomoku:size=9,renju=true")
 CASES = [

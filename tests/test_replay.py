@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zermelo.learn.replay import Replay, Transitions
+from zermelo.learn.batch.replay import Replay, Transitions
 
 
 def rows(*numbers: int) -> Transitions:

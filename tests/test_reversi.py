@@ -9,16 +9,16 @@ import pytest
 
 import truth
 import zermelo as z
-from zermelo.contract import WordGame
-from zermelo.games import patterns
-from zermelo.games.reversi import Reversi
-from zermelo.players import Limit
-from zermelo.position import Position
-from zermelo.search.clock import Clock
+from zermelo.core.game import WordGame
+from zermelo.games.reversi import patterns
+from zermelo.games.reversi.rules import Reversi
+from zermelo.core.player import Limit
+from zermelo.core.position import Position
+from zermelo.search.limits import Clock
 from zermelo.search.count import count
-from zermelo.search.runner import Runner
-from zermelo.search.solver import Solver
-from zermelo.words import bits, popcount
+from zermelo.search.negamax.runner import Runner
+from zermelo.search.solver.solver import Solver
+from zermelo.core.bitboard import bits, popcount
 
 
 def test_perft() -> None:

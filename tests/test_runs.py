@@ -19,10 +19,13 @@ from safetensors.numpy import save_file
 
 from learners import interrupted
 from zermelo.cli import main
-from zermelo.learn import recipes, runs, training, weights
-from zermelo.learn.recipes import Recipe
-from zermelo.learn.runs import BadRun
-from zermelo.learn.weights import BadWeights
+from zermelo.learn.config import recipes
+from zermelo.learn.runs import run as runs
+from zermelo.learn.runs import training
+from zermelo.learn.networks import weights_file
+from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.runs.run import BadRun
+from zermelo.learn.networks.weights_file import BadWeights
 
 TOLERANCE = 2e-5  # of weights: what other processors may round otherwise
 GOLDEN = Path(__file__).parent / "golden_run.json"
@@ -163,13 +166,13 @@ def test_a_checkpoint_that_is_not_its_own(stopped: tuple[Path, Path], tmp_path: 
     checkpoint.write_bytes((other / "checkpoint.safetensors").read_bytes())
     assert "another seed: 6, and now it is 5" in refusal(path, out)
     checkpoint.write_bytes(kept)
-    arrays, about = weights.read(checkpoint)
-    weights.write(checkpoint, arrays | {"net.actions.bias": np.zeros((2, 2), np.float32)}, about)
+    arrays, about = weights_file.read(checkpoint)
+    weights_file.write(checkpoint, arrays | {"net.actions.bias": np.zeros((2, 2), np.float32)}, about)
     assert "net.actions.bias is float32 [2, 2], not float32 [9]" in refusal(path, out)
-    weights.write(checkpoint, arrays | {"replay.actions": np.zeros(5, np.int64)}, about)
+    weights_file.write(checkpoint, arrays | {"replay.actions": np.zeros(5, np.int64)}, about)
     assert "does not fit this run" in refusal(path, out)
     del arrays["torch"]
-    weights.write(checkpoint, arrays, about)
+    weights_file.write(checkpoint, arrays, about)
     assert "torch is nothing" in refusal(path, out)
 
 
@@ -250,7 +253,7 @@ def test_nothing_is_unpickled() -> None:
 def golden(made: Recipe, folder: Path) -> dict[str, Any]:
     """What a run learned, in numbers that other machines round a little differently."""
     run = training.train(made, folder, seed=7, graded=False)
-    arrays, _ = weights.read(run.folder / "final.safetensors")
+    arrays, _ = weights_file.read(run.folder / "final.safetensors")
     norms = {name: float(np.linalg.norm(array)) for name, array in sorted(arrays.items())}
     return {"norms": norms, "log": runs.read_log(run.folder)[-1]}
 

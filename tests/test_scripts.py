@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zermelo.games import patterns
+from zermelo.games.reversi import patterns
 
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 

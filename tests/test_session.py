@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 import zermelo as z
-from zermelo import roster, saves
+from zermelo.players import registry as roster
+from zermelo.matches import saves
 from zermelo.games import registry
-from zermelo.players import Analysis, Limit, Player
-from zermelo.position import Position
+from zermelo.core.player import Analysis, Limit, Player
+from zermelo.core.position import Position
 from zermelo.ui.session import Session
 
 

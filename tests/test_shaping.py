@@ -8,11 +8,12 @@ import pytest
 
 import zermelo as z
 from naive import DIRECTIONS
-from zermelo.errors import BadSpec
+from zermelo.core.errors import BadSpec
 from zermelo.grading.graph import Graph
-from zermelo.learn import inspecting, shaping
-from zermelo.learn.many import Many
-from zermelo.learn.schedules import Linear
+from zermelo.learn.batch import inspect
+from zermelo.learn.batch import shaping
+from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.config.schedules import Linear
 
 SPECS = (
     "gomoku6",
@@ -154,7 +155,7 @@ def test_patterns_with_their_cells_are_as_many(spec: str) -> None:
     for row, (mine, theirs, _player) in enumerate(states.tolist()):
         free = game.full ^ (mine | theirs)
         for side, own in enumerate((mine, theirs)):
-            kinds = [pattern.kind for pattern in inspecting.patterns(game, own, free)]
+            kinds = [pattern.kind for pattern in inspect.patterns(game, own, free)]
             assert [kinds.count(kind) for kind in shaping.VALUES] == found[row, side].tolist()
 
 

@@ -16,14 +16,14 @@ import pytest
 import truth
 import zermelo as z
 from test_cli import answer, zermelo
-from zermelo.players import Limit
+from zermelo.core.player import Limit
 from zermelo.search import textbook
-from zermelo.search.clock import Clock
-from zermelo.search.runner import Unsolved
-from zermelo.search.solution import solve
-from zermelo.search.solver import Settings, Solver
-from zermelo.search.tables import Table, path_of
-from zermelo.words import bits
+from zermelo.search.limits import Clock
+from zermelo.search.negamax.runner import Unsolved
+from zermelo.search.solver.solution import solve
+from zermelo.search.solver.solver import Settings, Solver
+from zermelo.search.tablebase.tablebase import Table, path_of
+from zermelo.core.bitboard import bits
 
 SWITCHES = [
     Settings(*switches, deepening=False, table_bits=14)

@@ -26,8 +26,8 @@ import uvicorn
 import zermelo as z
 from zermelo import store as stores
 from zermelo.games import files, registry
-from zermelo.search.solution import solve
-from zermelo.store import BadStore, Changed, Row, Store
+from zermelo.search.solver.solution import solve
+from zermelo.store import (BadStore, Changed, Row, Store)
 from zermelo.studio.app import create_app
 
 JSON = {"content-type": "application/json"}

@@ -17,12 +17,14 @@ from click.testing import CliRunner
 
 import zermelo as z
 from zermelo.cli import cli
-from zermelo.contract import WordGame
-from zermelo.search import table_files, tables, textbook
+from zermelo.core.game import WordGame
+from zermelo.search.tablebase import files as table_files
+from zermelo.search.tablebase import tablebase
+from zermelo.search import textbook
 from zermelo.search.count import count
-from zermelo.search.table_files import BadTable
-from zermelo.search.tables import Table, path_of, rules_digest
-from zermelo.words import Word, popcount
+from zermelo.search.tablebase.files import BadTable
+from zermelo.search.tablebase.tablebase import Table, path_of, rules_digest
+from zermelo.core.bitboard import Word, popcount
 
 SPECS = (
     "tictactoe",
@@ -430,7 +432,7 @@ def test_rules_and_parameters_change_the_digest() -> None:
 def test_the_digest_is_the_same_in_another_process() -> None:
     specs = ("tictactoe", "mnk:4x3x3", "reversi:4")
     code = (
-        "import sys, zermelo as z; from zermelo.search.tables import rules_digest\n"
+        "import sys, zermelo as z; from zermelo.search.tablebase.tablebase import rules_digest\n"
         "print(*[rules_digest(z.game(spec)) for spec in sys.argv[1:]])"
     )
     out = subprocess.run(

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 import zermelo as z
-from zermelo.contract import WordGame
-from zermelo.games.tactics import WordLineGame
-from zermelo.search.tables import Table
-from zermelo.words import bits
+from zermelo.core.game import WordGame
+from zermelo.games.lines.tactics import WordLineGame
+from zermelo.search.tablebase.tablebase import Table
+from zermelo.core.bitboard import bits
 
 GRAVITY = (
     "line:rows=4,cols=3,win=3,gravity=true",

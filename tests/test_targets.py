@@ -14,12 +14,15 @@ import torch
 
 import zermelo as z
 from zermelo.grading.graph import Graph
-from zermelo.learn import acting, dqn, nets, shaping
-from zermelo.learn.acting import Acting, Rules, masked_argmax
-from zermelo.learn.encoders import Encoder
-from zermelo.learn.many import Many
-from zermelo.learn.nets import QNetwork, Shape
-from zermelo.learn.replay import Batch, Transitions
+from zermelo.learn.dqn import selfplay
+from zermelo.learn.dqn import learner as dqn
+from zermelo.learn.networks import q_network
+from zermelo.learn.batch import shaping
+from zermelo.learn.dqn.selfplay import Acting, Rules, masked_argmax
+from zermelo.learn.batch.encoders import Encoder
+from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.networks.q_network import QNetwork, Shape
+from zermelo.learn.batch.replay import Batch, Transitions
 
 GAMMA = 0.9
 HUGE = 50.0  # what a network may say of an illegal action
@@ -115,7 +118,7 @@ def test_the_exact_values_are_those_of_the_graph() -> None:
 # Transitions, as the learner gets them.
 
 
-def nth_legal(number: int) -> acting.Policy:
+def nth_legal(number: int) -> selfplay.Policy:
     """The n-th legal action, or the last."""
 
     def choose(_states: Any, legal: Any) -> Any:
@@ -125,7 +128,7 @@ def nth_legal(number: int) -> acting.Policy:
     return choose
 
 
-def greedy(table: Q, dice: np.random.Generator) -> acting.Policy:
+def greedy(table: Q, dice: np.random.Generator) -> selfplay.Policy:
     """A best action, equals by chance."""
 
     def choose(states: Any, legal: Any) -> Any:
@@ -158,9 +161,9 @@ def played(
     *,
     player: type[Acting] = Acting,
     rules: type[Rules] = Rules,
-    opponent: acting.Policy | None = None,
+    opponent: selfplay.Policy | None = None,
     plies: int = 40,
-    potential: acting.Potential | None = None,
+    potential: selfplay.Potential | None = None,
     **more: Any,
 ) -> Transitions:
     """Best play by a table, from everywhere, both seats by turns."""
@@ -224,7 +227,7 @@ def test_several_steps_of_best_play_say_the_same(steps: int) -> None:
 
 def test_transitions_against_an_opponent_are_of_both_sides_in_self_play() -> None:
     """Whoever chose the moves: the value behind one step is that of best play."""
-    rows = played(1, exact(), opponent=acting.random_policy(np.random.default_rng(9)))
+    rows = played(1, exact(), opponent=selfplay.random_policy(np.random.default_rng(9)))
     assert set(rows.states[:, 2].tolist()) == {0, 1}
     check_targets(rows, exact())
 
@@ -264,7 +267,7 @@ def test_an_answer_to_a_random_opponent() -> None:
 
 
 def test_an_answer_begins_with_own_moves_and_ends_count_for_their_owner() -> None:
-    opponent = acting.random_policy(np.random.default_rng(3))
+    opponent = selfplay.random_policy(np.random.default_rng(3))
     playing = Acting(many(), Rules(100, GAMMA, response=True), np.random.default_rng(4))
     rows = joined([playing.step(nth_legal(0), opponent, 1.0) for _ in range(30)])
     assert set(rows.factors.tolist()) == {0.0, np.float32(GAMMA)}
@@ -422,18 +425,18 @@ def test_symmetric_states_have_the_same_values_at_permuted_actions() -> None:
 # Shaping.
 
 
-def noise_potential() -> acting.Potential:
+def noise_potential() -> selfplay.Potential:
     """Any number for every state: shaping must bear all potentials."""
     table = np.random.default_rng(7).normal(size=3**9)
     encoder = Encoder("cells", GAME)
     return lambda states: table[code(encoder(states))]
 
 
-def potential_of(name: str) -> acting.Potential:
+def potential_of(name: str) -> selfplay.Potential:
     return noise_potential() if name == "noise" else shaping.make("patterns", many())
 
 
-def valued(potential: acting.Potential) -> Callable[[Any], float]:
+def valued(potential: selfplay.Potential) -> Callable[[Any], float]:
     """The same for one state, quickly."""
     states = states_of(exact())
     return dict(zip(exact(), potential(states).tolist(), strict=True)).__getitem__
@@ -588,9 +591,9 @@ def test_a_learner_with_a_wrong_target_is_seen(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_exported_dueling_networks_take_the_same_mean() -> None:
-    from zermelo.learn.forward import Forward
+    from zermelo.learn.networks.numpy_inference import Forward
 
     torch.manual_seed(2)
     net = QNetwork(Shape(hidden=(16,), dueling=True), (9,), 9)
-    plain = Forward(nets.exported(net), net.shape.to_json(), (9,))
+    plain = Forward(q_network.exported(net), net.shape.to_json(), (9,))
     check_dueling(lambda x, legal: torch.from_numpy(plain(x.numpy(), legal.numpy())), net)

@@ -6,14 +6,7 @@ import pytest
 
 import zermelo as z
 from test_cli import answer, zermelo
-from zermelo.search.textbook import (
-    FAR,
-    METHODS,
-    Search,
-    deepen,
-    principal_variation,
-    value_iteration,
-)
+from zermelo.search.textbook import (FAR, METHODS, Search, deepen, principal_variation, value_iteration)
 
 GAME = z.game("tictactoe")
 

@@ -9,16 +9,16 @@ import pytest
 import truth
 import zermelo as z
 from forcing import Board, Cell, Check, wander
-from zermelo.errors import ZermeloError
-from zermelo.games.large import BoardLineGame
-from zermelo.games.renju import RenjuGame
-from zermelo.players import Limit
+from zermelo.core.errors import ZermeloError
+from zermelo.games.lines.large import BoardLineGame
+from zermelo.games.lines.renju import RenjuGame
+from zermelo.core.player import Limit
 from zermelo.search import textbook
-from zermelo.search.boards import BoardEngine
-from zermelo.search.clock import Clock
+from zermelo.search.large.engine import BoardEngine
+from zermelo.search.limits import Clock
 from zermelo.search.engine import Forced
-from zermelo.search.threat_kernel import force
-from zermelo.search.threats import MAX_FOURS, ThreatSearch
+from zermelo.search.large.threat_kernel import force
+from zermelo.search.large.threat_search import MAX_FOURS, ThreatSearch
 
 NODES = 20_000
 RULES = ("gomoku", "gomoku:overline=exact", "gomoku:renju=true", "mnk:9x12x4", "mnk:16x10x6")

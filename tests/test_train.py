@@ -12,9 +12,13 @@ import pytest
 
 import zermelo as z
 from test_runs import command, interrupted, recipe
-from zermelo.errors import BadSpec
-from zermelo.learn import cards, recipes, runs, supervised, training
-from zermelo.learn.recipes import BadRecipe
+from zermelo.core.errors import BadSpec
+from zermelo.learn.runs import model_card
+from zermelo.learn.config import recipes
+from zermelo.learn.runs import run as runs
+from zermelo.learn.dqn import supervised
+from zermelo.learn.runs import training
+from zermelo.learn.config.recipes import BadRecipe
 from zermelo.store.history import History
 
 
@@ -158,7 +162,7 @@ def test_the_pictures(tabular: runs.Run) -> None:
     for title in ("mistake rate", "loss", "results", "mean Q"):
         assert title in texts["curves.svg"]
     assert texts["start.svg"].count("<rect") == 9 * 12
-    assert cards.curves([]) == cards.heat_map([], 3) == ""
+    assert model_card.curves([]) == model_card.heat_map([], 3) == ""
 
 
 def test_the_log(tabular: runs.Run) -> None:

@@ -12,19 +12,24 @@ import torch
 import zermelo as z
 from learners import GAME, OURS, PUBLISHED, tiny
 from zermelo.cli import cli
-from zermelo.games.published import PublishedSquava
-from zermelo.learn import hybrid, models, recipes, training, value, weights
-from zermelo.learn.crews import Order
-from zermelo.learn.encoders import Encoder, num_fillings, runs
-from zermelo.learn.many import Many
-from zermelo.learn.recipes import BadRecipe, Recipe
-from zermelo.learn.valued import UNIT, Looking, net_for, valued, worth
-from zermelo.learn.weights import BadWeights
-from zermelo.position import Position
-from zermelo.search import kernel as k
-from zermelo.search.analysis import analyze, to_json
-from zermelo.search.clock import Clock
-from zermelo.search.runner import Runner
+from zermelo.games.lines.published import PublishedSquava
+from zermelo.learn.hybrid import player as hybrid
+from zermelo.learn.models import model
+from zermelo.learn.config import recipes
+from zermelo.learn.runs import training
+from zermelo.learn.hybrid import trainer as value
+from zermelo.learn.networks import weights_file
+from zermelo.learn.actors.protocol import Order
+from zermelo.learn.batch.encoders import Encoder, num_fillings, runs
+from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.config.recipes import BadRecipe, Recipe
+from zermelo.learn.hybrid.kernel_network import (UNIT, Looking, net_for, valued, worth)
+from zermelo.learn.networks.weights_file import BadWeights
+from zermelo.core.position import Position
+from zermelo.search.negamax import kernel as k
+from zermelo.search.explain.analysis import analyze, to_json
+from zermelo.search.limits import Clock
+from zermelo.search.negamax.runner import Runner
 
 NAMES = {"ours": OURS, "published": PUBLISHED}
 
@@ -259,7 +264,7 @@ def test_the_published_evaluation() -> None:
 
 
 def _windows() -> list[tuple[int, int]]:
-    from zermelo.games.tactics import windows
+    from zermelo.games.lines.tactics import windows
 
     return windows(GAME.grid, 4)
 
@@ -334,7 +339,7 @@ def test_files_that_do_not_fit(trained: Path, tmp_path: Path) -> None:
         z.player(f"hybrid:{trained}").choose(z.game("tictactoe").start())
     with pytest.raises(BadWeights, match="it plays as hybrid:"):
         z.player(f"dqn:{trained}").choose(GAME.start())
-    arrays, said = weights.read(trained / models.FINAL)
+    arrays, said = weights_file.read(trained / model.FINAL)
     for name, change, part in (
         ("hidden", [128], "two widths"),
         ("hidden", [10**9, 5], "two widths"),
@@ -343,7 +348,7 @@ def test_files_that_do_not_fit(trained: Path, tmp_path: Path) -> None:
         ("hidden", [64, 32], "but by the network's shape"),
     ):
         path = tmp_path / "changed.safetensors"
-        weights.write(path, arrays, said | {"shape": said["shape"] | {name: change}})
+        weights_file.write(path, arrays, said | {"shape": said["shape"] | {name: change}})
         with pytest.raises(BadWeights, match=part):
             z.player(f"hybrid:{path}").choose(GAME.start())
 

@@ -12,14 +12,14 @@ import pygame
 import pytest
 from click.testing import CliRunner
 
-from zermelo import saves
+from zermelo.matches import saves
 from zermelo.cli import cli
 from zermelo.games import registry
-from zermelo.matches import Match
-from zermelo.players import Candidate
+from zermelo.matches.match import Match
+from zermelo.core.player import Candidate
 from zermelo.ui.session import Session
 from zermelo.ui.window import app as window
-from zermelo.ui.window import board, choices, drawing, layout, theme
+from zermelo.ui.window import (board, choices, drawing, layout, theme)
 from zermelo.ui.window.app import App
 
 EXAMPLES = [entry.example for entry in registry.entries()]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import zermelo as z
-from zermelo.games.tactics import WordLineGame
-from zermelo.learn import zero_kernel as k
-from zermelo.learn.kernel_search import KernelSearch
-from zermelo.learn.many import Many
-from zermelo.learn.zero_terms import UNKNOWN
+from zermelo.games.lines.tactics import WordLineGame
+from zermelo.learn.alphazero import search_kernel as k
+from zermelo.learn.alphazero.search_cpu import KernelSearch
+from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.alphazero.search_options import UNKNOWN
 
 torch = pytest.importorskip("torch", reason="torch is not installed: no tensors to test")
 PRESETS = ("tictactoe", "connect4", "gomoku6", "squava", "reversi:6")
@@ -81,8 +81,8 @@ def noise_for(rule: str, shape: tuple[int, int], dice: np.random.Generator) -> A
 
 
 def agree(game: Any, rule: Any, number: int, simulations: int) -> None:
-    from zermelo.learn.tensor_games import TensorGame
-    from zermelo.learn.tensor_search import Search
+    from zermelo.learn.alphazero.tensor_games import TensorGame
+    from zermelo.learn.alphazero.search_gpu import Search
 
     network, dice = Exact(game, 1), np.random.default_rng(2)
     states = Many(game).sampled(number, game.grid.size, 3)
@@ -124,7 +124,7 @@ def test_the_searches_agree_at_length(spec: str, rule: Any) -> None:
 @pytest.mark.parametrize("spec", RULES)
 def test_tensors_know_what_kernels_know(spec: str) -> None:
     """A million random moves in all: what is legal, won at once or forced, and what comes of it."""
-    from zermelo.learn.tensor_games import TensorGame
+    from zermelo.learn.alphazero.tensor_games import TensorGame
 
     game = game_of(spec)
     assert game.grid is not None

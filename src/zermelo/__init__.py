@@ -12,36 +12,28 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from zermelo.arena.running import tournament
-    from zermelo.contract import Game, WordGame
-    from zermelo.errors import (
-        BadBoard,
-        BadMove,
-        BadRecord,
-        BadSpec,
-        IllegalMove,
-        TooLarge,
-        ZermeloError,
-    )
+    from zermelo.arena.tournament import tournament
+    from zermelo.core.game import Game, WordGame
+    from zermelo.core.errors import (BadBoard, BadMove, BadRecord, BadSpec, IllegalMove, TooLarge, ZermeloError)
     from zermelo.games.registry import game
     from zermelo.grading.grade import Grade, grade
-    from zermelo.learn.training import train
-    from zermelo.matches import Match
-    from zermelo.matches import Match as match  # noqa: N813 - z.match(game) reads as a sentence
-    from zermelo.players import Analysis, Candidate, Limit, Player, Reason
-    from zermelo.position import Outcome, Position
+    from zermelo.learn.runs.training import train
+    from zermelo.matches.match import Match
+    from zermelo.matches.match import Match as match  # noqa: N813 - z.match(game) reads as a sentence
+    from zermelo.core.player import (Analysis, Candidate, Limit, Player, Reason)
+    from zermelo.core.position import Outcome, Position
     from zermelo.records import Record
-    from zermelo.roster import player
-    from zermelo.search.analysis import analyze
+    from zermelo.players.registry import player
+    from zermelo.search.explain.analysis import analyze
     from zermelo.search.count import count
-    from zermelo.search.solution import Solution, solve
-    from zermelo.words import Word
+    from zermelo.search.solver.solution import Solution, solve
+    from zermelo.core.bitboard import Word
 
 __version__ = "0.1.0"
 
 # Where each public name lives: imported when first used, so that `import zermelo` is light.
 _HOMES = {
-    "zermelo.errors": (
+    "zermelo.core.errors": (
         "BadBoard",
         "BadMove",
         "BadRecord",
@@ -50,20 +42,20 @@ _HOMES = {
         "TooLarge",
         "ZermeloError",
     ),
-    "zermelo.arena.running": ("tournament",),
-    "zermelo.contract": ("Game", "WordGame"),
+    "zermelo.arena.tournament": ("tournament",),
+    "zermelo.core.game": ("Game", "WordGame"),
     "zermelo.games.registry": ("game",),
     "zermelo.grading.grade": ("Grade", "grade"),
-    "zermelo.learn.training": ("train",),
-    "zermelo.matches": ("Match",),
-    "zermelo.players": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
-    "zermelo.position": ("Outcome", "Position"),
+    "zermelo.learn.runs.training": ("train",),
+    "zermelo.matches.match": ("Match",),
+    "zermelo.core.player": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
+    "zermelo.core.position": ("Outcome", "Position"),
     "zermelo.records": ("Record",),
-    "zermelo.roster": ("player",),
-    "zermelo.search.analysis": ("analyze",),
+    "zermelo.players.registry": ("player",),
+    "zermelo.search.explain.analysis": ("analyze",),
     "zermelo.search.count": ("count",),
-    "zermelo.search.solution": ("Solution", "solve"),
-    "zermelo.words": ("Word",),
+    "zermelo.search.solver.solution": ("Solution", "solve"),
+    "zermelo.core.bitboard": ("Word",),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - words first, then errors

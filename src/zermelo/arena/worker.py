@@ -13,8 +13,8 @@ from typing import IO, Any
 
 from zermelo.arena.plan import Plan
 from zermelo.arena.scoresheet import Scoresheet
-from zermelo.arena.table import Table, crash
-from zermelo.errors import ZermeloError
+from zermelo.arena.game import Table, crash
+from zermelo.core.errors import ZermeloError
 from zermelo.games import files
 
 _REPORT = 0.1  # seconds between two reports, at least

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 
 from zermelo.bench import actors, measure
-from zermelo.contract import WordGame
+from zermelo.core.game import WordGame
 from zermelo.games import registry
 from zermelo.grading.chances import Chances, chances
 from zermelo.grading.graph import Graph
-from zermelo.learn import recipes
-from zermelo.learn.acting import Acting, masked_argmax
-from zermelo.learn.deep import Deep
-from zermelo.learn.exams import exam_for
-from zermelo.learn.many import Many
+from zermelo.learn.config import recipes
+from zermelo.learn.dqn.selfplay import Acting, masked_argmax
+from zermelo.learn.dqn.trainer import Deep
+from zermelo.learn.batch.exams import exam_for
+from zermelo.learn.batch.game_batch import Many
 
 RECIPES = ("tictactoe-dqn", "gomoku6-dueling")  #: whose speed is measured
 TASK = "unbeatable"
@@ -244,7 +244,7 @@ def _stable_baselines3(examiner: Examiner, seed: int) -> None:
     that were tried for half a minute each.
     """
     dqn = importlib.import_module("stable_baselines3").DQN
-    from zermelo.envs.gym import GameEnv
+    from zermelo.envs.gymnasium_env import GameEnv
     from zermelo.envs.planes import Planes
 
     class BothSeats(GameEnv):

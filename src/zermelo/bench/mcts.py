@@ -12,12 +12,12 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from zermelo.arena.running import tournament
+from zermelo.arena.tournament import tournament
 from zermelo.bench import measure
-from zermelo.contract import Game
+from zermelo.core.game import Game
 from zermelo.games import registry
-from zermelo.search.clock import Clock
-from zermelo.search.tree import Tree
+from zermelo.search.limits import Clock
+from zermelo.search.mcts.tree import Tree
 
 GAMES = ("tictactoe", "connect4", "gomoku6", "gomoku", "reversi")
 MATCHED = ("connect4", "gomoku6", "reversi")  #: games are played of these

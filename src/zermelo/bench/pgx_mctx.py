@@ -5,7 +5,7 @@ import statistics
 import time
 from typing import Any
 
-from zermelo.learn.nets import DENSE, Shape
+from zermelo.learn.networks.q_network import DENSE, Shape
 
 _PLIES = 6
 _CELLS = 42

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zermelo.contract import Game, WordGame
-from zermelo.errors import ZermeloError
-from zermelo.position import Position
-from zermelo.search.clock import Clock
-from zermelo.search.runner import Runner
+from zermelo.core.game import Game, WordGame
+from zermelo.core.errors import ZermeloError
+from zermelo.core.position import Position
+from zermelo.search.limits import Clock
+from zermelo.search.negamax.runner import Runner
 
 #: Connect Four: the stones played in each drawn set. "Easy" is decided within so many plies.
 STONES = {"end": (28, 34), "middle": (16, 26), "begin-easy": (4, 14)}

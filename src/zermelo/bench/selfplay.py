@@ -13,11 +13,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from zermelo.bench import measure
-from zermelo.contract import WordGame
-from zermelo.errors import BadSpec
+from zermelo.core.game import WordGame
+from zermelo.core.errors import BadSpec
 from zermelo.games import registry
-from zermelo.learn import recipes, throughput
-from zermelo.learn.nets import DENSE, TOWER, Shape
+from zermelo.learn.config import recipes
+from zermelo.learn.alphazero import throughput
+from zermelo.learn.networks.q_network import DENSE, TOWER, Shape
 
 SIMULATIONS = 32
 SHAPES = {

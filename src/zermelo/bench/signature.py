@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from zermelo.bench import positions
-from zermelo.contract import WordGame
+from zermelo.core.game import WordGame
 from zermelo.games import registry
-from zermelo.search.clock import Clock
+from zermelo.search.limits import Clock
 from zermelo.search.count import count
-from zermelo.search.solver import Settings, Solver
+from zermelo.search.solver.solver import Settings, Solver
 
 _DEPTHS = {
     "tictactoe": 9,

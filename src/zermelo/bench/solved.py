@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from zermelo.bench import measure
-from zermelo.contract import WordGame
-from zermelo.errors import ZermeloError
+from zermelo.core.game import WordGame
+from zermelo.core.errors import ZermeloError
 from zermelo.games import registry
-from zermelo.position import Position
-from zermelo.search.clock import Clock
-from zermelo.search.solver import Settings, Solver
+from zermelo.core.position import Position
+from zermelo.search.limits import Clock
+from zermelo.search.solver.solver import Settings, Solver
 
 #: value for the first player, and plies to the end where they are published
 _MNK: dict[str, tuple[int, int | None]] = {

@@ -10,21 +10,18 @@ import sys
 import click
 
 from zermelo import __version__
-from zermelo.cli import (
-    arena,
-    grading,
-    history,
-    inspecting,
-    measuring,
-    playing,
-    proving,
-    serving,
-    solving,
-    tables,
-    training,
-    windowing,
-)
-from zermelo.errors import ZermeloError
+from zermelo.cli import grade
+from zermelo.cli import inspect
+from zermelo.cli import bench
+from zermelo.cli import play
+from zermelo.cli import prove
+from zermelo.cli import studio
+from zermelo.cli import solve
+from zermelo.cli import table
+from zermelo.cli import train
+from zermelo.cli import window
+from zermelo.cli import arena, history
+from zermelo.core.errors import ZermeloError
 
 _BAD_ARGUMENTS, _INTERRUPTED = 2, 130
 
@@ -90,28 +87,28 @@ def cli() -> None:
 
 
 for _command in (
-    playing.games,
-    playing.players,
-    playing.play,
-    playing.choose,
-    playing.convert,
-    solving.solve,
-    solving.analyze,
-    solving.textbook,
-    solving.count,
-    inspecting.inspect,
-    tables.table,
-    proving.prove,
-    tables.book,
+    play.games,
+    play.players,
+    play.play,
+    play.choose,
+    play.convert,
+    solve.solve,
+    solve.analyze,
+    solve.textbook,
+    solve.count,
+    inspect.inspect,
+    table.table,
+    prove.prove,
+    table.book,
     arena.arena,
-    grading.grade,
-    grading.positions,
+    grade.grade,
+    grade.positions,
     history.history,
-    training.train,
-    training.runs,
-    serving.studio,
-    windowing.window,
-    measuring.warm,
-    measuring.bench,
+    train.train,
+    train.runs,
+    studio.studio,
+    window.window,
+    bench.warm,
+    bench.bench,
 ):
     cli.add_command(_command)

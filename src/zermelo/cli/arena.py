@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zermelo.cli import asking
+from zermelo.cli import options
 
 if TYPE_CHECKING:
-    from zermelo.arena.running import Progress, Result
+    from zermelo.arena.tournament import Progress, Result
 
 
 class Hypotheses(click.ParamType[tuple[float, float]]):
@@ -39,10 +39,10 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
     type=click.IntRange(0, 100),
     help="Random plies before the players begin.  [0 up to 16 cells, else 2]",
 )
-@click.option("--seconds", type=asking.Seconds(), help="Thinking time a move.")
+@click.option("--seconds", type=options.Seconds(), help="Thinking time a move.")
 @click.option(
     "--patience",
-    type=asking.Seconds(),
+    type=options.Seconds(),
     default=120.0,
     help="Where there is no such limit: when a player hangs.",
     show_default=True,
@@ -54,7 +54,7 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
 @click.option(
     "--html", type=click.Path(dir_okay=False, path_type=Path), help="A report as a web page."
 )
-@asking.json_option
+@options.json_option
 def arena(
     game: str,
     players: tuple[str, ...],
@@ -68,7 +68,7 @@ def arena(
 
     A player is a spec, or a Python file with a class derived from zermelo.Player.
     """
-    from zermelo.arena.running import Interrupted, tournament
+    from zermelo.arena.tournament import Interrupted, tournament
 
     if resume and db is None:
         msg = "--resume goes with --db: the file that the games were kept in"
@@ -76,7 +76,7 @@ def arena(
     if html is not None and not html.absolute().parent.is_dir():
         msg = f"--html {html}: there is no such folder"
         raise click.UsageError(msg)
-    with asking.progress(f"arena {game}") as say:
+    with options.progress(f"arena {game}") as say:
         try:
             result = tournament(
                 game,
@@ -89,7 +89,7 @@ def arena(
         except Interrupted as stopped:
             result = stopped.result
     if as_json:
-        asking.print_json(result.to_json())
+        options.print_json(result.to_json())
     else:
         _print(result)
     if not result.finished:
@@ -125,7 +125,7 @@ def _print(result: "Result") -> None:
             )
         )
     numbers = tuple(str(number) for number in range(1, len(names) + 1))
-    asking.table(("", "player", *numbers, "Elo", "95%", "a move"), rows)
+    options.table(("", "player", *numbers, "Elo", "95%", "a move"), rows)
     click.echo(f"{found.games:,} games; wins, draws and losses of the row's player")
     if found.repeated:
         click.echo(f"{found.repeated:,} repeated games, which are not rated")
@@ -165,11 +165,11 @@ def _command(*, resume: bool = False) -> str:
 def _write(path: Path, result: "Result") -> None:
     import importlib.metadata
 
-    from zermelo.arena import page
+    from zermelo.arena import report
     from zermelo.bench import measure
 
     versions = {name: importlib.metadata.version(name) for name in ("numpy", "numba")}
-    text = page.to_html(result, _command(), {**measure.machine(), **versions})
+    text = report.to_html(result, _command(), {**measure.machine(), **versions})
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zermelo.cli import asking
-from zermelo.errors import ZermeloError
+from zermelo.cli import options
+from zermelo.core.errors import ZermeloError
 
 if TYPE_CHECKING:
-    from zermelo.contract import Game
-    from zermelo.matches import Match
+    from zermelo.core.game import Game
+    from zermelo.matches.match import Match
     from zermelo.store.history import History, Kept
     from zermelo.store.runs import Run
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=click.Path(path_type=Path), help="A file, or a folder for one file a game."
 )
-@asking.json_option
+@options.json_option
 def history(
     action: str,
     ids: tuple[str, ...],
@@ -47,7 +47,7 @@ def history(
 
     The ID of a run is a number, that of a game in it RUN/NUMBER, that of a match a word.
     """
-    from zermelo import saves
+    from zermelo.matches import saves
     from zermelo.store.history import History
 
     if action == "show" and not ids:
@@ -73,14 +73,14 @@ def _list(
     runs = store.runs(game, player, limit)
     games = store.games(game, player, limit)
     if as_json:
-        asking.print_json(
+        options.print_json(
             {"runs": [_run_json(store, run) for run in runs], "games": [vars(g) for g in games]}
         )
         return
     if not runs and not games:
         click.echo("nothing is kept here yet")
     if runs:
-        asking.table(
+        options.table(
             ("run", "kind", "game", "players", "games", "state", "when"),
             [
                 (
@@ -98,7 +98,7 @@ def _list(
     if runs and games:
         click.echo()
     if games:
-        asking.table(
+        options.table(
             ("id", "game", "first", "second", "result", "plies", "when"),
             [
                 (g.id, g.game, g.first, g.second, _result(g), len(g.moves), _when(g.played))
@@ -114,7 +114,7 @@ def _show(store: "History", key: str, game: str | None, *, as_json: bool) -> Non
         return
     found = _one(store, key)
     if as_json:
-        asking.print_json(vars(found))
+        options.print_json(vars(found))
         return
     click.echo(f"{found.id}: {found.game}, {found.first} against {found.second}")
     match = _match(found, game)
@@ -130,7 +130,7 @@ def _show(store: "History", key: str, game: str | None, *, as_json: bool) -> Non
 
 def _show_run(store: "History", run: "Run", *, as_json: bool) -> None:
     if as_json:
-        asking.print_json(_run_json(store, run))
+        options.print_json(_run_json(store, run))
         return
     click.echo(f"{run.id}: {run.kind} of {run.game}, {run.state}, {_when(run.updated)}")
     for name, value in run.settings.items():
@@ -142,14 +142,14 @@ def _show_run(store: "History", run: "Run", *, as_json: bool) -> None:
         rows = [
             (r["first"], r["second"], r["wins"], r["draws"], r["losses"]) for r in result["results"]
         ]
-        asking.table(("first", "second", "wins", "draws", "losses"), rows)
+        options.table(("first", "second", "wins", "draws", "losses"), rows)
     if "elo" in result:
         click.echo()
         elo = sorted(result["elo"].items(), key=lambda item: -item[1]["rating"])
         rated = [
             (name, f"{e['rating']:+.0f}", f"{e['low']:+.0f} to {e['high']:+.0f}") for name, e in elo
         ]
-        asking.table(("player", "Elo", "95%"), rated)
+        options.table(("player", "Elo", "95%"), rated)
         for lost in result["forfeits"]:
             click.echo(f"{lost['player']} lost {lost['games']:,}: {lost['reason']}")
     elif result:
@@ -219,7 +219,7 @@ def _replayed(kept: "Kept", game: str | None) -> "Match":
 
 def _match(kept: "Kept", game: str | None) -> "Match | None":
     """The game played again; None where that takes a file which nobody has named."""
-    from zermelo.matches import Match
+    from zermelo.matches.match import Match
 
     rules = _rules(kept.game, game)
     if rules is None:

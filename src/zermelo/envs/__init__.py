@@ -5,11 +5,11 @@ Optional: `pip install zermelo[envs]` brings the first two.
 
 from typing import TYPE_CHECKING, Any
 
-from zermelo.errors import ZermeloError
+from zermelo.core.errors import ZermeloError
 
 if TYPE_CHECKING:
-    from zermelo.envs.aec import GameAEC
-    from zermelo.envs.gym import GameEnv
+    from zermelo.envs.pettingzoo_env import GameAEC
+    from zermelo.envs.gymnasium_env import GameEnv
 
 __all__ = ["aec_env", "gym_env"]
 
@@ -17,7 +17,7 @@ __all__ = ["aec_env", "gym_env"]
 def aec_env(spec: str, **options: Any) -> "GameAEC":
     """A PettingZoo AEC environment; `raw=True` leaves the checks of actions and order out."""
     _need("pettingzoo", "aec_env")
-    from zermelo.envs.aec import CheckedAEC, GameAEC
+    from zermelo.envs.pettingzoo_env import CheckedAEC, GameAEC
 
     raw = options.pop("raw", False)
     return (GameAEC if raw else CheckedAEC)(spec, **options)
@@ -26,7 +26,7 @@ def aec_env(spec: str, **options: Any) -> "GameAEC":
 def gym_env(spec: str, **options: Any) -> "GameEnv":
     """A Gymnasium environment for one seat; the opponent's replies are part of `step`."""
     _need("gymnasium", "gym_env")
-    from zermelo.envs.gym import GameEnv
+    from zermelo.envs.gymnasium_env import GameEnv
 
     return GameEnv(spec, **options)
 

@@ -5,14 +5,14 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from zermelo import roster
-from zermelo.contract import Game
-from zermelo.errors import BadSpec, ZermeloError
-from zermelo.games.lines import LineGame
-from zermelo.games.renju import RenjuGame
-from zermelo.games.reversi import Reversi
-from zermelo.players import Analysis, Candidate, Limit, Player
-from zermelo.position import Position
+from zermelo.players import registry as roster
+from zermelo.core.game import Game
+from zermelo.core.errors import BadSpec, ZermeloError
+from zermelo.games.lines.rules import LineGame
+from zermelo.games.lines.renju import RenjuGame
+from zermelo.games.reversi.rules import Reversi
+from zermelo.core.player import (Analysis, Candidate, Limit, Player)
+from zermelo.core.position import Position
 
 try:
     import pyspiel
@@ -50,9 +50,9 @@ def load(game: Game) -> Any:
     """The game in OpenSpiel: its own where there is one, else ours registered there."""
     name = native_name(game)
     if name is None:
-        from zermelo.envs import open_spiel
+        from zermelo.envs import open_spiel_games
 
-        name = open_spiel.register(game.spec)
+        name = open_spiel_games.register(game.spec)
     return pyspiel.load_game(name)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zermelo.contract import Game, MaskGame
-from zermelo.errors import BadSpec
-from zermelo.notation import Grid
+from zermelo.core.game import Game, MaskGame
+from zermelo.core.errors import BadSpec
+from zermelo.core.notation import Grid
 
 Array = NDArray[np.int8]
 

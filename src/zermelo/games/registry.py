@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zermelo import specs
-from zermelo.contract import Game
-from zermelo.errors import BadSpec
+from zermelo.core import specs
+from zermelo.core.game import Game
+from zermelo.core.errors import BadSpec
 from zermelo.games import files
-from zermelo.games.large import BoardLineGame
-from zermelo.games.patterns import SIDE, PatternReversi
-from zermelo.games.reversi import Reversi
-from zermelo.games.tactics import WordLineGame
-from zermelo.notation import MAX_SIDE, shown
-from zermelo.specs import Parameter
-from zermelo.words import WORD_BITS
+from zermelo.games.lines.large import BoardLineGame
+from zermelo.games.reversi.patterns import SIDE, PatternReversi
+from zermelo.games.reversi.rules import Reversi
+from zermelo.games.lines.tactics import WordLineGame
+from zermelo.core.notation import MAX_SIDE, shown
+from zermelo.core.specs import Parameter
+from zermelo.core.bitboard import WORD_BITS
 
 #: Compiled for themselves; every other size of a family shares one compilation.
 PRESETS = ("tictactoe", "connect4", "gomoku6", "squava", "reversi")
@@ -154,7 +154,7 @@ def _gomoku(spec: str, size: int, overline: str, *, renju: bool) -> Game:
         msg = f"{shown(spec)}: renju has its own rule for overlines: leave overline out"
         raise BadSpec(msg)
     if renju:
-        from zermelo.games.renju import RenjuGame  # it needs numpy, the other rules do not
+        from zermelo.games.lines.renju import RenjuGame  # it needs numpy, the other rules do not
 
         return RenjuGame(size, spec)
     return _line(spec, rows=size, cols=size, win=five, overline=overline)

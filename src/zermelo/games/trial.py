@@ -3,10 +3,10 @@
 import random
 from typing import Any, NoReturn
 
-from zermelo.contract import Game, MaskGame, WordGame
-from zermelo.errors import BadSpec
-from zermelo.notation import Grid, shown
-from zermelo.words import WORD_BITS
+from zermelo.core.game import Game, MaskGame, WordGame
+from zermelo.core.errors import BadSpec
+from zermelo.core.notation import Grid, shown
+from zermelo.core.bitboard import WORD_BITS
 
 GAMES, MAX_PLIES = 20, 5_000
 
@@ -80,7 +80,7 @@ def _check_looks(game: Game) -> None:
         _refuse(game, "to_text", twice, "two actions share this move")
     grid: Any = game.grid
     if grid is not None and not isinstance(grid, Grid):
-        _refuse(game, "grid", grid, "it must be a zermelo.notation.Grid")
+        _refuse(game, "grid", grid, "it must be a zermelo.core.notation.Grid")
     state = game.initial()
     board: Any = game.board(state)
     if grid is not None and (not isinstance(board, tuple) or len(board) != grid.size):

@@ -5,18 +5,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from zermelo.contract import Game, WordGame
-from zermelo.errors import ZermeloError
+from zermelo.core.game import Game, WordGame
+from zermelo.core.errors import ZermeloError
 from zermelo.games import registry
-from zermelo.grading import maker, sets, unbeatable
-from zermelo.grading.chances import Ceiling, Chances, ceiling, chances
+from zermelo.grading import generate
+from zermelo.grading import position_sets
+from zermelo.grading import unbeatable
+from zermelo.grading.chances import (Ceiling, Chances, ceiling, chances)
 from zermelo.grading.choices import Choices
 from zermelo.grading.graph import Graph
-from zermelo.grading.sets import Graded
-from zermelo.grading.truth import Prover, Truth
+from zermelo.grading.position_sets import Graded
+from zermelo.grading.oracle import Prover, Truth
 from zermelo.grading.unbeatable import Trial
-from zermelo.players import Limit, Player
-from zermelo.position import Position
+from zermelo.core.player import Limit, Player
+from zermelo.core.position import Position
 
 SECONDS = 10.0  #: for the solver on one position, and on the value of the game
 SEATS = ("first", "second")
@@ -180,12 +182,12 @@ class _Work:
     def sets(self, positions: str | Path | Iterable[Position] | None) -> dict[str, list[Graded]]:
         """What to grade by, by name."""
         if isinstance(positions, str | Path):
-            return {Path(positions).stem: sets.read(Path(positions), self.game)}
+            return {Path(positions).stem: position_sets.read(Path(positions), self.game)}
         if positions is not None:
             return {"given": [Graded(position) for position in positions]}
         if self.graph is not None:
             return {"all": [Graded(Position(self.game, s, None)) for s in self.graph.running]}
-        return sets.shipped(self.game) or {"drawn": self._drawn()}
+        return position_sets.shipped(self.game) or {"drawn": self._drawn()}
 
     def _drawn(self) -> list[Graded]:
         self.found.notes.append(
@@ -196,8 +198,8 @@ class _Work:
         def say(found: int, _looked: int) -> None:
             self.progress(f"{found} of {_DRAWN} positions drawn")
 
-        wanted = maker.Wanted(nodes=_DRAWN_NODES)
-        return maker.draw(self.game, _DRAWN, wanted=wanted, progress=say)
+        wanted = generate.Wanted(nodes=_DRAWN_NODES)
+        return generate.draw(self.game, _DRAWN, wanted=wanted, progress=say)
 
     def judge(self, by_name: dict[str, list[Graded]]) -> None:
         """Every position once."""

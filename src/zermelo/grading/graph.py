@@ -6,8 +6,8 @@ Any game of the contract will do, compiled or not, and the answers owe nothing t
 from collections import deque
 from typing import Any
 
-from zermelo.contract import Game, WordGame
-from zermelo.grading.truth import Verdict
+from zermelo.core.game import Game, WordGame
+from zermelo.grading.oracle import Verdict
 
 MAX_STATES = 20_000  #: of a game that is graded over all its states
 

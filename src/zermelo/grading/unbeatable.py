@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from zermelo.contract import Game, WordGame
+from zermelo.core.game import Game, WordGame
 from zermelo.grading.choices import Choices
-from zermelo.grading.truth import Prover
+from zermelo.grading.oracle import Prover
 
 MAX_POSITIONS = 5_000_000
 _PROBE_NODES = 20_000  # for finding a mistake long before the board shows it

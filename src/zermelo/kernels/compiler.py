@@ -25,11 +25,11 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from zermelo import words
-from zermelo.contract import Game
-from zermelo.errors import ZermeloError
+from zermelo.core import bitboard
+from zermelo.core.game import Game
+from zermelo.core.errors import ZermeloError
 from zermelo.kernels import cache
-from zermelo.symmetry import turn_word
+from zermelo.core.symmetry import turn_word
 
 Kernel = Callable[..., Any]
 
@@ -50,7 +50,7 @@ _INTRINSICS = (
     "prefetch",
 )
 _SHAPES = ("load", "store", "turned", "as_words", "key", "load_key", "store_key")
-_STATE = tuple[words.Word, ...]
+_STATE = tuple[bitboard.Word, ...]
 _GAME_NAMES = ("game", "_game", "self")
 
 
@@ -157,7 +157,7 @@ class _Writer:
         self._add("kernel", self.function)
         fields = sorted(self.constants)
         # A frozen array stands by itself: numba copies the whole tuple into whatever reads it.
-        arrays = [n for n in fields if self.frozen and self.constants[n] is words.Numbers]
+        arrays = [n for n in fields if self.frozen and self.constants[n] is bitboard.Numbers]
         fields = [name for name in fields if name not in arrays]
         values = tuple(self._value(name) for name in fields)
         is_bare = _name(self.function) in _BARE
@@ -322,7 +322,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if _is_game(node.value):
             self.writer.constant(node.attr)
-            if self.writer.frozen and self.writer.constants[node.attr] is words.Numbers:
+            if self.writer.frozen and self.writer.constants[node.attr] is bitboard.Numbers:
                 return ast.copy_location(ast.Name(f"game_{node.attr}", node.ctx), node)
         self.generic_visit(node)
         return node
@@ -382,16 +382,16 @@ def _typed(value: Any, hint: Any, where: str) -> Any:
         hints = typing.get_args(hint)
         inner = [hints[0]] * len(value) if hints[-1] is Ellipsis else list(hints)
         return tuple(_typed(v, h, where) for v, h in zip(value, inner, strict=True))
-    if hint is words.Numbers:
+    if hint is bitboard.Numbers:
         return np.ascontiguousarray(value)
-    kinds = {words.Word: np.uint64, int: np.int64, bool: np.bool_}
+    kinds = {bitboard.Word: np.uint64, int: np.int64, bool: np.bool_}
     if hint not in kinds:
         msg = f"{where} is annotated {hint}: the compiler knows Word, int, bool and tuples"
         raise KernelError(msg)
     try:
         return kinds[hint](value)
     except (OverflowError, TypeError, ValueError):
-        kind = "word of 64 bits" if hint is words.Word else hint.__name__
+        kind = "word of 64 bits" if hint is bitboard.Word else hint.__name__
         msg = f"{where} is {value!r}: that is no {kind}"
         raise KernelError(msg) from None
 

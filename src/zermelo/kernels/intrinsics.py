@@ -1,6 +1,6 @@
-"""The compiled twins of `zermelo.words`: same names, same answers, on uint64.
+"""The compiled twins of `zermelo.core.bitboard`: same names, same answers, on uint64.
 
-Generated kernels import from here what rules and kernels import from `zermelo.words`.
+Generated kernels import from here what rules and kernels import from `zermelo.core.bitboard`.
 """
 
 from typing import Any

@@ -12,10 +12,13 @@ import sys
 import time
 from pathlib import Path
 
-from zermelo.errors import ZermeloError
-from zermelo.learn import cards, exams, training, weights
-from zermelo.learn.training import Progress
-from zermelo.learn.zero import Zero
+from zermelo.core.errors import ZermeloError
+from zermelo.learn.runs import model_card
+from zermelo.learn.batch import exams
+from zermelo.learn.runs import training
+from zermelo.learn.networks import weights_file
+from zermelo.learn.runs.training import Progress
+from zermelo.learn.alphazero.trainer import Zero
 
 _PAUSE = 15.0  # seconds between two lines
 
@@ -71,11 +74,11 @@ def _train(asked: argparse.Namespace) -> int:
         _say(f"note: {warning}")
     training.follow(run, trainer, tell)
     spent = time.monotonic() - began
-    cards.write(run, {}, asked.device)
+    model_card.write(run, {}, asked.device)
     _say(f"{run.folder}: {trainer.updates:,} updates in {spent:.0f} s, all included")
     if isinstance(trainer, Zero):
         marks = {name: trainer.marked(exam) for name, exam in exams.read(run.game, asked.labels)}
-        weights.write_whole(run.folder / "marks.json", json.dumps(marks, indent=1).encode())
+        weights_file.write_whole(run.folder / "marks.json", json.dumps(marks, indent=1).encode())
         for name, found in marks.items():
             _say(
                 f"{name}: {found['positions']:,} positions, mistakes of the policy "

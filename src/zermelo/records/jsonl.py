@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from zermelo.contract import Game
-from zermelo.errors import BadRecord
-from zermelo.notation import shown
-from zermelo.position import Outcome
+from zermelo.core.game import Game
+from zermelo.core.errors import BadRecord
+from zermelo.core.notation import shown
+from zermelo.core.position import Outcome
 from zermelo.records.record import Record, named, replay
 
 _KEYS = {"game", "moves", "result"}

@@ -1,8 +1,8 @@
 """Text: `squava b2 c3 a1 … 1-0`, one game a line: spec, moves, result (`*` while it runs)."""
 
-from zermelo.contract import Game
-from zermelo.errors import BadRecord
-from zermelo.position import Outcome
+from zermelo.core.game import Game
+from zermelo.core.errors import BadRecord
+from zermelo.core.position import Outcome
 from zermelo.records.record import Record, named, replay
 
 RESULTS = {"1-0": Outcome.FIRST, "0-1": Outcome.SECOND, "1/2-1/2": Outcome.DRAW, "*": None}

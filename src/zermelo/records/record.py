@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from zermelo.contract import Game
-from zermelo.errors import BadRecord, IllegalMove
+from zermelo.core.game import Game
+from zermelo.core.errors import BadRecord, IllegalMove
 from zermelo.games import registry
-from zermelo.matches import Match
-from zermelo.notation import shown
-from zermelo.position import Outcome, Position
+from zermelo.matches.match import Match
+from zermelo.core.notation import shown
+from zermelo.core.position import Outcome, Position
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zermelo.contract import Game, MaskGame, WordGame
-from zermelo.errors import TooLarge
+from zermelo.core.game import Game, MaskGame, WordGame
+from zermelo.core.errors import TooLarge
 from zermelo.kernels import compiled, kernel
-from zermelo.position import Outcome
-from zermelo.symmetry import Symmetry, byte_tables
-from zermelo.words import lowest, mix, popcount, scale, word
+from zermelo.core.position import Outcome
+from zermelo.core.symmetry import Symmetry, byte_tables
+from zermelo.core.bitboard import (lowest, mix, popcount, scale, word)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

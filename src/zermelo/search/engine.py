@@ -9,9 +9,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from zermelo.contract import Game
-from zermelo.search.clock import Clock
-from zermelo.words import sign
+from zermelo.core.game import Game
+from zermelo.search.limits import Clock
+from zermelo.core.bitboard import sign
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from zermelo.contract import BoardGame, Game, WordGame
-from zermelo.search import kernel as k
-from zermelo.search.clock import Clock
+from zermelo.core.game import BoardGame, Game, WordGame
+from zermelo.search.negamax import kernel as k
+from zermelo.search.limits import Clock
 from zermelo.search.engine import Engine
-from zermelo.search.runner import Net, Runner
+from zermelo.search.negamax.runner import Net, Runner
 
 _TABLE_BITS = 19
 _MAX_LINE = 64
@@ -18,7 +18,7 @@ def engine_for(game: Game) -> Engine:
     if isinstance(game, WordGame):
         return WordEngine(game)
     if isinstance(game, BoardGame):
-        from zermelo.search.boards import BoardEngine
+        from zermelo.search.large.engine import BoardEngine
 
         return BoardEngine(game)
     return PlainEngine(game)

@@ -12,9 +12,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from zermelo.contract import Game
-from zermelo.errors import TooLarge
-from zermelo.position import Position
+from zermelo.core.game import Game
+from zermelo.core.errors import TooLarge
+from zermelo.core.position import Position
 
 METHODS = ("minimax", "alphabeta", "memo", "both", "value-iteration")
 ORDERS = ("index", "centre")

@@ -7,7 +7,7 @@ matches of the studio are here. docs/arena.md says what the tables mean.
 import time
 from dataclasses import dataclass, replace
 
-from zermelo.errors import ZermeloError
+from zermelo.core.errors import ZermeloError
 from zermelo.store.file import BadStore, File
 
 __all__ = ["MAX_MATCHES", "BadStore", "Changed", "Row", "Store"]

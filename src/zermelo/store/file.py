@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
-from zermelo.errors import ZermeloError
+from zermelo.core.errors import ZermeloError
 
 _PATIENCE = 5.0  # seconds to wait for another writer
 _VERSION_1 = """

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from zermelo.errors import BadBoard
+from zermelo.core.errors import BadBoard
 from zermelo.games import registry
-from zermelo.players import Analysis, Candidate
-from zermelo.position import Position
+from zermelo.core.player import Analysis, Candidate
+from zermelo.core.position import Position
 
 
 def parse(board: list[int], player: int, board_size: int, win_length: int | None) -> Position:

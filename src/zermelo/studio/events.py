@@ -7,8 +7,8 @@ from typing import Any
 
 from fastapi.responses import StreamingResponse
 
-from zermelo.errors import ZermeloError
-from zermelo.studio.door import Receive, Scope, Send
+from zermelo.core.errors import ZermeloError
+from zermelo.studio.limits import Receive, Scope, Send
 from zermelo.studio.thinking import Stream
 
 _AT_ONCE = 0.5  # seconds in which what goes wrong is still an error, and no event

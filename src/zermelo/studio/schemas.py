@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from zermelo.notation import shown
+from zermelo.core.notation import shown
 
 MAX_SECONDS = 60.0
 MAX_MOVES = 500

@@ -16,13 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from zermelo import roster
-from zermelo.errors import ZermeloError
-from zermelo.players import Analysis, Limit, Player
-from zermelo.position import Position
-from zermelo.search.analysis import Analyst
-from zermelo.search.levels import LevelPlayer
-from zermelo.search.solver import Settings
+from zermelo.players import registry as roster
+from zermelo.core.errors import ZermeloError
+from zermelo.core.player import Analysis, Limit, Player
+from zermelo.core.position import Position
+from zermelo.search.explain.analysis import Analyst
+from zermelo.players.levels import LevelPlayer
+from zermelo.search.solver.solver import Settings
 
 ANALYST = "analysis"
 _SPARE = 16  # players kept for the next call, of all kinds together

@@ -3,14 +3,14 @@
 from functools import lru_cache
 from typing import Any
 
-from zermelo.matches import Match
-from zermelo.notation import Grid
-from zermelo.players import Analysis
-from zermelo.position import Position
-from zermelo.roster import HUMAN
-from zermelo.search import analysis
+from zermelo.matches.match import Match
+from zermelo.core.notation import Grid
+from zermelo.core.player import Analysis
+from zermelo.core.position import Position
+from zermelo.players.registry import HUMAN
+from zermelo.search.explain import analysis
 from zermelo.store import Row
-from zermelo.wording import word_for
+from zermelo.core.phrases import word_for
 
 
 def position_view(position: Position, *, verdict: str = "") -> dict[str, Any]:

@@ -5,14 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from zermelo import roster, saves
-from zermelo.errors import ZermeloError
-from zermelo.matches import Match
-from zermelo.players import Analysis, Limit
-from zermelo.position import Position
-from zermelo.search import analysis
-from zermelo.search.analysis import Analyst
-from zermelo.ui import showing
+from zermelo.players import registry as roster
+from zermelo.matches import saves
+from zermelo.core.errors import ZermeloError
+from zermelo.matches.match import Match
+from zermelo.core.player import Analysis, Limit
+from zermelo.core.position import Position
+from zermelo.search.explain import analysis
+from zermelo.search.explain.analysis import Analyst
+from zermelo.ui import texts
 from zermelo.ui.session import saved_text
 from zermelo.ui.thinking import Think, Thinker, seated
 
@@ -68,7 +69,7 @@ class Sitting:
 
     def sides(self, position: Position) -> tuple[str, str]:
         """The side to move and the other one, as people call them."""
-        return showing.sides(self.match.game.symbols, self.players, position.player)
+        return texts.sides(self.match.game.symbols, self.players, position.player)
 
     def seat(self, players: tuple[str, str]) -> None:
         """Others play on; BadSpec leaves those who sit there."""
@@ -149,11 +150,11 @@ def _judge(sitting: Sitting) -> dict[str, Any]:
 
 
 def _judged(sitting: Sitting, candidate: dict[str, Any], found: dict[str, Any]) -> str:
-    head = showing.row_text(candidate, sitting.sides(sitting.match.position))[2:]
+    head = texts.row_text(candidate, sitting.sides(sitting.match.position))[2:]
     why = [f"  {reason['text']}: {' '.join(reason['line'])}" for reason in candidate["reasons"]]
     why = why or [f"  expected: {showing.reasons_text(candidate)}"]
     # A win elsewhere may be proven, and this move an estimate.
-    effort = showing.effort_text(found | {"exact": candidate["exact"]})
+    effort = texts.effort_text(found | {"exact": candidate["exact"]})
     return "\n".join([head, *why, f"  ({effort})"])
 
 
@@ -180,7 +181,7 @@ def _moves(number: int) -> str:
 
 
 def _history(sitting: Sitting, _: str) -> str:
-    return showing.history_text(sitting.match.moves, sitting.match.times)
+    return texts.history_text(sitting.match.moves, sitting.match.times)
 
 
 def _save(sitting: Sitting, name: str) -> str:

@@ -5,11 +5,13 @@ import os
 import sys
 from dataclasses import replace
 
-from zermelo import roster, saves
-from zermelo.errors import ZermeloError
-from zermelo.matches import Match
-from zermelo.search import analysis
-from zermelo.ui import commands, showing
+from zermelo.players import registry as roster
+from zermelo.matches import saves
+from zermelo.core.errors import ZermeloError
+from zermelo.matches.match import Match
+from zermelo.search.explain import analysis
+from zermelo.ui import texts
+from zermelo.ui import commands
 from zermelo.ui.commands import Leave, Options, Sitting
 from zermelo.ui.session import sentence
 from zermelo.ui.thinking import Think
@@ -94,7 +96,7 @@ def _reply(sitting: Sitting) -> None:
     match.play(answer.move)
     if options.thinking:
         found = analysis.to_json(position, answer, match.game.spec)
-        print(showing.analysis_text(found, sitting.sides(position), _MAX_ROWS))
+        print(texts.analysis_text(found, sitting.sides(position), _MAX_ROWS))
     symbol = match.game.symbols[position.player]
     print(f"{thinker.player.name} ({symbol}) plays {answer.move}\n{sitting.board}")
 

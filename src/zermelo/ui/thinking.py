@@ -4,11 +4,11 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from zermelo import roster
-from zermelo.contract import Game
-from zermelo.errors import ZermeloError
-from zermelo.players import Analysis, Limit, Player
-from zermelo.position import Position
+from zermelo.players import registry as roster
+from zermelo.core.game import Game
+from zermelo.core.errors import ZermeloError
+from zermelo.core.player import Analysis, Limit, Player
+from zermelo.core.position import Position
 
 
 class Thinker:
@@ -92,7 +92,7 @@ def seated(game: Game, players: tuple[str, str]) -> tuple[Thinker | None, Thinke
 
 def analyst() -> Thinker:
     """Whoever judges every move beside a game."""
-    from zermelo.search.analysis import Analyst
-    from zermelo.search.solver import Settings
+    from zermelo.search.explain.analysis import Analyst
+    from zermelo.search.solver.solver import Settings
 
     return Thinker(Analyst(Settings(table_bits=20)))  # 32 MB at most

@@ -13,9 +13,9 @@ from textual.containers import Horizontal, ScrollableContainer, Vertical, Vertic
 from textual.message import Message
 from textual.widgets import Footer
 
-from zermelo import roster
+from zermelo.players import registry as roster
 from zermelo.games import registry
-from zermelo.search.levels import MISTAKES
+from zermelo.players.levels import MISTAKES
 from zermelo.ui.fullscreen.board import Board
 from zermelo.ui.fullscreen.dialogs import Choice, Help
 from zermelo.ui.fullscreen.panels import Moves, Status, Thoughts

@@ -8,8 +8,8 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from zermelo.search import analysis
-from zermelo.ui import showing
+from zermelo.search.explain import analysis
+from zermelo.ui import texts
 from zermelo.ui.session import View
 
 _MAX_ROWS = 40
@@ -78,7 +78,7 @@ class Thoughts(Static):
             self.update(Text("Looking…", "dim"))
         else:
             table = analysis.to_json(view.position, found, view.game.spec)
-            sides = showing.sides(view.game.symbols, view.players, view.position.player)
+            sides = texts.sides(view.game.symbols, view.players, view.position.player)
             text = Text()
             text.append(f"{showing.effort_text(table)}\n", "dim")
             for candidate in table["candidates"][:_MAX_ROWS]:

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import pygame
 
-from zermelo.players import Candidate
-from zermelo.position import Position
-from zermelo.ui.targets import Targets, filled
+from zermelo.core.player import Candidate
+from zermelo.core.position import Position
+from zermelo.ui.cells import Targets, filled
 from zermelo.ui.window import theme
 from zermelo.ui.window.layout import Layout
 from zermelo.ui.window.stones import stone

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
-from zermelo import player_files, roster, specs
-from zermelo.errors import BadSpec
+from zermelo.players import files as player_files
+from zermelo.players import registry as roster
+from zermelo.core import specs
+from zermelo.core.errors import BadSpec
 from zermelo.games import files, registry
 
 _SEATS = ("first", "second")

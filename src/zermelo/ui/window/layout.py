@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pygame
 
-from zermelo.notation import Grid
+from zermelo.core.notation import Grid
 
 SIZE, LEAST = (980, 680), (720, 480)  #: at the start, and as small as it gets
 _PAD = 16

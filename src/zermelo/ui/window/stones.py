@@ -4,7 +4,7 @@ import functools
 
 import pygame
 
-from zermelo.contract import Game
+from zermelo.core.game import Game
 from zermelo.ui.window import theme
 
 _FINE = 4  # drawn so many times larger, then shrunk: that smooths every shape alike

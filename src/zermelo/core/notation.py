@@ -1,0 +1,160 @@
+"""Notation: cells of a rectangular board as index, (row, column) and text, and boards as text.
+
+Cells are `a1`, `b1`, …: a column letter, then the row number from the **top**, so `a1` is top
+left and index 0. Everything a person or a program types passes through here once; below it
+nothing is checked again.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from zermelo.core.errors import BadBoard, BadMove
+
+MAX_SIDE = 20
+_CELL = re.compile(r"([a-z])([1-9][0-9]?)")
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,3}")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A board of rows x cols cells, indexed row by row from the top left.
+
+    >>> grid = Grid(3, 4)
+    >>> grid.index(1, 2), grid.row_col(6), grid.text(6), grid.parse("c2")
+    (6, (1, 2), 'c2', 6)
+    >>> "d3" in grid, "e1" in grid
+    (True, False)
+    """
+
+    rows: int
+    cols: int
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return self.rows * self.cols
+
+    def index(self, row: int, col: int) -> int:
+        """The index of a cell; rows and columns count from 0."""
+        if not (0 <= row < self.rows and 0 <= col < self.cols):
+            msg = (
+                f"row {row}, column {col} is outside the {self} board: "
+                f"rows 0-{self.rows - 1}, columns 0-{self.cols - 1}"
+            )
+            raise BadMove(msg)
+        return row * self.cols + col
+
+    def row_col(self, index: int) -> tuple[int, int]:
+        """Row and column of a cell, from 0."""
+        self._check(index)
+        return divmod(index, self.cols)
+
+    def text(self, index: int) -> str:
+        """The name of a cell, such as `a1`."""
+        self._check(index)
+        row, col = divmod(index, self.cols)
+        return f"{chr(ord('a') + col)}{row + 1}"
+
+    def parse(self, text: str) -> int:
+        """The index of a cell from its name; BadMove says what is wrong."""
+        found = _CELL.fullmatch(text.strip().lower())
+        if not found:
+            msg = f"{shown(text)} is not a cell: {self.cells_text}"
+            raise BadMove(msg)
+        row, col = int(found[2]) - 1, ord(found[1]) - ord("a")
+        if row >= self.rows or col >= self.cols:
+            msg = f"{shown(text)} is outside the {self} board: {self.cells_text}"
+            raise BadMove(msg)
+        return row * self.cols + col
+
+    def __contains__(self, text: object) -> bool:
+        """Whether a text names a cell."""
+        try:
+            self.parse(str(text))
+        except BadMove:
+            return False
+        return True
+
+    def __str__(self) -> str:
+        """Rows x columns."""
+        return f"{self.rows}x{self.cols}"
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(chr(ord("a") + col) for col in range(self.cols))
+
+    @property
+    def cells_text(self) -> str:
+        """What would be right, for error messages."""
+        return f"cells run from a1 to {self.text(self.size - 1)}"
+
+    def _check(self, index: int) -> None:
+        if not 0 <= index < self.size:
+            msg = f"{index} is outside the {self} board: indices run from 0 to {self.size - 1}"
+            raise BadMove(msg)
+
+
+def parse_number(text: str) -> int | None:
+    """A plain decimal number, or None: no signs, no leading zeros, no other digits."""
+    text = text.strip()
+    return int(text) if _NUMBER.fullmatch(text) else None
+
+
+def shown(text: str, limit: int = 40) -> str:
+    """A text as errors repeat it: quoted, escaped, cut short."""
+    return ascii(text) if len(text) <= limit else f"{ascii(text[:limit])[:-1]}…'"
+
+
+def split_moves(text: str) -> list[str]:
+    """Moves separated by spaces or commas.
+
+    >>> split_moves("a1, b2  c3")
+    ['a1', 'b2', 'c3']
+    """
+    return text.replace(",", " ").split()
+
+
+_STONES = {"X": 1, "O": -1, ".": 0, "-": 0}
+
+
+def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
+    """Cells (+1 first player, -1 second, 0 empty) and the side to move where the text names it.
+
+    >>> parse_board("X../.O./... X", Grid(3, 3))
+    ((1, 0, 0, 0, -1, 0, 0, 0, 0), 0)
+    """
+    parts = text.split()
+    sides: dict[str, int] = {"X": 0, "O": 1}
+    if len(parts) not in (1, 2) or (len(parts) == 2 and parts[1] not in sides):
+        msg = (
+            f"{shown(text)} is not a board: rows of X, O and . from the top, separated by / or "
+            "nothing, then optionally a space and the side to move, X or O"
+        )
+        raise BadBoard(msg)
+    rows = parts[0].split("/")
+    wrong = sorted(set(parts[0]) - set(_STONES) - {"/"})
+    if wrong:
+        msg = f"{shown(wrong[0])} in a board: a cell is X, O, . or -"
+        raise BadBoard(msg)
+    if len(rows) > 1 and (len(rows) != grid.rows or any(len(row) != grid.cols for row in rows)):
+        sizes = " ".join(str(len(row)) for row in rows[: MAX_SIDE + 1])
+        msg = f"{len(rows)} rows of {sizes} cells do not make the {grid} board"
+        raise BadBoard(msg)
+    cells = tuple(_STONES[char] for char in "".join(rows))
+    if len(cells) != grid.size:
+        msg = f"{len(cells)} cells do not make the {grid} board: it has {grid.size}"
+        raise BadBoard(msg)
+    return cells, sides[parts[1]] if len(parts) == 2 else None
+
+
+def board_text(cells: tuple[int, ...], grid: Grid, player: int) -> str:
+    """A board as `parse_board` reads it, rows separated by `/`, with the side to move.
+
+    >>> board_text((1, 0, 0, -1), Grid(2, 2), 0)
+    'X./.O X'
+    """
+    text = "".join(".XO"[stone] for stone in cells)
+    rows = (text[i : i + grid.cols] for i in range(0, grid.size, grid.cols))
+    return f"{'/'.join(rows)} {'XO'[player]}"

@@ -1,0 +1,180 @@
+"""The position that users hold, and how its game ended.
+
+It checks moves and words refusals; all it knows of the rules it asks its game. `zermelo.core.game`
+says what the words mean and makes positions.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from zermelo.core import drawing
+from zermelo.core import notation
+from zermelo.core.errors import BadMove, IllegalMove
+
+if TYPE_CHECKING:
+    from zermelo.core.game import Game
+
+_SHOWN_MOVES = 12
+
+
+class Outcome(Enum):
+    """How a finished game ended, whoever asks. A running game has none."""
+
+    FIRST = "first"
+    SECOND = "second"
+    DRAW = "draw"
+
+    @property
+    def winner(self) -> int | None:
+        """The player who won, None for a draw."""
+        return {Outcome.FIRST: 0, Outcome.SECOND: 1, Outcome.DRAW: None}[self]
+
+    @classmethod
+    def of(cls, value: int, player: int) -> "Outcome":
+        """From a value for `player`: the one place where a sign becomes a name."""
+        if value == 0:
+            return cls.DRAW
+        return (cls.FIRST, cls.SECOND)[player if value > 0 else 1 - player]
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A game and a state: what users hold. Immutable: `play` answers with a new one.
+
+    >>> import zermelo as z
+    >>> pos = z.game("tictactoe").start().play("b2").play("a1")
+    >>> pos.player, pos.legal[:3], pos.outcome
+    (0, ['b1', 'c1', 'a2'], None)
+    >>> pos.play("b2")
+    Traceback (most recent call last):
+    zermelo.core.errors.IllegalMove: illegal move 'b2' in tictactoe after b2 a1: the cell is taken; \
+legal: b1 c1 a2 c2 a3 b3 c3
+    """
+
+    game: "Game"
+    state: Any
+    #: the actions that led here from the start; None for a position made from a board
+    history: tuple[int, ...] | None = field(default=(), compare=False)
+    last: int | None = field(default=None, compare=False)
+
+    @property
+    def player(self) -> int:
+        """Who moves: 0 or 1."""
+        return self.game.player(self.state)
+
+    @property
+    def actions(self) -> list[int]:
+        """The legal actions, rising; empty when the game is over."""
+        return self.game.actions(self.state)
+
+    @property
+    def legal(self) -> list[str]:
+        """The legal moves, in the order of the actions."""
+        return [self.game.to_text(action) for action in self.actions]
+
+    @property
+    def moves(self) -> list[str] | None:
+        """The moves that led here; None for a position made from a board."""
+        if self.history is None:
+            return None
+        return [self.game.to_text(action) for action in self.history]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return bool(self.game.result(self.state)[0])
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the game ended, None while it runs."""
+        over, value = self.game.result(self.state)
+        return Outcome.of(value, self.player) if over else None
+
+    @property
+    def board(self) -> tuple[int, ...] | None:
+        """The cells, flat from the top left: +1 first player, -1 second, 0 empty."""
+        return self.game.board(self.state)
+
+    @property
+    def winning_line(self) -> tuple[int, ...] | None:
+        """The cells of the line that decided the game (in Squava a losing three does, too)."""
+        return self.game.winning_line(self.state)
+
+    @property
+    def forbidden(self) -> list[str]:
+        """The legal moves that lose at once by rule: black's forbidden points in renju."""
+        return [self.game.to_text(action) for action in self.game.forbidden(self.state)]
+
+    @property
+    def last_cell(self) -> int | None:
+        """The cell that the last move filled."""
+        return None if self.last is None else self.game.last_cell(self.state, self.last)
+
+    @property
+    def key(self) -> tuple[str, Any]:
+        """An exact key: equal keys, same rules, same state, same side to move."""
+        return (self.game.spec, self.state)
+
+    def parse(self, move: str) -> int:
+        """The legal action that a text names; IllegalMove says why there is none."""
+        if not isinstance(move, str):
+            msg = f"a move is a text such as {self.game.to_text(0)!r}: play_action takes {move!r}"
+            raise BadMove(msg)
+        actions = self.actions
+        try:
+            action = self.game.parse_action(move)
+        except BadMove as error:
+            raise IllegalMove(self._refusal(move, str(error), actions)) from None
+        if action not in actions:
+            reason = self.game.why_illegal(self.state, action) if actions else ""
+            raise IllegalMove(self._refusal(move, reason, actions))
+        return action
+
+    def play(self, move: str) -> "Position":
+        """The position after a legal move."""
+        return self.play_action(self.parse(move))
+
+    def play_action(self, action: int) -> "Position":
+        """The position after an action that the caller knows to be legal."""
+        history = None if self.history is None else (*self.history, action)
+        return Position(self.game, self.game.play(self.state, action), history, action)
+
+    def _refusal(self, move: str, reason: str, actions: list[int]) -> str:
+        after = ""
+        if self.history:
+            moves = [self.game.to_text(a) for a in self.history[-_SHOWN_MOVES:]]
+            cut = "… " if len(self.history) > _SHOWN_MOVES else ""
+            after = f" after {cut}{' '.join(moves)}"
+        head = f"illegal move {notation.shown(move)} in {self.game.spec}{after}"
+        if self.outcome:
+            return f"{head}: the game is over: {self.verdict}"
+        legal = [self.game.to_text(a) for a in actions[:_SHOWN_MOVES]]
+        more = f" and {len(actions) - len(legal)} more" if len(actions) > len(legal) else ""
+        return f"{head}: {reason}; legal: {' '.join(legal)}{more}"
+
+    @property
+    def verdict(self) -> str:
+        """The state of the game in words: who won, a draw, or who moves."""
+        outcome = self.outcome
+        if outcome is None:
+            return f"{self.game.symbols[self.player]} to move"
+        remark = self.game.remark(self.state, self.last)
+        if outcome.winner is None:
+            return f"a draw{remark}"
+        return f"{self.game.symbols[outcome.winner]} wins{remark}"
+
+    def to_text(self, **options: Any) -> str:
+        """The board as text; see `zermelo.core.drawing.to_text` for symbols, hints and colour."""
+        return drawing.to_text(self, **options)
+
+    def svg(self, **options: Any) -> str:
+        """The board as a picture; see `zermelo.core.drawing.to_svg`."""
+        return drawing.to_svg(self, **options)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __str__(self) -> str:
+        """The board with its axes."""
+        return self.to_text()

@@ -1,0 +1,157 @@
+"""PettingZoo: two agents that move by turns, `player_1` first."""
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+
+from zermelo.envs.planes import picture
+from zermelo.envs.boards import ANEW, table_for
+from zermelo.core.errors import ZermeloError
+from zermelo.games import registry
+from zermelo.core.position import Position
+
+AGENTS = ("player_1", "player_2")
+
+
+class GameAEC(AECEnv[str, dict[str, Any], int]):
+    """A game of the registry; trusts its caller to send legal actions in turn."""
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - PettingZoo's own name and form
+        "render_modes": ["human", "ansi", "rgb_array"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(self, spec: str, *, planes: int = 2, render_mode: str | None = None) -> None:
+        super().__init__()
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            msg = f"render_mode is {render_mode!r}: it can be human, ansi or rgb_array"
+            raise ZermeloError(msg)
+        self.game = registry.game(spec)
+        self.metadata = {**GameAEC.metadata, "name": f"zermelo_{spec}"}
+        self.render_mode = render_mode
+        self._table = table_for(self.game, planes)
+        self.possible_agents = list(AGENTS)
+        size = self.game.num_actions
+        self.action_spaces = {agent: spaces.Discrete(size) for agent in AGENTS}
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(0, 1, self._table.shape, np.int8),
+                    "action_mask": spaces.Box(0, 1, (size,), np.int8),
+                }
+            )
+            for agent in AGENTS
+        }
+        self._no_actions = np.zeros(size, np.int8)
+        self.agents: list[str] = []
+
+    def observation_space(self, agent: str) -> Any:
+        """The same space for both agents."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        """All actions, legal or not; the mask tells."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Back to the start; nothing here is random."""
+        del seed, options
+        self.agents = ["player_1", "player_2"]
+        self.rewards = {"player_1": 0, "player_2": 0}
+        self._cumulative_rewards = {"player_1": 0, "player_2": 0}
+        self.terminations = {"player_1": False, "player_2": False}
+        self.truncations = {"player_1": False, "player_2": False}
+        self.infos: dict[str, dict[str, Any]] = {"player_1": {}, "player_2": {}}
+        self._skip_agent_selection = None
+        self.mover = self.agent_selection = AGENTS[self._table.play(ANEW)[2]]
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """Planes as this agent sees them; the mask of the one who does not move is empty."""
+        mover = agent == self.mover
+        moves = mover and not self.terminations.get(agent, True)
+        return {
+            "observation": self._table.planes(mover=mover),
+            "action_mask": self._table.mask() if moves else self._no_actions.copy(),
+        }
+
+    def step(self, action: int | None) -> None:
+        """Play an action; when the game ends, rewards are 1 and -1, or 0 for a draw."""
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        self._cumulative_rewards[agent] = 0
+        over, value, player = self._table.play(action)
+        self.mover = self.agent_selection = AGENTS[player]
+        if over:
+            self._finish(player, value)
+        if self.render_mode == "human":
+            self.render()
+
+    def _finish(self, player: int, value: int) -> None:
+        first = value if player == 0 else -value
+        self.rewards = {"player_1": first, "player_2": -first}
+        self._cumulative_rewards = dict(self.rewards)
+        self.terminations = {"player_1": True, "player_2": True}
+
+    def render(self) -> Any:
+        """The board as text or image, or printed."""
+        position = Position(self.game, self._table.state)
+        if self.render_mode == "rgb_array":
+            assert position.board is not None
+            assert self.game.grid is not None
+            return picture(position.board, self.game.grid, position.winning_line)
+        if self.render_mode == "ansi":
+            return str(position)
+        print(position)  # noqa: T201 - what human mode is for
+        return None
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+class CheckedAEC(GameAEC):
+    """The same with every call checked: order, range, and an illegal action loses with -1."""
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """As above, once there was a reset."""
+        if not hasattr(self, "mover"):
+            self._check_reset("observe")
+        return super().observe(agent)
+
+    def last(self, observe: bool = True) -> Any:  # noqa: FBT002 - PettingZoo's signature
+        """As above, after a reset."""
+        self._check_reset("last")
+        return super().last(observe)
+
+    def step(self, action: int | None) -> None:
+        """Refuse what is no action at all; end the game on one that is not legal."""
+        self._check_reset("step")
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            super().step(action)
+            return
+        whole = isinstance(action, int | np.integer) and not isinstance(action, bool)
+        if action is None or not whole or not 0 <= action < self.game.num_actions:
+            msg = f"{action!r} is no action of {self.game.spec}: 0 to {self.game.num_actions - 1}"
+            raise ZermeloError(msg)
+        if not self._table.is_legal(action):
+            self._lose_by_illegal_action(agent)
+            return
+        super().step(action)
+
+    def _lose_by_illegal_action(self, agent: str) -> None:
+        self._cumulative_rewards[agent] = 0
+        self.rewards = dict.fromkeys(AGENTS, 0)
+        self.rewards[agent] = -1
+        self.terminations = dict.fromkeys(AGENTS, True)
+        self.infos[agent]["illegal"] = True
+        self._accumulate_rewards()
+
+    def _check_reset(self, call: str) -> None:
+        if not self.agents:
+            msg = f"{call} before reset or after the end: call env.reset() first"
+            raise ZermeloError(msg)

@@ -1,0 +1,178 @@
+"""Sets of positions with their answers: text files, a position a line.
+
+A line is a position as under --stdin (moves, or `board:` and a board; nothing is the start) and,
+after a tab, a letter for each legal move in the order of `legal`:
+
+    W  wins, as fast as can be      w  wins      d  draws      l  loses
+
+Without the tab the answers are not known yet. A line that begins with # is a remark; in the first
+one a file that `zermelo positions` made tells of which game it is, and how to make it again.
+"""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from zermelo.core.game import Game
+from zermelo.core.errors import ZermeloError
+from zermelo.grading.oracle import Verdict
+from zermelo.core.notation import shown
+from zermelo.core.position import Position
+
+MAX_BYTES, MAX_POSITIONS = 16_000_000, 100_000
+_LETTERS = {"W": 1, "w": 1, "d": 0, "l": -1}
+_GAMES, _MAX_PLIES = 32, 200  # of a fingerprint
+_LEGEND = "# a letter for each legal move: W fastest win, w win, d draw, l loss"
+
+
+class BadSet(ZermeloError):
+    """A file of positions that cannot be used, with the line and the reason."""
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A position that is not over, with what every move is worth where that is known."""
+
+    position: Position
+    verdict: Verdict | None = None
+
+    def to_text(self) -> str:
+        """Its line."""
+        moves = self.position.moves
+        assert moves is not None
+        text = "".join(moves)
+        if self.position.game.split(text) != moves:  # digits may stand together
+            text = " ".join(moves)
+        return text if self.verdict is None else f"{text}\t{_to_letters(self.verdict)}"
+
+
+def shipped(game: Game) -> dict[str, list[Graded]]:
+    """The sets that come with the package for a game, by name, the easy ones first.
+
+    >>> import zermelo as z
+    >>> {name: len(positions) for name, positions in shipped(z.game("connect4")).items()}
+    {'easy': 200, 'medium': 200, 'hard': 200}
+    """
+    found = {}
+    for name in ("easy", "medium", "hard", "mixed", "endgames"):
+        file = resources.files(__package__) / "shipped" / f"{game.spec}-{name}.txt"
+        if file.is_file():
+            found[name] = parse(file.read_text(encoding="utf-8"), game, file.name)
+    return found
+
+
+def read(path: Path, game: Game) -> list[Graded]:
+    """The positions in a file; BadSet names the line that is wrong, and why."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        text = data.decode()
+    except OSError as error:
+        msg = f"cannot read positions from {path}: {error.strerror}"
+        raise BadSet(msg) from None
+    except UnicodeDecodeError:
+        msg = f"{path} holds no positions: it is no text"
+        raise BadSet(msg) from None
+    if len(data) > MAX_BYTES:
+        msg = f"{path} has more than {MAX_BYTES:,} bytes: too many for a set of positions"
+        raise BadSet(msg)
+    return parse(text, game, str(path))
+
+
+def parse(text: str, game: Game, name: str) -> list[Graded]:
+    """The positions in a file's text."""
+    found: list[Graded] = []
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1):
+        try:
+            if line.startswith("#"):
+                if number == 1:
+                    _check_header(line, game)
+                continue
+            found.append(_parse_line(line, game))
+        except ZermeloError as error:
+            msg = f"{name}, line {number}: {error}"
+            raise BadSet(msg) from None
+        if len(found) > MAX_POSITIONS:
+            msg = f"{name} has more than {MAX_POSITIONS:,} positions"
+            raise BadSet(msg)
+    if not found:
+        msg = f"{name} holds no positions"
+        raise BadSet(msg)
+    return found
+
+
+def _parse_line(line: str, game: Game) -> Graded:
+    text, tab, letters = line.rstrip("\r").partition("\t")
+    position = game.read(text)
+    if position.is_over:
+        msg = f"the game is over, there is no move to judge: {position.verdict}"
+        raise BadSet(msg)
+    return Graded(position, _from_letters(letters.strip(), position) if tab else None)
+
+
+def _from_letters(letters: str, position: Position) -> Verdict:
+    actions = position.actions
+    wrong = next((letter for letter in letters if letter not in _LETTERS), None)
+    if wrong is not None:
+        msg = f"{shown(wrong)} is no answer: a letter is W, w, d or l"
+        raise BadSet(msg)
+    if len(letters) != len(actions):
+        msg = f"{len(letters)} answers for {len(actions)} legal moves"
+        raise BadSet(msg)
+    by_action = dict(zip(actions, letters, strict=True))
+    fastest = frozenset(action for action, letter in by_action.items() if letter == "W")
+    return Verdict({a: _LETTERS[letter] for a, letter in by_action.items()}, fastest or None)
+
+
+def _to_letters(verdict: Verdict) -> str:
+    fastest = verdict.fastest or ()
+    return "".join(
+        "W" if action in fastest else "wdl"[1 - value] for action, value in verdict.values.items()
+    )
+
+
+def to_text(graded: Iterable[Graded], game: Game, seed: int, command: str) -> str:
+    """A file's text."""
+    header = {"game": game.spec, "seed": seed, "command": command, "rules": fingerprint(game)}
+    lines = [f"# {json.dumps(header)}", _LEGEND, *[one.to_text() for one in graded]]
+    return "\n".join([*lines, ""])
+
+
+def _check_header(line: str, game: Game) -> None:
+    """A header of another game, or of other rules, is refused; any other remark is none."""
+    try:
+        header: Any = json.loads(line.removeprefix("#"))
+    except (ValueError, RecursionError):
+        return
+    if not isinstance(header, dict):
+        return
+    spec, rules = header.get("game", game.spec), header.get("rules")
+    if spec != game.spec:
+        msg = f"these are positions of {shown(str(spec))}, not of {game.spec}"
+        raise BadSet(msg)
+    if rules is not None and rules != fingerprint(game):
+        msg = f"these positions were made with other rules of {game.spec}: make them anew"
+        raise BadSet(msg)
+
+
+def fingerprint(game: Game) -> str:
+    """A digest of what the rules do in some random games: legal moves and how they end.
+
+    It outlives every rewriting of the code that leaves the game the same.
+    """
+    dice = random.Random(game.spec)
+    digest = hashlib.sha256()
+    for _ in range(_GAMES):
+        state = game.initial()
+        for _ in range(_MAX_PLIES):
+            actions = game.actions(state)
+            digest.update(f"{actions} {game.result(state)[1] if not actions else ''};".encode())
+            if not actions:
+                break
+            state = game.play(state, actions[int(dice.random() * len(actions))])
+    return digest.hexdigest()[:16]

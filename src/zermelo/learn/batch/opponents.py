@@ -1,0 +1,47 @@
+"""Opponents: whoever a learner meets, as a policy for many games at once."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zermelo.core.game import WordGame
+from zermelo.grading.choices import Choices
+from zermelo.learn.dqn.selfplay import Policy, masked_argmax, random_policy
+from zermelo.learn.batch.game_batch import Many
+
+if TYPE_CHECKING:
+    from zermelo.learn.config.recipes import Recipe
+
+OWN = ("self", "league")  #: the learner itself, now or earlier
+CAREFUL = "careful"  #: random, but for moves that lose at once
+
+
+def opponents_for(
+    recipe: "Recipe", game: WordGame, seed: int, dice: np.random.Generator
+) -> dict[str, Policy]:
+    """Those of a recipe's phases, by name, but for the learner itself."""
+    specs = {phase.opponent: None for phase in recipe.learning.phases}
+    return {spec: opponent(spec, game, seed, dice) for spec in specs if spec not in OWN}
+
+
+def opponent(spec: str, game: WordGame, seed: int, dice: np.random.Generator) -> Policy:
+    """A player as a policy; all but those with dice always answer a state in the same way."""
+    if spec == "random":
+        return random_policy(dice)
+    if spec == CAREFUL:
+        return careful_policy(Many(game), dice)
+    choices = Choices(game, spec, seed)
+    return lambda states, _legal: np.array([choices[tuple(map(int, row))] for row in states])
+
+
+def careful_policy(many: Many, dice: np.random.Generator) -> Policy:
+    """Every legal move that does not lose at once with the same chance; any, where all do."""
+
+    def choose(states: np.ndarray, legal: np.ndarray) -> np.ndarray:
+        rows, actions = (np.ascontiguousarray(part) for part in np.nonzero(legal))
+        _, rewards, _ = many.step(np.ascontiguousarray(states[rows]), actions)
+        wanted = dice.random(legal.shape)
+        wanted[rows, actions] -= rewards < 0
+        return np.asarray(masked_argmax(wanted, legal))
+
+    return choose

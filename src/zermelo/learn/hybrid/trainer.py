@@ -1,0 +1,270 @@
+"""A value for alpha-beta, learned by playing: what is learned from, how, and by whom it is played.
+
+A state is seen by the side to move. What it is worth, by `targets`:
+
+- `search`: what a short search says that has the network at its horizon, so what is proven there is
+  exact, and what is not is better founded than the network's own word (descent: Cohen-Solal 2020).
+  Every move of a position is searched, so a position teaches some twenty states.
+- `steps`, as published: the reward where the game ends, else -g * V'(the next state), V' a copy
+  of V that is renewed now and then.
+
+Late in a game searches may look further, which costs little there; a game stops when a short one
+sees its end. A batch is learned for every game, or for so many.
+"""
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from zermelo.core.game import WordGame
+from zermelo.core.errors import BadSpec
+from zermelo.games.lines.tactics import WordLineGame
+from zermelo.learn.dqn import learner as dqn
+from zermelo.learn.networks import torch_arrays
+from zermelo.learn.actors.protocol import (Arrays, Crew, Harvest, Order)
+from zermelo.learn.batch.encoders import Encoder, num_kinds
+from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.networks.q_network import LinesNetwork, ResidualNetwork
+from zermelo.learn.batch.opponents import opponents_for
+from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.batch.replay import Replay, Transitions
+from zermelo.learn.hybrid.kernel_network import Looking, valued
+
+_NOISE = 0.03  # on what moves seem worth when one is chosen: equals are chosen by turns
+_LAST = 100  # results that are told
+ENCODERS = {"lines": "lines", "residual": "features"}  #: by network
+
+Network = LinesNetwork | ResidualNetwork
+
+
+def cross_entropy(found: Tensor, wanted: Tensor) -> Tensor:
+    """Of values as chances to win: what is surely wrong costs more than by its square."""
+    return functional.binary_cross_entropy((found + 1) / 2, (wanted + 1) / 2)
+
+
+_LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "mse": functional.mse_loss,
+    "huber": functional.smooth_l1_loss,
+    "cross": cross_entropy,
+}
+
+
+class Value:
+    """A value network in training, as a run follows it."""
+
+    def __init__(
+        self, recipe: Recipe, game: WordGame, seed: int, crew: Crew, device: str = "cpu"
+    ) -> None:
+        if not isinstance(game, WordLineGame):
+            msg = f"{recipe.name}: a value is learned for line games up to 64 cells"
+            raise BadSpec(msg)
+        self.recipe, self.settings, self.many = recipe, recipe.learning, Many(game)
+        self.device = torch.device(device)
+        self.encoder = Encoder(ENCODERS[recipe.network.kind], game)
+        self.net = network_for(recipe, game).to(self.device)
+        self.slow, self.average = copy.deepcopy(self.net).eval(), copy.deepcopy(self.net).eval()
+        rate = self.settings.rate.begin
+        self.optimiser = torch.optim.Adam(self.net.parameters(), lr=rate, fused=True)
+        self.replay = Replay(recipe.replay.size, game.num_words)
+        self.dice = np.random.default_rng(seed)
+        self.harvest = Harvest(crew, self.average.exported, seed)
+        self.looking = looking_for(recipe, game)
+        self.updates = 0
+        self.results: list[int] = []  #: how the last games ended for the learner: 1, 0, -1
+
+    def steps(self) -> Iterator[dqn.Report]:
+        """Play, remember, learn; after a checkpoint with nothing that was played before it."""
+        settings = self.settings
+        while self.updates < settings.updates:
+            done = self.updates / settings.updates
+            chunk = self.harvest.next(done)
+            self.replay.add(Transitions(*(chunk[name] for name in Transitions._fields)))
+            self.results = (self.results + chunk["results"].tolist())[-_LAST:]
+            if len(self.replay) < settings.warm_up:
+                continue
+            phase, within = dqn.phase_at(settings.phases, done)
+            for _ in range(len(chunk["results"]) // self.recipe.searching.games):
+                rate = settings.rate(self.updates / settings.updates)
+                loss, value = self.learn(rate)
+                epsilon = phase.epsilon(within)
+                yield dqn.Report(self.updates, loss, value, epsilon, rate, self.results)
+                if self.updates == settings.updates:
+                    return
+                if self.updates % self.recipe.keeping.checkpoint == 0:
+                    self.harvest.restart()
+                    break
+
+    def learn(self, rate: float) -> tuple[float, float]:
+        """One update; returns the loss and the mean value. Symmetric states take turns."""
+        settings = self.settings
+        drawn = self.replay.draw(settings.batch, self.dice).drawn
+        turns = self.dice.integers(0, self.many.num_turns, settings.batch)
+        wanted = torch.from_numpy(drawn.returns).to(self.device)
+        if drawn.factors.any():
+            with torch.no_grad():
+                later = self.slow(self._seen(drawn.later, turns))
+            wanted = wanted + torch.from_numpy(drawn.factors).to(self.device) * later
+        found = self.net.train()(self._seen(drawn.states, turns))
+        loss = _LOSSES[settings.loss](found, wanted)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), settings.clip)
+        self.optimiser.step()
+        self.updates += 1
+        if self.updates % settings.every == 0:
+            _follow(self.slow, self.net, settings.tau)
+        _follow(self.average, self.net, 1 - settings.average)
+        with torch.no_grad():
+            return float(loss), float(found.mean())
+
+    def _seen(self, states: Any, turns: Any) -> Tensor:
+        """As the network takes them; by lines it takes all ways to turn them itself."""
+        if self.encoder.name != "lines":
+            states = self.many.turned(states, turns)
+        return torch.from_numpy(self.encoder(states)).to(self.device)
+
+    def values(self, states: Any) -> Any:
+        """[row, action]: Q(s, a) = -V(play(s, a)), the end known exactly."""
+        self.looking.load(self.average.exported())
+        return self.looking.worths(states, 1)[0]
+
+    def exported(self) -> tuple[Arrays, dict[str, Any]]:
+        """The average of the weights, and how they are to be searched with."""
+        searching = self.recipe.searching
+        shape = self.recipe.network.to_json()
+        return self.average.exported(), shape | {
+            "depth": searching.play_depth,
+            "shares": [searching.play_network, searching.play_heuristic],
+            "published": searching.published,
+        }
+
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Weights, optimiser, replay, all dice, and how many chunks were played."""
+        arrays = torch_arrays.to_arrays(self._nets(), self.optimiser) | self.replay.to_arrays()
+        about = {
+            "updates": self.updates,
+            "chunks": self.harvest.taken,
+            "results": self.results,
+            "dice": self.dice.bit_generator.state,
+        }
+        return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, about
+
+    def load_arrays(self, arrays: Arrays, about: dict[str, Any]) -> None:
+        """As it was."""
+        torch_arrays.load_arrays(arrays, self._nets(), self.optimiser)
+        self.replay.load_arrays(arrays)
+        self.updates, self.results = int(about["updates"]), list(about["results"])
+        self.harvest.restart(int(about["chunks"]))
+        self.dice.bit_generator.state = about["dice"]
+
+    def _nets(self) -> dict[str, Network]:
+        return {"net.": self.net, "slow.": self.slow, "average.": self.average}
+
+    def close(self) -> None:
+        """The crew goes home."""
+        self.harvest.crew.close()
+
+
+def network_for(recipe: Recipe, game: WordLineGame) -> Network:
+    """One that has not learned yet; torch's dice decide how it begins."""
+    if recipe.network.kind == "lines":
+        return LinesNetwork(recipe.network, num_kinds(game.grid))
+    return ResidualNetwork(recipe.network, Encoder("features", game).size)
+
+
+def looking_for(recipe: Recipe, game: WordLineGame) -> Looking:
+    """Searches as they are in training."""
+    searching, network = recipe.searching, recipe.network
+    judged = valued(game, network.kind, network.hidden, published=searching.published)
+    shares = round(1000 * searching.network), round(1000 * searching.heuristic)
+    return Looking(judged, shares, recipe.acting.gamma)
+
+
+def _follow(slow: Network, net: Network, share: float) -> None:
+    """A copy goes part of the way."""
+    with torch.no_grad():
+        torch._foreach_lerp_(list(slow.parameters()), list(net.parameters()), share)
+
+
+class ValueRollouts:
+    """Whole games, and what their states were worth. See `learn/rollouts.py`."""
+
+    def __init__(self, recipe: Recipe, game: WordGame) -> None:
+        assert isinstance(game, WordLineGame)
+        self.recipe, self.many = recipe, Many(game)
+        self.looking = looking_for(recipe, game)
+
+    def __call__(self, weights: Arrays, order: Order) -> Arrays:
+        """A chunk: transitions, and how the games ended for the learner."""
+        recipe, dice, many = self.recipe, order.dice, self.many
+        self.looking.load(weights)
+        phase, within = dqn.phase_at(recipe.learning.phases, order.done)
+        epsilon = order.curiosity(phase.epsilon(within))
+        opponents = opponents_for(recipe, many.game, order.seed[0], dice)
+        opponent = opponents.get(phase.opponent)
+        number = recipe.acting.games
+        states, results = self._started(number, dice), np.zeros(number, np.int64)
+        seats, games = np.arange(number) % 2, np.arange(number)
+        by_search = recipe.searching.targets == "search"
+        found: list[Transitions] = []
+        while len(games):
+            legal = many.masks(states)
+            actions = (dice.random(legal.shape) * legal).argmax(1)
+            own = np.ones(len(games), np.bool_)
+            if opponent is not None:
+                own = states[:, -1].astype(np.int64) == seats[games]
+                if not own.all():
+                    actions[~own] = opponent(states[~own], legal[~own])
+            curious = dice.random(len(games)) < epsilon
+            asked = own if by_search else own & ~curious
+            settled = np.zeros(len(games), np.int64)
+            if asked.any():
+                worths, decided, taught = self._searched(states[asked])
+                if by_search:
+                    found += taught
+                    settled[asked] = np.where(decided, np.sign(worths.max(1)), 0)
+                noisy = worths + _NOISE * dice.gumbel(size=worths.shape)
+                best = np.where(legal[asked], noisy, -np.inf).argmax(1)
+                actions[asked] = np.where(curious[asked], actions[asked], best)
+            after, rewards, over = many.step(states, actions)
+            if not by_search:
+                factors = np.where(over, 0.0, -recipe.acting.gamma).astype(np.float32)
+                found.append(Transitions(states, actions, rewards, factors, after))
+            # What is decided teaches nothing that a search would not see: such a game stops.
+            rewards, over = np.where(settled, settled, rewards), over | (settled != 0)
+            mover = states[:, -1].astype(np.int64)
+            ended = games[over]
+            results[ended] = rewards[over] * np.where(mover[over] == seats[ended], 1, -1)
+            states, games = np.ascontiguousarray(after[~over]), games[~over]
+        columns = zip(Transitions._fields, zip(*found, strict=True), strict=True)
+        return {name: np.concatenate(parts) for name, parts in columns} | {"results": results}
+
+    def _searched(self, states: Any) -> tuple[Any, Any, list[Transitions]]:
+        """As `Looking.worths`, deeper late in a game; decided is what a short search would see."""
+        searching = self.recipe.searching
+        late = np.bitwise_count(states[:, 0] | states[:, 1]) >= searching.late
+        worths = np.zeros((len(states), self.many.num_actions))
+        decided, taught = np.zeros(len(states), np.bool_), []
+        for rows, plies in ((~late, searching.depth), (late, searching.late_depth)):
+            if rows.any():
+                worths[rows], decided[rows], learned = self.looking.worths(states[rows], plies)
+                taught.append(learned)
+        soon = self.recipe.acting.gamma**searching.depth
+        return worths, decided & (np.abs(worths.max(1)) >= soon), taught
+
+    def _started(self, number: int, dice: np.random.Generator) -> Any:
+        """From the start, or from wherever random moves lead."""
+        states = self.many.start(number)
+        drawn = dice.random(number) < self.recipe.acting.sampled
+        if drawn.any():
+            seed = int(dice.integers(1 << 62))
+            plies = self.recipe.searching.opening
+            states[drawn] = self.many.sampled(int(drawn.sum()), plies, seed)
+        return states
