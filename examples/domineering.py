@@ -7,8 +7,8 @@ cell of a domino. A state is (the mover's cells, the other's cells, the player t
 from typing import Any
 
 from zermelo import Word, WordGame
-from zermelo.core.notation import Grid
 from zermelo.core.bitboard import pick
+from zermelo.core.notation import Grid
 
 SIZE = 6
 

@@ -15,17 +15,17 @@ import numpy as np
 
 from zermelo.core.game import WordGame
 from zermelo.games import registry
-from zermelo.learn.batch import exams
-from zermelo.learn.config import recipes
-from zermelo.learn.runs import training
 from zermelo.learn.alphazero.learner import Playing
-from zermelo.learn.batch.exams import Exam
-from zermelo.learn.networks.numpy_inference import planes_of
-from zermelo.learn.alphazero.search_cpu import KernelSearch
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.config.recipes import Recipe
 from zermelo.learn.alphazero.player import AlphaZeroPlayer
+from zermelo.learn.alphazero.search_cpu import KernelSearch
 from zermelo.learn.alphazero.search_options import NEVER
+from zermelo.learn.batch import exams
+from zermelo.learn.batch.exams import Exam
+from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.config import recipes
+from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.networks.numpy_inference import planes_of
+from zermelo.learn.runs import training
 
 CHANGES: dict[str, dict[str, Any]] = {
     "as it is": {},

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 import zermelo as z
-from zermelo.games.reversi.rules import Reversi
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.core.bitboard import bits
 from zermelo.core.player import Limit
+from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.reversi.rules import Reversi
 from zermelo.search.limits import Clock, Stopped
 from zermelo.search.solver.solver import Solver
-from zermelo.core.bitboard import bits
 
 _POSITIONS = 4000
 _NODES = 100_000  # a position that takes more to solve is left out

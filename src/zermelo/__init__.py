@@ -13,21 +13,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from zermelo.arena.tournament import tournament
+    from zermelo.core.bitboard import Word
+    from zermelo.core.errors import (
+        BadBoard,
+        BadMove,
+        BadRecord,
+        BadSpec,
+        IllegalMove,
+        TooLarge,
+        ZermeloError,
+    )
     from zermelo.core.game import Game, WordGame
-    from zermelo.core.errors import (BadBoard, BadMove, BadRecord, BadSpec, IllegalMove, TooLarge, ZermeloError)
+    from zermelo.core.player import Analysis, Candidate, Limit, Player, Reason
+    from zermelo.core.position import Outcome, Position
     from zermelo.games.registry import game
     from zermelo.grading.grade import Grade, grade
     from zermelo.learn.runs.training import train
     from zermelo.matches.match import Match
     from zermelo.matches.match import Match as match  # noqa: N813 - z.match(game) reads as a sentence
-    from zermelo.core.player import (Analysis, Candidate, Limit, Player, Reason)
-    from zermelo.core.position import Outcome, Position
-    from zermelo.records import Record
     from zermelo.players.registry import player
-    from zermelo.search.explain.analysis import analyze
+    from zermelo.records import Record
     from zermelo.search.count import count
+    from zermelo.search.explain.analysis import analyze
     from zermelo.search.solver.solution import Solution, solve
-    from zermelo.core.bitboard import Word
 
 __version__ = "0.1.0"
 

@@ -8,10 +8,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from zermelo.players import registry as roster
 from zermelo.games import registry
 from zermelo.kernels import compiled, registered
 from zermelo.learn.models import model as models
+from zermelo.players import registry as roster
 
 _MODULES = (
     "zermelo.search.count",

@@ -4,13 +4,13 @@ import contextlib
 import random
 import time
 
-from zermelo.players import registry as roster
 from zermelo.arena.plan import GRACE, Fixture, Plan
 from zermelo.arena.scoresheet import Doing, Note, Scoresheet
 from zermelo.core.errors import BadMove
 from zermelo.core.notation import shown
 from zermelo.core.player import Limit, Player
 from zermelo.core.position import Outcome, Position
+from zermelo.players import registry as roster
 from zermelo.store.runs import GameRow
 
 _WARM_SECONDS = 0.05

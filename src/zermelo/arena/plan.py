@@ -14,12 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from zermelo import __version__
+from zermelo.core.errors import ZermeloError
+from zermelo.core.game import Game
+from zermelo.games import files, registry
 from zermelo.players import files as player_files
 from zermelo.players import registry as roster
-from zermelo import __version__
-from zermelo.core.game import Game
-from zermelo.core.errors import ZermeloError
-from zermelo.games import files, registry
 
 GRACE = 1.0  #: seconds that a move may take beyond its limit
 PATIENCE = 120.0  #: seconds for a move where there is no limit: beyond it a player hangs

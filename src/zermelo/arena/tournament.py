@@ -13,10 +13,10 @@ from typing import Any, Self
 from zermelo.arena import workers as pool
 from zermelo.arena.plan import PATIENCE, Plan
 from zermelo.arena.sprt import BOUND, SequentialTest
-from zermelo.arena.standings import (Repeats, Standings, half_points, standings)
+from zermelo.arena.standings import Repeats, Standings, half_points, standings
 from zermelo.core.errors import ZermeloError
 from zermelo.store.file import BadStore
-from zermelo.store.runs import (FINISHED, RUNNING, STOPPED, GameRow, Runs)
+from zermelo.store.runs import FINISHED, RUNNING, STOPPED, GameRow, Runs
 
 _COMMIT = 0.3  # seconds between two commits, about
 _PATIENCE = 60.0  # seconds for another writer to be done

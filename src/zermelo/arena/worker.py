@@ -11,9 +11,9 @@ import threading
 import time
 from typing import IO, Any
 
+from zermelo.arena.game import Table, crash
 from zermelo.arena.plan import Plan
 from zermelo.arena.scoresheet import Scoresheet
-from zermelo.arena.game import Table, crash
 from zermelo.core.errors import ZermeloError
 from zermelo.games import files
 

@@ -13,11 +13,11 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
-from zermelo.players import files as player_files
+from zermelo.arena.game import allowed, forfeited, overrun
 from zermelo.arena.plan import Plan
 from zermelo.arena.scoresheet import Doing, Note, Scoresheet
-from zermelo.arena.game import allowed, forfeited, overrun
 from zermelo.core.errors import ZermeloError
+from zermelo.players import files as player_files
 from zermelo.store.runs import GameRow
 
 _TICK = 0.1  # seconds between two looks at the workers

@@ -18,14 +18,14 @@ from zermelo.bench import measure
 from zermelo.core.game import WordGame
 from zermelo.games import registry
 from zermelo.games.lines.tactics import WordLineGame
-from zermelo.learn.config import recipes
-from zermelo.learn.runs import training
-from zermelo.learn.actors.protocol import Arrays, Order
-from zermelo.learn.dqn.trainer import NET, Deep, learner_for
 from zermelo.learn.actors.processes import Pool
+from zermelo.learn.actors.protocol import Arrays, Order
+from zermelo.learn.config import recipes
 from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.runs.run import Trainer
+from zermelo.learn.dqn.trainer import NET, Deep, learner_for
 from zermelo.learn.hybrid.trainer import Value, network_for
+from zermelo.learn.runs import training
+from zermelo.learn.runs.run import Trainer
 
 #: Who is measured, by so many updates: some ten seconds or more, where learning is not that fast.
 RECIPES = {"squava-hybrid": 200, "tictactoe-dqn": 4000, "gomoku6-dueling": 300}

@@ -22,11 +22,11 @@ from zermelo.core.game import WordGame
 from zermelo.games import registry
 from zermelo.grading.chances import Chances, chances
 from zermelo.grading.graph import Graph
+from zermelo.learn.batch.exams import exam_for
+from zermelo.learn.batch.game_batch import Many
 from zermelo.learn.config import recipes
 from zermelo.learn.dqn.selfplay import Acting, masked_argmax
 from zermelo.learn.dqn.trainer import Deep
-from zermelo.learn.batch.exams import exam_for
-from zermelo.learn.batch.game_batch import Many
 
 RECIPES = ("tictactoe-dqn", "gomoku6-dueling")  #: whose speed is measured
 TASK = "unbeatable"

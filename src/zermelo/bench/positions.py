@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zermelo.core.game import Game, WordGame
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import Game, WordGame
 from zermelo.core.position import Position
 from zermelo.search.limits import Clock
 from zermelo.search.negamax.runner import Runner

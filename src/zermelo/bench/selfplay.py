@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from zermelo.bench import measure
-from zermelo.core.game import WordGame
 from zermelo.core.errors import BadSpec
+from zermelo.core.game import WordGame
 from zermelo.games import registry
-from zermelo.learn.config import recipes
 from zermelo.learn.alphazero import throughput
+from zermelo.learn.config import recipes
 from zermelo.learn.networks.q_network import DENSE, TOWER, Shape
 
 SIMULATIONS = 32

@@ -10,8 +10,8 @@ from typing import Any
 from zermelo.bench import positions
 from zermelo.core.game import WordGame
 from zermelo.games import registry
-from zermelo.search.limits import Clock
 from zermelo.search.count import count
+from zermelo.search.limits import Clock
 from zermelo.search.solver.solver import Settings, Solver
 
 _DEPTHS = {

@@ -16,19 +16,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from zermelo.bench.squava import orderings
 from zermelo.bench import measure, positions
 from zermelo.bench.positions import Positions
-from zermelo.core.game import WordGame
+from zermelo.bench.squava import orderings
+from zermelo.core.bitboard import sign
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import WordGame
+from zermelo.core.player import Limit
 from zermelo.games import registry
 from zermelo.games.lines.tactics import WordLineGame
-from zermelo.core.player import Limit
-from zermelo.search.limits import Clock, Stopped
 from zermelo.search.engines import WordEngine
+from zermelo.search.limits import Clock, Stopped
 from zermelo.search.negamax.runner import Runner
 from zermelo.search.solver.solver import Settings, Solver
-from zermelo.core.bitboard import sign
 
 _DEPTH = 8  # of alpha-beta in Connect Four
 _MIN_SECONDS = 0.2  # to measure for, what is prepared included

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from zermelo.bench import measure
-from zermelo.core.game import WordGame
 from zermelo.core.errors import ZermeloError
-from zermelo.games import registry
+from zermelo.core.game import WordGame
 from zermelo.core.position import Position
+from zermelo.games import registry
 from zermelo.search.limits import Clock
 from zermelo.search.solver.solver import Settings, Solver
 

@@ -10,17 +10,20 @@ import sys
 import click
 
 from zermelo import __version__
-from zermelo.cli import grade
-from zermelo.cli import inspect
-from zermelo.cli import bench
-from zermelo.cli import play
-from zermelo.cli import prove
-from zermelo.cli import studio
-from zermelo.cli import solve
-from zermelo.cli import table
-from zermelo.cli import train
-from zermelo.cli import window
-from zermelo.cli import arena, history
+from zermelo.cli import (
+    arena,
+    bench,
+    grade,
+    history,
+    inspect,
+    play,
+    prove,
+    solve,
+    studio,
+    table,
+    train,
+    window,
+)
 from zermelo.core.errors import ZermeloError
 
 _BAD_ARGUMENTS, _INTERRUPTED = 2, 130

@@ -149,8 +149,7 @@ def positions(
     --positions` reads it. Hard ones are those decided far away, where few moves keep the value.
     """
     from zermelo.games import registry
-    from zermelo.grading import generate
-    from zermelo.grading import position_sets
+    from zermelo.grading import generate, position_sets
 
     for name, (low, high) in (("--plies", plies), ("--decided", decided)):
         if not 0 <= low <= high:

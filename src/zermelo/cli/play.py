@@ -5,16 +5,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from zermelo.cli import options as asking
+from zermelo.cli import options
 
 if TYPE_CHECKING:
-    from zermelo.matches.match import Match
     from zermelo.core.player import Limit
     from zermelo.core.position import Position
+    from zermelo.matches.match import Match
 
 
 @click.command()
-@asking.json_option
+@options.json_option
 def games(as_json: bool) -> None:
     """What games there are, with their parameters."""
     from zermelo.games import files, registry
@@ -33,16 +33,16 @@ def games(as_json: bool) -> None:
         for name in files.installed_names()
     ]
     if as_json:
-        asking.print_json(rows)
+        options.print_json(rows)
         return
-    asking.table(
+    options.table(
         ("game", "what it is", "parameters", "example"),
         [(r["name"], r["summary"], _parameters(r), r["example"]) for r in rows],
     )
 
 
 @click.command()
-@asking.json_option
+@options.json_option
 def players(as_json: bool) -> None:
     """What players there are, with their parameters."""
     from zermelo.players import registry as roster
@@ -56,9 +56,9 @@ def players(as_json: bool) -> None:
         for e in roster.entries()
     ]
     if as_json:
-        asking.print_json(rows)
+        options.print_json(rows)
         return
-    asking.table(
+    options.table(
         ("player", "who it is", "parameters"),
         [(r["name"], r["summary"], _parameters(r)) for r in rows],
     )
@@ -73,7 +73,7 @@ def _parameters(row: dict[str, Any]) -> str:
 @click.argument("game", required=False)
 @click.option("--first", help="Who moves first; a player spec.  [human]")
 @click.option("--second", help="Who moves second; a player spec.  [random]")
-@click.option("--seconds", type=asking.Seconds(), help="Thinking time a move.")
+@click.option("--seconds", type=options.Seconds(), help="Thinking time a move.")
 @click.option("--show-thinking", is_flag=True, help="What the players think of every move.")
 @click.option("--indices", is_flag=True, help="Show what to type in the empty cells.")
 @click.option("--full-screen", is_flag=True, help="Board, moves and analysis on one screen.")
@@ -89,14 +89,14 @@ def play(
     resume: bool,
 ) -> None:
     """Play GAME in the terminal, with 0, 1 or 2 humans."""
-    from zermelo.players import registry as roster
-    from zermelo.matches.match import Match
     from zermelo.core.player import Limit
+    from zermelo.matches.match import Match
+    from zermelo.players import registry as roster
     from zermelo.ui import commands, terminal
 
     moves: tuple[str, ...] = ()
     if resume:
-        save = asking.saved(game, first, second)
+        save = options.saved(game, first, second)
         game, first, second, moves = save.game, save.first, save.second, save.moves
     if game is None:
         msg = "which game? zermelo play tictactoe, or zermelo games for the list"
@@ -107,8 +107,8 @@ def play(
     if full_screen:
         _fill_screen(match, players, limit, show_thinking)
         return
-    options = commands.Options(indices, terminal.wants_colour(), show_thinking, limit)
-    terminal.play(match, players, options)
+    screen = commands.Options(indices, terminal.wants_colour(), show_thinking, limit)
+    terminal.play(match, players, screen)
 
 
 def _fill_screen(match: "Match", players: tuple[str, str], limit: "Limit", watch: bool) -> None:
@@ -135,9 +135,9 @@ def _fill_screen(match: "Match", players: tuple[str, str], limit: "Limit", watch
 @click.command()
 @click.argument("game")
 @click.argument("player")
-@asking.position_options
-@click.option("--seconds", type=asking.Seconds(), help="Thinking time.")
-@asking.json_option
+@options.position_options
+@click.option("--seconds", type=options.Seconds(), help="Thinking time.")
+@options.json_option
 def choose(
     game: str,
     player: str,
@@ -148,9 +148,9 @@ def choose(
     as_json: bool,
 ) -> int:
     """PLAYER's move in GAME, for scripts."""
-    from zermelo.players import registry as roster
-    from zermelo.games import registry
     from zermelo.core.player import Limit, last_of
+    from zermelo.games import registry
+    from zermelo.players import registry as roster
 
     rules = registry.game(game)
     chooser = roster.player(player)
@@ -160,7 +160,7 @@ def choose(
             return chooser.choose(position).choice()  # says that there is nothing to choose
         return last_of(chooser.think(position, Limit(seconds=seconds))).choice()
 
-    return asking.answer(
+    return options.answer(
         rules, answer, moves, board, from_stdin, as_json, lambda found: found["move"]
     )
 

@@ -54,7 +54,7 @@ def prove(game: str, out: Path, as_json: bool) -> int:
     else:
         value = "a draw" if proof.claim == "draw" else f"the {proof.claim} player wins"
         click.echo(
-            f"{game}: {value}; {len(proof.lines):,} positions, {asking.size(size)}, "
+            f"{game}: {value}; {len(proof.lines):,} positions, {options.size(size)}, "
             f"in {found['seconds']:.2f} s"
         )
     return 0

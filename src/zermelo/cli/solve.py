@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zermelo.cli import options
-from zermelo.ui import texts
 from zermelo.core.phrases import word_for
+from zermelo.ui import texts
 
 if TYPE_CHECKING:
     from zermelo.core.position import Position
@@ -49,8 +49,8 @@ def solve(
     What the limit, or Ctrl-C, leaves unproven is answered by an estimate.
     """
     from zermelo.core.game import WordGame
-    from zermelo.games import registry
     from zermelo.core.player import Limit
+    from zermelo.games import registry
     from zermelo.search.solver import solution
     from zermelo.search.solver.solver import Settings, Solver
 
@@ -107,9 +107,9 @@ def analyze(
     as_json: bool,
 ) -> int:
     """Every legal move of a position of GAME: value, line, and reasons that search has verified."""
-    from zermelo.players import registry as roster
-    from zermelo.games import registry
     from zermelo.core.player import Limit
+    from zermelo.games import registry
+    from zermelo.players import registry as roster
     from zermelo.search.explain import analysis
     from zermelo.store.runs import Runs
 

@@ -31,9 +31,9 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
     except ImportError:
         msg = "the studio needs FastAPI and uvicorn: pip install 'zermelo[studio]'"
         raise click.ClickException(msg) from None
-    from zermelo.matches import saves
     from zermelo import precompile
     from zermelo.cli import options
+    from zermelo.matches import saves
 
     if warm:
         click.echo("Compiling what is not compiled yet; the first time this takes some minutes.")

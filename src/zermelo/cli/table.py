@@ -143,4 +143,4 @@ def _build(path: Path, game: "WordGame") -> "Table":
 def _text(found: dict[str, Any]) -> str:
     """Such as: tictactoe: 765 states, 1.8 kB, built in 0.05 s."""
     done = f"built in {found['seconds']:.2f} s" if found["built"] else "there and right"
-    return f"{found['game']}: {found['states']:,} states, {asking.size(found['bytes'])}, {done}"
+    return f"{found['game']}: {found['states']:,} states, {options.size(found['bytes'])}, {done}"

@@ -79,15 +79,14 @@ class _learning:  # noqa: N801 - used as a function
 
     def __init__(self) -> None:
         try:
-            from zermelo.learn.runs import model_card
+            from zermelo.learn.runs import model_card, training
             from zermelo.learn.runs import run as runs
-            from zermelo.learn.runs import training
         except ModuleNotFoundError as error:
             if error.name != "torch":
                 raise
             msg = "training needs torch: pip install 'zermelo[learn]'"
             raise ZermeloError(msg) from None
-        self.cards, self.runs, self.training = cards, runs, training
+        self.cards, self.runs, self.training = model_card, runs, training
 
 
 def _progress_text(now: "Progress") -> str:
@@ -106,7 +105,7 @@ def _noted(run: "Run", *, resume: bool) -> Iterator[Any]:
     """The run in the store, with what came of it. A store that is busy must not stop it."""
     import sqlite3
 
-    from zermelo.store.runs import (FINISHED, RUNNING, STOPPED, Runs)
+    from zermelo.store.runs import FINISHED, RUNNING, STOPPED, Runs
 
     settings = {
         "recipe": run.recipe.name,
@@ -259,8 +258,7 @@ def _grade_text(found: dict[str, Any]) -> str:
 
 def _export(folder: Path, out: Path, bits: int) -> None:
     from zermelo.learn.models import model
-    from zermelo.learn.networks import packing
-    from zermelo.learn.networks import weights_file
+    from zermelo.learn.networks import packing, weights_file
     from zermelo.learn.runs import run as kept
 
     try:

@@ -11,11 +11,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zermelo.core import notation
+from zermelo.core.bitboard import WORD_BITS, Word, bits
 from zermelo.core.errors import BadBoard, BadMove
 from zermelo.core.position import Position
 from zermelo.core.symmetry import Symmetry, turn_word
 from zermelo.core.traversal import BoardWalk, PlainWalk, WordWalk
-from zermelo.core.bitboard import WORD_BITS, Word, bits
 
 if TYPE_CHECKING:
     from zermelo.core.notation import Grid

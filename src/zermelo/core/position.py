@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from zermelo.core import drawing
-from zermelo.core import notation
+from zermelo.core import drawing, notation
 from zermelo.core.errors import BadMove, IllegalMove
 
 if TYPE_CHECKING:

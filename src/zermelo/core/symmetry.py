@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from zermelo.core.notation import Grid
 from zermelo.core.bitboard import Word, bits, word
+from zermelo.core.notation import Grid
 
 _BYTES = 8
 

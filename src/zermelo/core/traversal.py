@@ -9,7 +9,7 @@ The classes below are parts of the contract's, which have the rules they ask (`s
 
 from typing import Any
 
-from zermelo.core.bitboard import (lowest, mix, popcount, scale, select, word)
+from zermelo.core.bitboard import lowest, mix, popcount, scale, select, word
 
 STRIDE = 0x9E3779B97F4A7C15  # splitmix64's step, an odd number near 2**64 / golden ratio
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from zermelo.core.errors import ZermeloError
 
 if TYPE_CHECKING:
-    from zermelo.envs.pettingzoo_env import GameAEC
     from zermelo.envs.gymnasium_env import GameEnv
+    from zermelo.envs.pettingzoo_env import GameAEC
 
 __all__ = ["aec_env", "gym_env"]
 

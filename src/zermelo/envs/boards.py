@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from zermelo.core.bitboard import popcount
 from zermelo.core.game import Game, WordGame
 from zermelo.envs.planes import Array, Planes
 from zermelo.kernels import compiled, kernel
-from zermelo.core.bitboard import popcount
 
 ANEW = -1  #: the action that starts the game again
 Answer = tuple[bool, int, int]  #: over, value for the side to move, the side to move

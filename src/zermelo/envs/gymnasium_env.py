@@ -7,13 +7,13 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from zermelo.players import registry as roster
-from zermelo.core.game import MaskGame
-from zermelo.envs.planes import Planes, picture
 from zermelo.core.errors import ZermeloError
-from zermelo.games import registry
+from zermelo.core.game import MaskGame
 from zermelo.core.player import Player
 from zermelo.core.position import Position
+from zermelo.envs.planes import Planes, picture
+from zermelo.games import registry
+from zermelo.players import registry as roster
 
 Potential = Callable[[Position], float]  #: how good a position looks to the side to move
 

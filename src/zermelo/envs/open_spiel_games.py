@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from zermelo.core.game import Game
-from zermelo.games import registry
-from zermelo.core.position import Position
 from zermelo.core.bitboard import WORD_BITS
+from zermelo.core.game import Game
+from zermelo.core.position import Position
+from zermelo.games import registry
 
 _registered: dict[str, str] = {}
 

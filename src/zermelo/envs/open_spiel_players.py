@@ -5,14 +5,14 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from zermelo.players import registry as roster
-from zermelo.core.game import Game
 from zermelo.core.errors import BadSpec, ZermeloError
-from zermelo.games.lines.rules import LineGame
-from zermelo.games.lines.renju import RenjuGame
-from zermelo.games.reversi.rules import Reversi
-from zermelo.core.player import (Analysis, Candidate, Limit, Player)
+from zermelo.core.game import Game
+from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
+from zermelo.games.lines.renju import RenjuGame
+from zermelo.games.lines.rules import LineGame
+from zermelo.games.reversi.rules import Reversi
+from zermelo.players import registry as roster
 
 try:
     import pyspiel

@@ -6,11 +6,11 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from zermelo.envs.planes import picture
-from zermelo.envs.boards import ANEW, table_for
 from zermelo.core.errors import ZermeloError
-from zermelo.games import registry
 from zermelo.core.position import Position
+from zermelo.envs.boards import ANEW, table_for
+from zermelo.envs.planes import picture
+from zermelo.games import registry
 
 AGENTS = ("player_1", "player_2")
 

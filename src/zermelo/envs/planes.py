@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zermelo.core.game import Game, MaskGame
 from zermelo.core.errors import BadSpec
+from zermelo.core.game import Game, MaskGame
 from zermelo.core.notation import Grid
 
 Array = NDArray[np.int8]

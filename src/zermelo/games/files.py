@@ -18,10 +18,10 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-from zermelo.core.game import Game
 from zermelo.core.errors import BadSpec
-from zermelo.games import trial
+from zermelo.core.game import Game
 from zermelo.core.notation import shown
+from zermelo.games import trial
 
 GROUP = "zermelo.games"  #: the entry-point group for installed packages
 _SECONDS = 20.0

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.core import specs
-from zermelo.core.game import Game
+from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.errors import BadSpec
-from zermelo.games import files
-from zermelo.games.lines.large import BoardLineGame
-from zermelo.games.reversi.patterns import SIDE, PatternReversi
-from zermelo.games.reversi.rules import Reversi
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.core.game import Game
 from zermelo.core.notation import MAX_SIDE, shown
 from zermelo.core.specs import Parameter
-from zermelo.core.bitboard import WORD_BITS
+from zermelo.games import files
+from zermelo.games.lines.large import BoardLineGame
+from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.reversi.patterns import SIDE, PatternReversi
+from zermelo.games.reversi.rules import Reversi
 
 #: Compiled for themselves; every other size of a family shares one compilation.
 PRESETS = ("tictactoe", "connect4", "gomoku6", "squava", "reversi")

@@ -3,10 +3,10 @@
 import random
 from typing import Any, NoReturn
 
-from zermelo.core.game import Game, MaskGame, WordGame
-from zermelo.core.errors import BadSpec
-from zermelo.core.notation import Grid, shown
 from zermelo.core.bitboard import WORD_BITS
+from zermelo.core.errors import BadSpec
+from zermelo.core.game import Game, MaskGame, WordGame
+from zermelo.core.notation import Grid, shown
 
 GAMES, MAX_PLIES = 20, 5_000
 

@@ -7,10 +7,10 @@ the grade's, the player and the state. So an answer does not depend on what was 
 import hashlib
 from typing import Any
 
-from zermelo.players import registry as roster
 from zermelo.core.game import Game
 from zermelo.core.player import Player
 from zermelo.core.position import Position
+from zermelo.players import registry as roster
 
 _MOST_KEPT = 200_000  # answers; grading, unbeatable and chances ask for the same ones
 

@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from zermelo.core.game import Game, WordGame
+from zermelo.core.bitboard import bits
 from zermelo.core.errors import ZermeloError
-from zermelo.grading.position_sets import Graded
-from zermelo.grading.oracle import Prover
+from zermelo.core.game import Game, WordGame
 from zermelo.core.player import Limit
 from zermelo.core.position import Position
+from zermelo.grading.oracle import Prover
+from zermelo.grading.position_sets import Graded
 from zermelo.search.limits import Clock, Stopped
 from zermelo.search.solver.solver import Settings
-from zermelo.core.bitboard import bits
 
 _PATIENCE = 5_000  # draws in a row that find nothing new
 _SETTINGS = Settings(table_bits=20)

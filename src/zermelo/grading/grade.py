@@ -5,20 +5,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from zermelo.core.game import Game, WordGame
 from zermelo.core.errors import ZermeloError
-from zermelo.games import registry
-from zermelo.grading import generate
-from zermelo.grading import position_sets
-from zermelo.grading import unbeatable
-from zermelo.grading.chances import (Ceiling, Chances, ceiling, chances)
-from zermelo.grading.choices import Choices
-from zermelo.grading.graph import Graph
-from zermelo.grading.position_sets import Graded
-from zermelo.grading.oracle import Prover, Truth
-from zermelo.grading.unbeatable import Trial
+from zermelo.core.game import Game, WordGame
 from zermelo.core.player import Limit, Player
 from zermelo.core.position import Position
+from zermelo.games import registry
+from zermelo.grading import generate, position_sets, unbeatable
+from zermelo.grading.chances import Ceiling, Chances, ceiling, chances
+from zermelo.grading.choices import Choices
+from zermelo.grading.graph import Graph
+from zermelo.grading.oracle import Prover, Truth
+from zermelo.grading.position_sets import Graded
+from zermelo.grading.unbeatable import Trial
 
 SECONDS = 10.0  #: for the solver on one position, and on the value of the game
 SEATS = ("first", "second")

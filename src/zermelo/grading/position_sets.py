@@ -18,11 +18,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from zermelo.core.game import Game
 from zermelo.core.errors import ZermeloError
-from zermelo.grading.oracle import Verdict
+from zermelo.core.game import Game
 from zermelo.core.notation import shown
 from zermelo.core.position import Position
+from zermelo.grading.oracle import Verdict
 
 MAX_BYTES, MAX_POSITIONS = 16_000_000, 100_000
 _LETTERS = {"W": 1, "w": 1, "d": 0, "l": -1}

@@ -26,10 +26,10 @@ from collections.abc import Callable
 from typing import Any
 
 from zermelo.core import bitboard
-from zermelo.core.game import Game
 from zermelo.core.errors import ZermeloError
-from zermelo.kernels import cache
+from zermelo.core.game import Game
 from zermelo.core.symmetry import turn_word
+from zermelo.kernels import cache
 
 Kernel = Callable[..., Any]
 
@@ -262,7 +262,7 @@ class _Writer:
         if name not in function.__globals__:
             return None  # a builtin or a local
         value = function.__globals__[name]
-        if name in _INTRINSICS and value is getattr(words, name):
+        if name in _INTRINSICS and value is getattr(bitboard, name):
             return None
         if isinstance(value, types.FunctionType):
             self._add(f"call_{name}", value)

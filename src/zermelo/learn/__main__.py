@@ -13,12 +13,11 @@ import time
 from pathlib import Path
 
 from zermelo.core.errors import ZermeloError
-from zermelo.learn.runs import model_card
-from zermelo.learn.batch import exams
-from zermelo.learn.runs import training
-from zermelo.learn.networks import weights_file
-from zermelo.learn.runs.training import Progress
 from zermelo.learn.alphazero.trainer import Zero
+from zermelo.learn.batch import exams
+from zermelo.learn.networks import weights_file
+from zermelo.learn.runs import model_card, training
+from zermelo.learn.runs.training import Progress
 
 _PAUSE = 15.0  # seconds between two lines
 

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Collection, Iterable
 
-from zermelo.core.game import Game
 from zermelo.core.errors import IllegalMove
-from zermelo.games import registry
+from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Outcome, Position
+from zermelo.games import registry
 
 
 class Match:

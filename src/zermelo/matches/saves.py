@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from zermelo.players import files as player_files
 from zermelo.core.errors import ZermeloError
-from zermelo.games import files
 from zermelo.core.notation import shown
+from zermelo.games import files
+from zermelo.players import files as player_files
 
 _MAX_BYTES = 100_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")

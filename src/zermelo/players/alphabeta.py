@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from zermelo.core.game import Game
+from zermelo.core.bitboard import sign
 from zermelo.core.errors import BadSpec
-from zermelo.core.player import (Analysis, Candidate, Limit, Player)
+from zermelo.core.game import Game
+from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
-from zermelo.search.limits import Clock
-from zermelo.search.iterative_deepening import Depth, deepen, is_settled
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
-from zermelo.core.bitboard import sign
+from zermelo.search.iterative_deepening import Depth, deepen, is_settled
+from zermelo.search.limits import Clock
 
 
 class AlphaBetaPlayer(Player):

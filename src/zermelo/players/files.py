@@ -11,10 +11,10 @@ from typing import Any
 
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
-from zermelo.games import files
 from zermelo.core.notation import shown
 from zermelo.core.player import Player
 from zermelo.core.specs import Parameter
+from zermelo.games import files
 
 _SEED = Parameter("seed", int, None)
 _END = ".py"

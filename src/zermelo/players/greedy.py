@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from zermelo.core.game import Game
+from zermelo.core.bitboard import sign
 from zermelo.core.errors import BadSpec
-from zermelo.games.lines.rules import LineGame
-from zermelo.games.reversi.rules import Reversi
-from zermelo.games.lines.tactics import windows
-from zermelo.core.player import (Analysis, Candidate, Limit, Player)
+from zermelo.core.game import Game
+from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
-from zermelo.search.limits import Clock
-from zermelo.search.iterative_deepening import Depth, deepen
+from zermelo.games.lines.rules import LineGame
+from zermelo.games.lines.tactics import windows
+from zermelo.games.reversi.rules import Reversi
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
-from zermelo.core.bitboard import sign
+from zermelo.search.iterative_deepening import Depth, deepen
+from zermelo.search.limits import Clock
 
 _SCALE = 40.0  # greedy's points that make its whole estimate
 

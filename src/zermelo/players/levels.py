@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from zermelo.core.game import BoardGame
 from zermelo.core.errors import BadSpec
-from zermelo.core.player import (Analysis, Candidate, Limit, Player)
+from zermelo.core.game import BoardGame
+from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
 from zermelo.players.alphabeta import AlphaBetaPlayer
 from zermelo.search.explain.analysis import Analyst

@@ -4,12 +4,12 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from zermelo.core.game import Game
 from zermelo.core.errors import BadSpec
-from zermelo.core.player import (Analysis, Candidate, Limit, Player)
+from zermelo.core.game import Game
+from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
-from zermelo.search.mcts import evaluators
 from zermelo.search.limits import Clock, Stopped
+from zermelo.search.mcts import evaluators
 from zermelo.search.mcts.tree import Child, Evaluator, Tree
 
 SIMS = 1000  #: where neither simulations nor seconds are given

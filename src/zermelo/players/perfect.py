@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
+from zermelo.core.bitboard import sign
 from zermelo.core.game import BoardGame, WordGame
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
@@ -12,7 +13,6 @@ from zermelo.search.limits import Clock, Stopped
 from zermelo.search.negamax.runner import Unsolved
 from zermelo.search.solver.solution import VALUES, solver_for
 from zermelo.search.solver.solver import Solver
-from zermelo.core.bitboard import sign
 
 _PATIENCE = 60.0  # seconds for a move, where the caller sets no limit
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zermelo.players import files as player_files
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
 from zermelo.core.notation import shown
 from zermelo.core.player import Player
 from zermelo.core.specs import Parameter
+from zermelo.players import files as player_files
 
 HUMAN = "human"
 _FINAL = "final.safetensors"  # what plays, in a run's folder
@@ -44,7 +44,7 @@ _ENTRIES = {
         Entry(
             "random",
             "every legal move with the same chance",
-            "zermelo.core.player:RandomPlayer",
+            "zermelo.players.random:RandomPlayer",
             (_SEED,),
             drawn=True,
         ),

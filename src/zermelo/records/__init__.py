@@ -7,10 +7,10 @@ line and the reason. A record never loads a game file. One file a format; this o
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from zermelo.core.game import Game
 from zermelo.core.errors import BadRecord, ZermeloError
+from zermelo.core.game import Game
 from zermelo.core.notation import shown
-from zermelo.records import (compact, jsonl, plain, psq, sgf)
+from zermelo.records import compact, jsonl, plain, psq, sgf
 from zermelo.records.record import Record
 
 __all__ = ["FORMATS", "BadRecord", "Format", "Record", "read", "read_all", "write"]

@@ -2,13 +2,13 @@
 
 import re
 
-from zermelo.core.game import Game
 from zermelo.core.errors import BadRecord
+from zermelo.core.game import Game
+from zermelo.core.notation import shown
+from zermelo.core.position import Outcome
 from zermelo.games import registry
 from zermelo.games.lines.rules import LineGame
 from zermelo.games.reversi.rules import Reversi
-from zermelo.core.notation import shown
-from zermelo.core.position import Outcome
 from zermelo.records.record import Record, replay
 
 _CELLS = re.compile(r"(?:[a-h][1-8]|pass|\s)*")

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from zermelo.core.game import Game
 from zermelo.core.errors import BadRecord
+from zermelo.core.game import Game
 from zermelo.core.notation import shown
 from zermelo.core.position import Outcome
 from zermelo.records.record import Record, named, replay

@@ -1,7 +1,7 @@
 """Text: `squava b2 c3 a1 … 1-0`, one game a line: spec, moves, result (`*` while it runs)."""
 
-from zermelo.core.game import Game
 from zermelo.core.errors import BadRecord
+from zermelo.core.game import Game
 from zermelo.core.position import Outcome
 from zermelo.records.record import Record, named, replay
 

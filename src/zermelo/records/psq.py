@@ -14,11 +14,11 @@ rules decide who won.
 
 import re
 
-from zermelo.core.game import Game
 from zermelo.core.errors import BadRecord
+from zermelo.core.game import Game
+from zermelo.core.notation import shown
 from zermelo.games import registry
 from zermelo.games.lines.rules import LineGame
-from zermelo.core.notation import shown
 from zermelo.records.record import Record, replay
 
 _HEADER = re.compile(r"Piskvorky ([0-9]{1,2})x([0-9]{1,2}), *[0-9]+:[0-9]+, *[0-9]+")

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from zermelo.core.game import Game
 from zermelo.core.errors import BadRecord, IllegalMove
-from zermelo.games import registry
-from zermelo.matches.match import Match
+from zermelo.core.game import Game
 from zermelo.core.notation import shown
 from zermelo.core.position import Outcome, Position
+from zermelo.games import registry
+from zermelo.matches.match import Match
 
 
 @dataclass(frozen=True)

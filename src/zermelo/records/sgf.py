@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from zermelo.core.game import Game
 from zermelo.core.errors import BadRecord, BadSpec
+from zermelo.core.game import Game
+from zermelo.core.notation import shown
+from zermelo.core.position import Outcome
 from zermelo.games import registry
 from zermelo.games.lines.rules import LineGame
 from zermelo.games.reversi.rules import Reversi
-from zermelo.core.notation import shown
-from zermelo.core.position import Outcome
 from zermelo.records.record import Record, replay
 
 _OTHELLO, _GOMOKU = "2", "4"

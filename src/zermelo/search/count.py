@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zermelo.core.game import Game, MaskGame, WordGame
+from zermelo.core.bitboard import lowest, mix, popcount, scale, word
 from zermelo.core.errors import TooLarge
-from zermelo.kernels import compiled, kernel
+from zermelo.core.game import Game, MaskGame, WordGame
 from zermelo.core.position import Outcome
 from zermelo.core.symmetry import Symmetry, byte_tables
-from zermelo.core.bitboard import (lowest, mix, popcount, scale, word)
+from zermelo.kernels import compiled, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,9 +9,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+from zermelo.core.bitboard import sign
 from zermelo.core.game import Game
 from zermelo.search.limits import Clock
-from zermelo.core.bitboard import sign
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from typing import Any
 
 from zermelo.core.game import BoardGame, Game, WordGame
-from zermelo.search.negamax import kernel as k
-from zermelo.search.limits import Clock
 from zermelo.search.engine import Engine
+from zermelo.search.limits import Clock
+from zermelo.search.negamax import kernel as k
 from zermelo.search.negamax.runner import Net, Runner
 
 _TABLE_BITS = 19

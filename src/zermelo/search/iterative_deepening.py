@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from zermelo.core.game import Game
-from zermelo.search.limits import Clock, Stopped
 from zermelo.search.engine import Engine
+from zermelo.search.limits import Clock, Stopped
 
 MAX_DEPTH = 400
 

@@ -3,9 +3,9 @@
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from zermelo.core.bitboard import mix, word
 from zermelo.core.game import BoardGame, Game, WordGame
 from zermelo.kernels import compiled, kernel
-from zermelo.core.bitboard import mix, word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,8 +12,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from zermelo.core.game import Game
 from zermelo.core.errors import TooLarge
+from zermelo.core.game import Game
 from zermelo.core.position import Position
 
 METHODS = ("minimax", "alphabeta", "memo", "both", "value-iteration")

@@ -3,9 +3,9 @@
 from typing import Any
 
 from zermelo.core.errors import BadBoard
-from zermelo.games import registry
 from zermelo.core.player import Analysis, Candidate
 from zermelo.core.position import Position
+from zermelo.games import registry
 
 
 def parse(board: list[int], player: int, board_size: int, win_length: int | None) -> Position:

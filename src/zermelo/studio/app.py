@@ -15,24 +15,24 @@ from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as PlainHTTPException
 
-from zermelo.players import registry as roster
 from zermelo import __version__, records
-from zermelo.core.game import Game
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import Game
+from zermelo.core.player import Limit
+from zermelo.core.position import Position
+from zermelo.core.specs import Parameter
 from zermelo.games import registry
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.learn.models import model as models
 from zermelo.matches.match import Match
-from zermelo.core.player import Limit
-from zermelo.core.position import Position
+from zermelo.players import registry as roster
 from zermelo.records import Record
-from zermelo.core.specs import Parameter
-from zermelo.store import Changed, Row, Store
 from zermelo.search.explain import puzzles
-from zermelo.studio import ai_move, schemas, views
-from zermelo.studio.limits import Door
-from zermelo.studio.events import streamed
 from zermelo.search.explain.review import review
+from zermelo.store import Changed, Row, Store
+from zermelo.studio import ai_move, schemas, views
+from zermelo.studio.events import streamed
+from zermelo.studio.limits import Door
 from zermelo.studio.schemas import MAX_SECONDS, Problem
 from zermelo.studio.thinking import ANALYST, Busy, Thinkers
 

@@ -16,12 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from zermelo.players import registry as roster
 from zermelo.core.errors import ZermeloError
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
-from zermelo.search.explain.analysis import Analyst
+from zermelo.players import registry as roster
 from zermelo.players.levels import LevelPlayer
+from zermelo.search.explain.analysis import Analyst
 from zermelo.search.solver.solver import Settings
 
 ANALYST = "analysis"

@@ -3,14 +3,14 @@
 from functools import lru_cache
 from typing import Any
 
-from zermelo.matches.match import Match
 from zermelo.core.notation import Grid
+from zermelo.core.phrases import word_for
 from zermelo.core.player import Analysis
 from zermelo.core.position import Position
+from zermelo.matches.match import Match
 from zermelo.players.registry import HUMAN
 from zermelo.search.explain import analysis
 from zermelo.store import Row
-from zermelo.core.phrases import word_for
 
 
 def position_view(position: Position, *, verdict: str = "") -> dict[str, Any]:

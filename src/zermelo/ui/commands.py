@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from zermelo.players import registry as roster
-from zermelo.matches import saves
 from zermelo.core.errors import ZermeloError
-from zermelo.matches.match import Match
 from zermelo.core.player import Analysis, Limit
 from zermelo.core.position import Position
+from zermelo.matches import saves
+from zermelo.matches.match import Match
+from zermelo.players import registry as roster
 from zermelo.search.explain import analysis
 from zermelo.search.explain.analysis import Analyst
 from zermelo.ui import texts
@@ -152,7 +152,7 @@ def _judge(sitting: Sitting) -> dict[str, Any]:
 def _judged(sitting: Sitting, candidate: dict[str, Any], found: dict[str, Any]) -> str:
     head = texts.row_text(candidate, sitting.sides(sitting.match.position))[2:]
     why = [f"  {reason['text']}: {' '.join(reason['line'])}" for reason in candidate["reasons"]]
-    why = why or [f"  expected: {showing.reasons_text(candidate)}"]
+    why = why or [f"  expected: {texts.reasons_text(candidate)}"]
     # A win elsewhere may be proven, and this move an estimate.
     effort = texts.effort_text(found | {"exact": candidate["exact"]})
     return "\n".join([head, *why, f"  ({effort})"])

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from zermelo.players import registry as roster
-from zermelo.matches import saves
-from zermelo.core.game import Game
 from zermelo.core.errors import ZermeloError
-from zermelo.matches.match import Match
+from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Limit
 from zermelo.core.position import Outcome, Position
-from zermelo.ui.thinking import (Think, Thinker, analyst, seated)
+from zermelo.matches import saves
+from zermelo.matches.match import Match
+from zermelo.players import registry as roster
+from zermelo.ui.thinking import Think, Thinker, analyst, seated
 
 _JOIN = 0.5  # seconds that closing waits for threads, which stop within hundredths
 

@@ -5,13 +5,12 @@ import os
 import sys
 from dataclasses import replace
 
-from zermelo.players import registry as roster
-from zermelo.matches import saves
 from zermelo.core.errors import ZermeloError
+from zermelo.matches import saves
 from zermelo.matches.match import Match
+from zermelo.players import registry as roster
 from zermelo.search.explain import analysis
-from zermelo.ui import texts
-from zermelo.ui import commands
+from zermelo.ui import commands, texts
 from zermelo.ui.commands import Leave, Options, Sitting
 from zermelo.ui.session import sentence
 from zermelo.ui.thinking import Think

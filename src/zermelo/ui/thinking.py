@@ -4,11 +4,11 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from zermelo.players import registry as roster
-from zermelo.core.game import Game
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
+from zermelo.players import registry as roster
 
 
 class Thinker:

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.bench.squava import players
 from zermelo.bench import measure
+from zermelo.bench.squava import players
 from zermelo.games import registry
 from zermelo.games.lines.tactics import WordLineGame
+from zermelo.learn.hybrid.kernel_network import CACHE, Valued, net_for, valued
 from zermelo.learn.hybrid.player import HybridEngine, hybrid_engine
-from zermelo.learn.hybrid.kernel_network import (CACHE, Valued, net_for, valued)
 from zermelo.search.limits import Clock
 from zermelo.search.negamax.runner import Net
 

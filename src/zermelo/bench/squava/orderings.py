@@ -10,9 +10,9 @@ from zermelo.core.game import WordGame
 from zermelo.games import registry
 from zermelo.games.lines.published import PublishedSquava
 from zermelo.games.lines.tactics import WordLineGame
-from zermelo.search.limits import Clock
-from zermelo.search.iterative_deepening import deepen
 from zermelo.search.engines import WordEngine
+from zermelo.search.iterative_deepening import deepen
+from zermelo.search.limits import Clock
 from zermelo.search.negamax.runner import Runner
 from zermelo.search.solver.solver import Solver
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from zermelo.bench.squava import players
 from zermelo.learn.config import recipes
-from zermelo.learn.runs import training
 from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.runs import training
 
 RECIPE = "squava-hybrid-published"
 _ACTORS = 2

@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from zermelo.players import registry as roster
 from zermelo.arena.tournament import Progress, tournament
 from zermelo.bench import measure
 from zermelo.games import registry
 from zermelo.grading import position_sets
 from zermelo.grading.position_sets import Graded
+from zermelo.players import registry as roster
 
 GAME = "squava"
 

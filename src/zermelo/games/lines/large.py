@@ -11,10 +11,10 @@ A state is as in `lines.py`; only kernels see the padded array (on 3x3, `#` the 
 
 from typing import Any
 
-from zermelo.core.game import BoardGame
-from zermelo.core.errors import BadSpec
-from zermelo.games.lines.rules import LineGame
 from zermelo.core.bitboard import bits
+from zermelo.core.errors import BadSpec
+from zermelo.core.game import BoardGame
+from zermelo.games.lines.rules import LineGame
 
 FREE, FIRST, SECOND, BORDER = 0, 1, 2, 3
 #: what `ban` answers; a stone that hangs is allowed, but the other side's stones may change that

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from zermelo.core import notation
-from zermelo.core.errors import BadBoard, BadMove
 from zermelo.core.bitboard import Word, bits
+from zermelo.core.errors import BadBoard, BadMove
 
 if TYPE_CHECKING:
     from zermelo.games.lines.rules import LineGame

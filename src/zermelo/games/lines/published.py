@@ -10,8 +10,8 @@ docs/search.md for what these terms cost.
 
 from typing import Any
 
-from zermelo.games.lines.tactics import MAX_ESTIMATE, WordLineGame
 from zermelo.core.bitboard import Word, popcount, word
+from zermelo.games.lines.tactics import MAX_ESTIMATE, WordLineGame
 
 
 class PublishedSquava(WordLineGame):

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.games.lines import notation as line_boards
-from zermelo.games.lines.large import (ALLOWED, BANNED, FIRST, FREE, HANGS, BoardLineGame)
 from zermelo.core.bitboard import bits
+from zermelo.games.lines import notation as line_boards
+from zermelo.games.lines.large import ALLOWED, BANNED, FIRST, FREE, HANGS, BoardLineGame
 
 _FIVE = 5
 FAULTLESS, OVERLINE, TWO_FOURS, TWO_THREES = range(4)  #: what `fault` answers

@@ -14,13 +14,12 @@ width, so the rules here serve boards of every size; up to 64 cells the same sou
 
 from typing import Any, Literal
 
-from zermelo.core import notation
-from zermelo.core import symmetry
-from zermelo.core.game import MaskGame
-from zermelo.core.errors import BadSpec
-from zermelo.games.lines import notation as line_boards
-from zermelo.core.notation import Grid
+from zermelo.core import notation, symmetry
 from zermelo.core.bitboard import Word, lowest, pick
+from zermelo.core.errors import BadSpec
+from zermelo.core.game import MaskGame
+from zermelo.core.notation import Grid
+from zermelo.games.lines import notation as line_boards
 
 Overline = Literal["any", "exact"]
 #: One step of looking for lines: how far to shift, and the cells for which that stays in line.

@@ -6,12 +6,12 @@ windows, the stretches of cells where a line can be.
 
 from typing import Any
 
-from zermelo.core.game import WordGame
+from zermelo.core.bitboard import WORD_BITS, Word, bits, pick, popcount, word
 from zermelo.core.errors import BadSpec
+from zermelo.core.game import WordGame
+from zermelo.core.notation import Grid
 from zermelo.games.lines import heuristic
 from zermelo.games.lines.rules import DIRECTIONS, LineGame, shift_down
-from zermelo.core.notation import Grid
-from zermelo.core.bitboard import (WORD_BITS, Word, bits, pick, popcount, word)
 
 MAX_ESTIMATE = 8000
 FAR = 1 << 14  # leaves room for estimates between a loss and a win

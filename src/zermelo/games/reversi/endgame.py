@@ -8,10 +8,10 @@ only the solver uses, looks up the rays of one cell and lets a carry run along t
 import functools
 from typing import Any
 
+from zermelo.core.bitboard import Numbers, Word, highest, lowest, pick, popcount, word
 from zermelo.core.game import WordGame
-from zermelo.games.lines.rules import shift_down
 from zermelo.core.notation import Grid
-from zermelo.core.bitboard import (Numbers, Word, highest, lowest, pick, popcount, word)
+from zermelo.games.lines.rules import shift_down
 
 _DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # towards higher bits
 _FEW = 6  # cells left, from which a table and counting replies take longer than they save

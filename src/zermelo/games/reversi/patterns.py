@@ -11,8 +11,8 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zermelo.core.bitboard import Numbers, Word, popcount, word
 from zermelo.games.reversi.rules import Reversi
-from zermelo.core.bitboard import (Numbers, Word, popcount, word)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,11 +14,10 @@ passes; the game ends as soon as neither side can move, and more discs win.
 
 from typing import Any
 
-from zermelo.core import notation
-from zermelo.core import symmetry
+from zermelo.core import notation, symmetry
+from zermelo.core.bitboard import Word, bits, popcount
 from zermelo.core.errors import BadBoard, BadMove, BadSpec
 from zermelo.games.reversi.endgame import DiscGame
-from zermelo.core.bitboard import Word, bits, popcount
 
 SIZES = (4, 6, 8)
 

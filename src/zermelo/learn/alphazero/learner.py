@@ -21,10 +21,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from zermelo.learn.alphazero.tensor_games import State, TensorGame
-from zermelo.learn.networks.tower import half_is_fast
-from zermelo.learn.networks.policy_value import Net
 from zermelo.learn.alphazero.search_options import UNKNOWN, Found
+from zermelo.learn.alphazero.tensor_games import State, TensorGame
+from zermelo.learn.networks.policy_value import Net
+from zermelo.learn.networks.tower import half_is_fast
 
 _POOL = 4  # starts that are drawn from, for each game at once
 _CAP = 4  # a capped search has this part of the simulations

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.core.game import Game
-from zermelo.learn.networks.numpy_inference import (ENCODERS, DenseForward, TowerForward, lines_of)
-from zermelo.learn.networks.symmetry_average import Judge, in_images
 from zermelo.learn.models.model import check_arrays, opened
+from zermelo.learn.networks.numpy_inference import ENCODERS, DenseForward, TowerForward, lines_of
+from zermelo.learn.networks.symmetry_average import Judge, in_images
 from zermelo.learn.networks.weights_file import BadWeights
 
 MOST = 4096  #: simulations

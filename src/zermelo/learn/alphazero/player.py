@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.core.game import Game, WordGame
 from zermelo.core.errors import BadSpec
+from zermelo.core.game import Game, WordGame
+from zermelo.core.player import Analysis, Candidate, Limit, Player
+from zermelo.core.position import Position
+from zermelo.learn.alphazero.network_files import MOST, read
+from zermelo.learn.alphazero.search_cpu import KernelSearch
+from zermelo.learn.alphazero.search_options import NEVER, UNKNOWN, Found
 from zermelo.learn.networks.numpy_inference import planes_of
 from zermelo.learn.networks.symmetry_average import Judge
-from zermelo.learn.alphazero.search_cpu import KernelSearch
-from zermelo.learn.alphazero.network_files import MOST, read
-from zermelo.learn.alphazero.search_options import NEVER, UNKNOWN, Found
-from zermelo.core.player import (Analysis, Candidate, Limit, Player)
-from zermelo.core.position import Position
 from zermelo.search.limits import Clock
 
 _LESS = 0.99  # of an estimate: 1 is for what is proven

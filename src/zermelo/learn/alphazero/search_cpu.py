@@ -12,8 +12,8 @@ import numpy as np
 from zermelo.core.game import WordGame
 from zermelo.kernels import compiled
 from zermelo.learn.alphazero import search_kernel as k
-from zermelo.learn.alphazero.selection import NUM_COLUMNS
 from zermelo.learn.alphazero.search_options import UNKNOWN, Found, considered_visits
+from zermelo.learn.alphazero.selection import NUM_COLUMNS
 from zermelo.search.limits import Clock, Stopped
 
 if TYPE_CHECKING:

@@ -16,8 +16,17 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from zermelo.learn.alphazero.search_options import (
+    NEVER,
+    NOISE,
+    PUCT,
+    SCALE,
+    UNKNOWN,
+    VISITS,
+    Found,
+    considered_visits,
+)
 from zermelo.learn.alphazero.tensor_games import State, TensorGame
-from zermelo.learn.alphazero.search_options import (NEVER, NOISE, PUCT, SCALE, UNKNOWN, VISITS, Found, considered_visits)
 
 #: planes → (logits of actions, value for the side to move)
 Network = Callable[[Tensor], tuple[Tensor, Tensor]]

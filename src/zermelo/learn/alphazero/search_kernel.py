@@ -13,11 +13,31 @@ from typing import Any
 
 import numpy as np
 
+from zermelo.core.bitboard import lowest, word
 from zermelo.core.game import WordGame
 from zermelo.kernels import kernel
-from zermelo.learn.alphazero.selection import (ACTION, CHILD, COUNT, FIRST, LOGIT, PRIOR, SIGN, TOTAL, TRIED, VALUE, WORTH, choose_by_halving, choose_by_policy, choose_by_puct, improved, is_playable, least_playable, survey, value_of)
 from zermelo.learn.alphazero.search_options import SCALE, UNKNOWN, VISITS
-from zermelo.core.bitboard import lowest, word
+from zermelo.learn.alphazero.selection import (
+    ACTION,
+    CHILD,
+    COUNT,
+    FIRST,
+    LOGIT,
+    PRIOR,
+    SIGN,
+    TOTAL,
+    TRIED,
+    VALUE,
+    WORTH,
+    choose_by_halving,
+    choose_by_policy,
+    choose_by_puct,
+    improved,
+    is_playable,
+    least_playable,
+    survey,
+    value_of,
+)
 
 # Columns of `trees`.
 NODES, EDGES, DONE, STEPS, KNOWN = range(5)

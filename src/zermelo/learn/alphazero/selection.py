@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.learn.alphazero.search_options import (NOISE, PUCT, SCALE, UNKNOWN, VISITS)
+from zermelo.learn.alphazero.search_options import NOISE, PUCT, SCALE, UNKNOWN, VISITS
 
 # Columns of `edges`: whole numbers too, which a float holds exactly up to 2**24.
 LOGIT, PRIOR, TRIED, TOTAL, VALUE, WORTH, CHILD, ACTION, SIGN = range(9)

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.game import WordGame
+from zermelo.core.symmetry import Symmetry, inverse
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.learn.alphazero.search_options import UNKNOWN
-from zermelo.core.symmetry import Symmetry, inverse
-from zermelo.core.bitboard import WORD_BITS
 
 State = tuple[Tensor, ...]  #: a tensor a word
 

@@ -9,17 +9,17 @@ import numpy as np
 import torch
 
 from zermelo.core.game import WordGame
-from zermelo.learn.networks import torch_arrays
-from zermelo.learn.alphazero.learner import any_of
 from zermelo.learn.actors.protocol import Order
+from zermelo.learn.alphazero.learner import any_of
 from zermelo.learn.alphazero.search_cpu import KernelSearch
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.networks.q_network import Shape
-from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.alphazero.tensor_games import TensorGame
 from zermelo.learn.alphazero.search_gpu import Search
+from zermelo.learn.alphazero.tensor_games import TensorGame
 from zermelo.learn.alphazero.trainer import ZeroRollouts, compiled_judge, net_for
+from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.networks import torch_arrays
 from zermelo.learn.networks.policy_value import folded, made
+from zermelo.learn.networks.q_network import Shape
 
 PLIES = 6  #: random ones before the search
 _WARM = 2  # runs that compile

@@ -7,23 +7,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from zermelo.core.game import WordGame
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import WordGame
+from zermelo.learn.actors.protocol import Alone, Arrays, Crew, Harvest, Order
 from zermelo.learn.alphazero import learner as alphazero
-from zermelo.learn.dqn import learner as dqn
-from zermelo.learn.networks import torch_arrays
-from zermelo.learn.alphazero.learner import (Chunk, Learner, Playing, Replay)
-from zermelo.learn.actors.protocol import (Alone, Arrays, Crew, Harvest, Order)
-from zermelo.learn.batch.exams import Exam
-from zermelo.learn.networks.symmetry_average import in_images
+from zermelo.learn.alphazero.learner import Chunk, Learner, Playing, Replay
 from zermelo.learn.alphazero.search_cpu import KernelSearch
+from zermelo.learn.alphazero.search_gpu import Search
+from zermelo.learn.alphazero.search_options import NEVER, Found
+from zermelo.learn.alphazero.tensor_games import State, TensorGame
+from zermelo.learn.batch.exams import Exam
 from zermelo.learn.batch.game_batch import Many
 from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.alphazero.tensor_games import State, TensorGame
-from zermelo.learn.alphazero.search_gpu import Search
-from zermelo.learn.networks.tower import Folded
+from zermelo.learn.dqn import learner as dqn
+from zermelo.learn.networks import torch_arrays
 from zermelo.learn.networks.policy_value import Net, folded, made
-from zermelo.learn.alphazero.search_options import NEVER, Found
+from zermelo.learn.networks.symmetry_average import in_images
+from zermelo.learn.networks.tower import Folded
 
 _LAST = 100  # results that are told
 _NET, _AVERAGE, _REPLAY = "net.", "average.", "replay."

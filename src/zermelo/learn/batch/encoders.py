@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zermelo.core.game import WordGame
+from zermelo.core.bitboard import lowest, popcount, word
 from zermelo.core.errors import BadSpec
+from zermelo.core.game import WordGame
+from zermelo.core.notation import Grid
+from zermelo.core.symmetry import byte_tables
 from zermelo.games.lines.rules import DIRECTIONS
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.kernels import compiled, kernel
-from zermelo.core.notation import Grid
-from zermelo.core.symmetry import byte_tables
-from zermelo.core.bitboard import lowest, popcount, word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -35,7 +35,11 @@ def exam_for(game: WordGame) -> Exam | None:
 
 def read(game: WordGame, files: Sequence[Path]) -> Iterator[tuple[str, Exam]]:
     """(name, exam) of each label file; without files of each shipped set, or of all states."""
-    found = {path.stem: position_sets.read(path, game) for path in files} if files else position_sets.shipped(game)
+    found = (
+        {path.stem: position_sets.read(path, game) for path in files}
+        if files
+        else position_sets.shipped(game)
+    )
     exams = {name: _exam(game, list(_labelled(part))) for name, part in found.items()}
     for name, exam in (exams or {"all": exam_for(game)}).items():
         if exam is not None:

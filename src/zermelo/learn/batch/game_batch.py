@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zermelo.core.bitboard import mix, scale, word
 from zermelo.core.game import WordGame
-from zermelo.kernels import compiled, kernel
 from zermelo.core.symmetry import byte_tables
 from zermelo.core.traversal import STRIDE
-from zermelo.core.bitboard import mix, scale, word
+from zermelo.kernels import compiled, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zermelo.core.game import Game, WordGame
+from zermelo.core.bitboard import bits
 from zermelo.core.errors import BadSpec
+from zermelo.core.game import Game, WordGame
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.learn.batch import shaping
 from zermelo.learn.batch.encoders import Encoder
-from zermelo.core.bitboard import bits
 
 if TYPE_CHECKING:
     from zermelo.core.position import Position

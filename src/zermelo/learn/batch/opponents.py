@@ -6,8 +6,8 @@ import numpy as np
 
 from zermelo.core.game import WordGame
 from zermelo.grading.choices import Choices
-from zermelo.learn.dqn.selfplay import Policy, masked_argmax, random_policy
 from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.dqn.selfplay import Policy, masked_argmax, random_policy
 
 if TYPE_CHECKING:
     from zermelo.learn.config.recipes import Recipe

@@ -27,13 +27,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zermelo.core.game import WordGame
+from zermelo.core.bitboard import popcount, word
 from zermelo.core.errors import BadSpec
+from zermelo.core.game import WordGame
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.kernels import compiled, kernel
 from zermelo.learn.batch.game_batch import Many
 from zermelo.learn.config.schedules import Linear
-from zermelo.core.bitboard import popcount, word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.core.errors import BadSpec, ZermeloError
-from zermelo.learn.dqn.selfplay import Rules
 from zermelo.learn.alphazero.learner import Playing
-from zermelo.learn.dqn.learner import Settings
-from zermelo.learn.networks.numpy_inference import ENCODERS
-from zermelo.learn.networks.q_network import (DENSE, TOWER, VALUES, Shape)
-from zermelo.learn.config.schedules import Linear
 from zermelo.learn.alphazero.search_options import RULES
+from zermelo.learn.config.schedules import Linear
+from zermelo.learn.dqn.learner import Settings
+from zermelo.learn.dqn.selfplay import Rules
+from zermelo.learn.networks.numpy_inference import ENCODERS
+from zermelo.learn.networks.q_network import DENSE, TOWER, VALUES, Shape
 
 _MAX_BYTES = 100_000
 _SUFFIX = ".toml"

@@ -22,12 +22,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from zermelo.learn.dqn.selfplay import Policy, Source, masked_argmax
 from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.networks.q_network import QNetwork
 from zermelo.learn.batch.replay import Batch, Replay
 from zermelo.learn.config.schedules import Linear
+from zermelo.learn.dqn.selfplay import Policy, Source, masked_argmax
+from zermelo.learn.networks.q_network import QNetwork
 
 _ILLEGAL = -1e9
 _LEAGUE = 8  # older selves that are kept

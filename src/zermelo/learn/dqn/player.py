@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.core.game import Game, WordGame
-from zermelo.learn.models.model import Model
-from zermelo.core.player import (Analysis, Candidate, Limit, Player)
-from zermelo.core.position import Position
-from zermelo.search.mcts.evaluators import softmax
 from zermelo.core.bitboard import bits
+from zermelo.core.game import Game, WordGame
+from zermelo.core.player import Analysis, Candidate, Limit, Player
+from zermelo.core.position import Position
+from zermelo.learn.models.model import Model
+from zermelo.search.mcts.evaluators import softmax
 
 
 class DQNPlayer(Player):

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from zermelo.core.game import WordGame
-from zermelo.learn.dqn.selfplay import Policy
-from zermelo.learn.actors.protocol import (Arrays, Crew, Harvest, Order)
+from zermelo.learn.actors.protocol import Arrays, Crew, Harvest, Order
 from zermelo.learn.batch.game_batch import Many
 from zermelo.learn.batch.opponents import opponents_for
 from zermelo.learn.batch.replay import Transitions
+from zermelo.learn.dqn.selfplay import Policy
 
 if TYPE_CHECKING:
     from zermelo.learn.config.recipes import Recipe
@@ -106,8 +106,8 @@ class QRollouts:
 
     def __call__(self, weights: Arrays, order: Order) -> Arrays:
         """So many moves in every game, from the beginning."""
-        from zermelo.learn.dqn.trainer import acting_for
         from zermelo.learn.dqn.learner import phase_at
+        from zermelo.learn.dqn.trainer import acting_for
 
         recipe, dice = self.recipe, order.dice
         self.playing.load(weights, dice)

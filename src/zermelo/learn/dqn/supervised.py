@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.core.game import WordGame
 from zermelo.core.errors import BadSpec
+from zermelo.core.game import WordGame
 from zermelo.grading.graph import Graph
+from zermelo.learn.batch.replay import Batch, Transitions
+from zermelo.learn.config.recipes import Recipe
 from zermelo.learn.dqn import learner as dqn
 from zermelo.learn.dqn.trainer import learner_arrays, learner_for, load_learner
 from zermelo.learn.networks.q_network import exported
-from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.batch.replay import Batch, Transitions
 
 
 class Supervised:

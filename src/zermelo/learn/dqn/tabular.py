@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zermelo.core.game import WordGame
-from zermelo.learn.dqn.selfplay import (Acting, Policy, Source, masked_argmax)
 from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.dqn.selfplay import Acting, Policy, Source, masked_argmax
 from zermelo.learn.networks.weights_file import BadWeights
 
 if TYPE_CHECKING:
-    from zermelo.learn.dqn.learner import Report
-    from zermelo.learn.config.recipes import Recipe
     from zermelo.learn.batch.replay import Transitions
+    from zermelo.learn.config.recipes import Recipe
+    from zermelo.learn.dqn.learner import Report
     from zermelo.learn.dqn.rollouts import Sent
 
 KIND = "table"  #: in a file, where a network names its own

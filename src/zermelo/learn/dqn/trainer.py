@@ -8,16 +8,16 @@ import numpy as np
 import torch
 
 from zermelo.core.game import WordGame
-from zermelo.learn.dqn import learner as dqn
 from zermelo.learn.batch import shaping
-from zermelo.learn.networks import torch_arrays
-from zermelo.learn.dqn.selfplay import Acting, Policy, Source
 from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.networks.q_network import QNetwork, exported
-from zermelo.learn.config.recipes import Recipe
 from zermelo.learn.batch.replay import Replay
+from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.dqn import learner as dqn
 from zermelo.learn.dqn.rollouts import Sent
+from zermelo.learn.dqn.selfplay import Acting, Policy, Source
+from zermelo.learn.networks import torch_arrays
+from zermelo.learn.networks.q_network import QNetwork, exported
 
 NET, OLDER = "net.", "older."  #: before the names of weights that are sent
 

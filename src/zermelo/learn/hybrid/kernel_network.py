@@ -14,15 +14,24 @@ from typing import Any
 
 import numpy as np
 
+from zermelo.core.bitboard import word
 from zermelo.core.errors import BadSpec
 from zermelo.games.lines.published import PublishedSquava
 from zermelo.games.lines.tactics import WordLineGame
-from zermelo.learn.batch.encoders import (CELL_KINDS, filling, meaning, meanings, num_fillings, num_kinds, runs, write_features)
+from zermelo.learn.batch.encoders import (
+    CELL_KINDS,
+    filling,
+    meaning,
+    meanings,
+    num_fillings,
+    num_kinds,
+    runs,
+    write_features,
+)
 from zermelo.learn.batch.game_batch import Many
 from zermelo.learn.batch.replay import Transitions
 from zermelo.search.negamax import kernel as k
 from zermelo.search.negamax.runner import Net, Runner
-from zermelo.core.bitboard import word
 
 UNIT = 2000  #: the score of a value of 1
 _EPSILON = 1e-5  # of the normalisation, as torch has it

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from zermelo.core.game import Game
 from zermelo.core.errors import BadSpec
-from zermelo.games.lines.tactics import WordLineGame
-from zermelo.learn.models.model import check_arrays, opened
-from zermelo.learn.hybrid.kernel_network import (CACHE, UNIT, Valued, net_for, valued)
-from zermelo.learn.networks.weights_file import BadWeights
+from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Candidate, Limit
 from zermelo.core.position import Position
-from zermelo.search.negamax import kernel as k
+from zermelo.games.lines.tactics import WordLineGame
+from zermelo.learn.hybrid.kernel_network import CACHE, UNIT, Valued, net_for, valued
+from zermelo.learn.models.model import check_arrays, opened
+from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.players.alphabeta import AlphaBetaPlayer
 from zermelo.search.engines import WordEngine
+from zermelo.search.negamax import kernel as k
 from zermelo.search.negamax.runner import Net
 
 _MOST = 0.99  # of an estimate: 1 is for what is proven

@@ -21,19 +21,19 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from zermelo.core.game import WordGame
 from zermelo.core.errors import BadSpec
+from zermelo.core.game import WordGame
 from zermelo.games.lines.tactics import WordLineGame
-from zermelo.learn.dqn import learner as dqn
-from zermelo.learn.networks import torch_arrays
-from zermelo.learn.actors.protocol import (Arrays, Crew, Harvest, Order)
+from zermelo.learn.actors.protocol import Arrays, Crew, Harvest, Order
 from zermelo.learn.batch.encoders import Encoder, num_kinds
 from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.networks.q_network import LinesNetwork, ResidualNetwork
 from zermelo.learn.batch.opponents import opponents_for
-from zermelo.learn.config.recipes import Recipe
 from zermelo.learn.batch.replay import Replay, Transitions
+from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.dqn import learner as dqn
 from zermelo.learn.hybrid.kernel_network import Looking, valued
+from zermelo.learn.networks import torch_arrays
+from zermelo.learn.networks.q_network import LinesNetwork, ResidualNetwork
 
 _NOISE = 0.03  # on what moves seem worth when one is chosen: equals are chosen by turns
 _LAST = 100  # results that are told

@@ -12,13 +12,12 @@ import numpy as np
 
 from zermelo.core.game import Game, WordGame
 from zermelo.grading.position_sets import fingerprint
-from zermelo.learn.networks import packing
-from zermelo.learn.dqn import tabular
-from zermelo.learn.networks import weights_file
-from zermelo.learn.dqn.selfplay import masked_argmax
 from zermelo.learn.batch.encoders import Encoder
-from zermelo.learn.networks.numpy_inference import Forward
 from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.dqn import tabular
+from zermelo.learn.dqn.selfplay import masked_argmax
+from zermelo.learn.networks import packing, weights_file
+from zermelo.learn.networks.numpy_inference import Forward
 from zermelo.learn.networks.weights_file import BadWeights
 
 FINAL = "final.safetensors"  #: of a run's folder

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from zermelo.core.game import Game
 from zermelo.core.errors import BadSpec
+from zermelo.core.game import Game
 from zermelo.games.lines.tactics import WordLineGame, windows
 from zermelo.learn.networks.weights_file import BadWeights
 

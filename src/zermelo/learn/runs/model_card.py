@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from zermelo import __version__
-from zermelo.arena.charts import (STYLE, Axis, Mark, chart)
+from zermelo.arena.charts import STYLE, Axis, Mark, chart
 from zermelo.grading.grade import Grade, grade
 from zermelo.learn.models import model
-from zermelo.learn.runs import run as runs
 from zermelo.learn.networks import weights_file
+from zermelo.learn.runs import run as runs
 from zermelo.learn.runs.run import CARD, Run
 
 _CURVES = (

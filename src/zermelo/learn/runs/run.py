@@ -19,18 +19,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from zermelo.matches import saves
-from zermelo.core.game import WordGame
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import WordGame
 from zermelo.grading.position_sets import fingerprint
+from zermelo.learn.batch.game_batch import Many
 from zermelo.learn.models import model
 from zermelo.learn.networks import weights_file
-from zermelo.learn.batch.game_batch import Many
 from zermelo.learn.networks.weights_file import BadWeights
+from zermelo.matches import saves
 
 if TYPE_CHECKING:
-    from zermelo.learn.dqn.learner import Report
     from zermelo.learn.config.recipes import Recipe
+    from zermelo.learn.dqn.learner import Report
 
 CHECKPOINT, BEST, LOG, CARD = "checkpoint.safetensors", "best.safetensors", "log.jsonl", "card.json"
 _ASKED = "run.json"
@@ -149,7 +149,7 @@ class Run:
         """Everything that the rest of the run depends on; it plays, too."""
         arrays, about = trainer.to_arrays()
         plays, said = self._plays(trainer)
-        arrays |= {f"{weights.PLAYS}{name}": array for name, array in plays.items()}
+        arrays |= {f"{weights_file.PLAYS}{name}": array for name, array in plays.items()}
         about |= self._own() | {"memory": dataclasses.asdict(self.memory)}
         weights_file.write(self.folder / CHECKPOINT, arrays, {**said, "plays": True, **about})
 

@@ -11,26 +11,26 @@ from typing import Any
 import numpy as np
 import torch
 
-from zermelo.core.game import WordGame
 from zermelo.core.errors import BadSpec, ZermeloError
+from zermelo.core.game import WordGame
 from zermelo.games import registry
-from zermelo.learn.runs import model_card
-from zermelo.learn.models import model
-from zermelo.learn.config import recipes
-from zermelo.learn.runs import run as runs
-from zermelo.learn.dqn.selfplay import masked_argmax
 from zermelo.learn.actors.protocol import Crew, crew_for
-from zermelo.learn.dqn.trainer import Deep
-from zermelo.learn.dqn.learner import Report
+from zermelo.learn.alphazero.trainer import Zero
 from zermelo.learn.batch.exams import Exam, exam_for
 from zermelo.learn.batch.opponents import OWN, opponents_for
+from zermelo.learn.config import recipes
 from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.runs.run import BEST, Run, Trainer
+from zermelo.learn.dqn.learner import Report
 from zermelo.learn.dqn.rollouts import Sent
+from zermelo.learn.dqn.selfplay import masked_argmax
 from zermelo.learn.dqn.supervised import Supervised
 from zermelo.learn.dqn.tabular import Tabular
+from zermelo.learn.dqn.trainer import Deep
 from zermelo.learn.hybrid.trainer import Value
-from zermelo.learn.alphazero.trainer import Zero
+from zermelo.learn.models import model
+from zermelo.learn.runs import model_card
+from zermelo.learn.runs import run as runs
+from zermelo.learn.runs.run import BEST, Run, Trainer
 
 _SAMPLED = 256  # states that stand for all where a game is too large to grade
 

@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from zermelo.core.bitboard import sign
 from zermelo.core.game import Game, WordGame
-from zermelo.core.player import (Analysis, Candidate, Limit, Player, last_of)
+from zermelo.core.player import Analysis, Candidate, Limit, Player, last_of
 from zermelo.core.position import Position
-from zermelo.search.solver import solution
-from zermelo.search.limits import Clock, Stopped
-from zermelo.search.iterative_deepening import Depth, deepen, is_settled
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
 from zermelo.search.explain.reasons import Facts, Judged, explain
+from zermelo.search.iterative_deepening import Depth, deepen, is_settled
+from zermelo.search.limits import Clock, Stopped
+from zermelo.search.solver import solution
 from zermelo.search.solver.solver import Settings, Solver
-from zermelo.core.bitboard import sign
 
 PATIENCE = 10.0  #: seconds, where the caller sets no limit
 _DEEPENING, _PROVING = 0.2, 0.9  # shares of what is left when their turn comes

@@ -4,13 +4,13 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from zermelo.core.game import WordGame
+from zermelo.core.bitboard import bits
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import WordGame
 from zermelo.core.player import Limit
 from zermelo.core.position import Position
 from zermelo.search.limits import Clock, Stopped
 from zermelo.search.solver.solver import Settings, Solver
-from zermelo.core.bitboard import bits
 
 PLIES = (3, 5, 7, 9)
 _LEAST = 3  # moves before a puzzle

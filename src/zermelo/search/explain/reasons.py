@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zermelo.core.game import Game
-from zermelo.games.lines.rules import LineGame
 from zermelo.core.player import Reason
+from zermelo.games.lines.rules import LineGame
 from zermelo.search.engine import Forced
 
 KINDS = {

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from zermelo.core.player import (Analysis, Candidate, Limit, Player)
+from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
 from zermelo.studio.views import analysis_view
 

@@ -9,11 +9,11 @@ import numpy as np
 from zermelo.core.game import BoardGame
 from zermelo.games.lines.large import BoardLineGame
 from zermelo.kernels import compiled
-from zermelo.search.large import kernel as k
-from zermelo.search.limits import Clock, Stopped
 from zermelo.search.engine import Engine, Forced
-from zermelo.search.large.windows import geometry
+from zermelo.search.large import kernel as k
 from zermelo.search.large.threat_search import ThreatSearch
+from zermelo.search.large.windows import geometry
+from zermelo.search.limits import Clock, Stopped
 
 _WEIGHTS = (800, 120, 20, 3, 1)  # by stones missing, from 1
 _TEMPO = 150

@@ -18,9 +18,9 @@ move left out; beyond that it is a bound: the win comes no later than it says.
 
 from typing import Any
 
+from zermelo.core.bitboard import sign
 from zermelo.core.game import BoardGame
 from zermelo.kernels import kernel
-from zermelo.core.bitboard import sign
 
 FAR, DECISIVE, CAP = 1 << 14, 1 << 13, 8000  # scores: a win, the least proven one, any estimate
 # Columns of `frames`, one row a ply of the stack.

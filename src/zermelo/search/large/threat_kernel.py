@@ -23,10 +23,17 @@ threats come from promising cells only, and failures are remembered by a hash.
 
 from typing import Any
 
-from zermelo.games.lines.large import (ALLOWED, BANNED, FREE, BoardLineGame)
-from zermelo.kernels import kernel
-from zermelo.search.large.threat_moves import (NOWHERE, count, list_attacks, list_defences, list_free, winning_gaps)
 from zermelo.core.bitboard import mix, word
+from zermelo.games.lines.large import ALLOWED, BANNED, FREE, BoardLineGame
+from zermelo.kernels import kernel
+from zermelo.search.large.threat_moves import (
+    NOWHERE,
+    count,
+    list_attacks,
+    list_defences,
+    list_free,
+    winning_gaps,
+)
 
 # Columns of `frames`, one row a state on the stack. LAST: the stone that led to it.
 KIND, LIMIT, CAP, LAST, STAGE, NEXT, COUNT, LENGTH, PLIES, HANGING = range(10)

@@ -8,8 +8,8 @@ zeros: room to mark places. Lists go into the row `ply` of `moves`.
 
 from typing import Any
 
-from zermelo.games.lines.large import FREE, BoardLineGame
 from zermelo.core.bitboard import mix, word
+from zermelo.games.lines.large import FREE, BoardLineGame
 
 DEFENDER = 64  # in `tally` a window's count of defending stones is that many times larger
 NOWHERE = -1

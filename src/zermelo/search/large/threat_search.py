@@ -9,11 +9,11 @@ import numpy as np
 from zermelo.core.errors import BadSpec
 from zermelo.games.lines.large import BoardLineGame
 from zermelo.kernels import compiled
-from zermelo.search.large import threat_kernel as k
-from zermelo.search.limits import Clock, Stopped
 from zermelo.search.engine import Forced
-from zermelo.search.large.windows import geometry
+from zermelo.search.large import threat_kernel as k
 from zermelo.search.large.threat_moves import NOWHERE
+from zermelo.search.large.windows import geometry
+from zermelo.search.limits import Clock, Stopped
 
 MAX_FOURS = 150  #: in one line
 MAX_THREATS = 12  #: moves of the attacker before the last fours

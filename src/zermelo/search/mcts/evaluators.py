@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zermelo.core import specs
-from zermelo.core.game import Game, WordGame
 from zermelo.core.errors import BadSpec
+from zermelo.core.game import Game, WordGame
 from zermelo.kernels import compiled, kernel
 from zermelo.search.mcts.tree import Evaluator
 

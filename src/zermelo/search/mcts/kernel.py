@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.core.game import BoardGame, WordGame
-from zermelo.kernels import kernel
-from zermelo.core.traversal import STRIDE
 from zermelo.core.bitboard import mix, scale, word
+from zermelo.core.game import BoardGame, WordGame
+from zermelo.core.traversal import STRIDE
+from zermelo.kernels import kernel
 
 # Columns of `nodes`.
 VISITS, TOTAL, PARENT, FIRST, COUNT, TRIED, OPEN, PROVEN = range(8)

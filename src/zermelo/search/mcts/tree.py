@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from zermelo.core.game import Game
-from zermelo.search.mcts import kernel as k
-from zermelo.search.limits import Clock
-from zermelo.search.playouts import Room
 from zermelo.core.bitboard import mix, word
+from zermelo.core.game import Game
+from zermelo.search.limits import Clock
+from zermelo.search.mcts import kernel as k
+from zermelo.search.playouts import Room
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

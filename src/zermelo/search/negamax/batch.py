@@ -4,7 +4,25 @@ from typing import Any
 
 from zermelo.core.game import WordGame
 from zermelo.kernels import kernel
-from zermelo.search.negamax.kernel import (ALPHA, BETA, DEPTH, GAP, GENERATION, HIGH, HORIZON, LEFT, LOW, NEW, NEXT, NO_SCORE, WIDE, forget, search, solve, sooner)
+from zermelo.search.negamax.kernel import (
+    ALPHA,
+    BETA,
+    DEPTH,
+    GAP,
+    GENERATION,
+    HIGH,
+    HORIZON,
+    LEFT,
+    LOW,
+    NEW,
+    NEXT,
+    NO_SCORE,
+    WIDE,
+    forget,
+    search,
+    solve,
+    sooner,
+)
 
 
 @kernel(

@@ -14,10 +14,22 @@ so limits, progress and Ctrl-C are the caller's business.
 
 from typing import Any
 
+from zermelo.core.bitboard import lowest, mix, prefetch, scale, sign, word
 from zermelo.core.game import WordGame
 from zermelo.kernels import kernel
-from zermelo.search.negamax.transposition_table import (BIAS, CROWDED, FEW_SLOTS, GROWTH, MOST_MOVED, NEAR_SLOTS, NO_MOVE, recall, remember, slot_of, spread)
-from zermelo.core.bitboard import (lowest, mix, prefetch, scale, sign, word)
+from zermelo.search.negamax.transposition_table import (
+    BIAS,
+    CROWDED,
+    FEW_SLOTS,
+    GROWTH,
+    MOST_MOVED,
+    NEAR_SLOTS,
+    NO_MOVE,
+    recall,
+    remember,
+    slot_of,
+    spread,
+)
 
 # Columns of `frames`, one row a ply of the stack.
 ALPHA, BETA, BEST, NEXT, COUNT, KNOWN_LOW, KNOWN_HIGH, BEST_MOVE, LAST_MOVE, LEFT = range(10)

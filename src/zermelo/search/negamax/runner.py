@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zermelo.core.game import WordGame
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import WordGame
+from zermelo.core.symmetry import byte_tables
 from zermelo.kernels import compiled
+from zermelo.search.limits import Clock
 from zermelo.search.negamax import batch
 from zermelo.search.negamax import kernel as k
-from zermelo.search.limits import Clock
 from zermelo.search.negamax.transposition_table import NO_MOVE, recall
-from zermelo.core.symmetry import byte_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

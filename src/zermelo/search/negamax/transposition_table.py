@@ -11,8 +11,8 @@ the processor's cache.
 
 from typing import Any
 
-from zermelo.core.game import WordGame
 from zermelo.core.bitboard import mix, scale, word
+from zermelo.core.game import WordGame
 
 FEW_SLOTS, GROWTH = 1 << 10, 4
 NEAR_SLOTS = 1 << 16  # so many stay in the processor's cache

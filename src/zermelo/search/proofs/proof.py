@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zermelo.core.game import BoardGame, Game
+from zermelo.core.bitboard import bits, lowest
 from zermelo.core.errors import TooLarge, ZermeloError
+from zermelo.core.game import BoardGame, Game
 from zermelo.games.lines.tactics import WordLineGame, windows
 from zermelo.kernels import compiled
-from zermelo.search.proofs import strategy_kernel
 from zermelo.search.limits import Clock
-from zermelo.search.solver.solution import solver_for
+from zermelo.search.proofs import strategy_kernel
 from zermelo.search.proofs.strategy_kernel import HOLD, WIN
+from zermelo.search.solver.solution import solver_for
 from zermelo.search.tablebase.files import write_whole
-from zermelo.core.bitboard import bits, lowest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

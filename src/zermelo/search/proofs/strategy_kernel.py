@@ -10,12 +10,12 @@ one. Where every line still open to the other side holds a pair, nothing more ne
 
 from typing import Any
 
+from zermelo.core.bitboard import lowest, popcount, word
 from zermelo.core.game import WordGame
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.kernels import kernel
-from zermelo.search.negamax.kernel import (COARSE, DEPTH, GAP, HIGH, LOW, NEW, later, solve)
+from zermelo.search.negamax.kernel import COARSE, DEPTH, GAP, HIGH, LOW, NEW, later, solve
 from zermelo.search.tablebase.tablebase import seek
-from zermelo.core.bitboard import lowest, popcount, word
 
 HOLD, WIN = 0, 1
 ROOM = 64  #: columns for moves, and as many for their costs

@@ -6,21 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from zermelo.core.game import BoardGame, WordGame
+from zermelo.core.bitboard import sign
 from zermelo.core.errors import ZermeloError
-from zermelo.games.lines.rules import LineGame
-from zermelo.games.reversi.rules import Reversi
+from zermelo.core.game import BoardGame, WordGame
 from zermelo.core.player import Limit
 from zermelo.core.position import Position
-from zermelo.search.tablebase.books import Book
-from zermelo.search.limits import Clock, Stopped
-from zermelo.search.iterative_deepening import deepen, is_settled
+from zermelo.games.lines.rules import LineGame
+from zermelo.games.reversi.rules import Reversi
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
+from zermelo.search.iterative_deepening import deepen, is_settled
+from zermelo.search.limits import Clock, Stopped
 from zermelo.search.negamax.runner import Unsolved
 from zermelo.search.solver.solver import Settings, Solver
+from zermelo.search.tablebase.books import Book
 from zermelo.search.tablebase.tablebase import Table
-from zermelo.core.bitboard import sign
 
 GOALS = ("exact", "wdl", "win")
 VALUES = {1: "win", 0: "draw", -1: "loss"}

@@ -11,14 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from zermelo.core.bitboard import sign
 from zermelo.core.game import WordGame
-from zermelo.search.negamax import kernel as k
-from zermelo.search.limits import Clock, Part, Stopped
-from zermelo.search.iterative_deepening import deepen, is_settled
 from zermelo.search.engines import WordEngine
+from zermelo.search.iterative_deepening import deepen, is_settled
+from zermelo.search.limits import Clock, Part, Stopped
+from zermelo.search.negamax import kernel as k
 from zermelo.search.negamax.runner import Runner
 from zermelo.search.tablebase.tablebase import Table
-from zermelo.core.bitboard import sign
 
 _MAX_LINE = 64
 # Nodes for proving and for deepening, by turns; then proving without end.

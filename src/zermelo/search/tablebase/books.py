@@ -15,15 +15,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from zermelo.core.game import WordGame
+from zermelo.core.bitboard import lowest, sign
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import WordGame
 from zermelo.kernels import cache, kernel, written
 from zermelo.search.negamax import kernel as k
-from zermelo.search.tablebase import files as table_files
 from zermelo.search.solver.solver import Solver
+from zermelo.search.tablebase import files as table_files
 from zermelo.search.tablebase.files import BadTable
 from zermelo.search.tablebase.tablebase import Notify, Table, plain
-from zermelo.core.bitboard import lowest, sign
 
 MAX_PLIES = 12
 _NOT_RULES = ("INTRINSICS", "import ", "from ")  # lines of a kernel that say how it is compiled

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from zermelo.core.game import WordGame
+from zermelo.core.bitboard import Word, lowest, mix, scale, word
 from zermelo.core.errors import TooLarge
-from zermelo.kernels import compiled, kernel, written
-from zermelo.search.tablebase import files as table_files
-from zermelo.search.count import least_image
-from zermelo.search.tablebase.files import MAX_STATES, BadTable
+from zermelo.core.game import WordGame
 from zermelo.core.symmetry import byte_tables
-from zermelo.core.bitboard import (Word, lowest, mix, scale, word)
+from zermelo.kernels import compiled, kernel, written
+from zermelo.search.count import least_image
+from zermelo.search.tablebase import files as table_files
+from zermelo.search.tablebase.files import MAX_STATES, BadTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,8 @@ from textual.containers import Horizontal, ScrollableContainer, Vertical, Vertic
 from textual.message import Message
 from textual.widgets import Footer
 
-from zermelo.players import registry as roster
 from zermelo.games import registry
+from zermelo.players import registry as roster
 from zermelo.players.levels import MISTAKES
 from zermelo.ui.fullscreen.board import Board
 from zermelo.ui.fullscreen.dialogs import Choice, Help

@@ -12,8 +12,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from zermelo.core.game import Game
-from zermelo.ui.session import View
 from zermelo.ui.cells import Targets, targets
+from zermelo.ui.session import View
 
 _CELLS = ((7, 3), (5, 2), (4, 1), (3, 1))  # columns and lines of a cell, the largest that fits
 

@@ -80,11 +80,11 @@ class Thoughts(Static):
             table = analysis.to_json(view.position, found, view.game.spec)
             sides = texts.sides(view.game.symbols, view.players, view.position.player)
             text = Text()
-            text.append(f"{showing.effort_text(table)}\n", "dim")
+            text.append(f"{texts.effort_text(table)}\n", "dim")
             for candidate in table["candidates"][:_MAX_ROWS]:
                 style = "bold" if candidate["best"] else ""
-                text.append(f"{showing.row_text(candidate, sides)}\n", style)
-                text.append(f"{self._indented(showing.reasons_text(candidate))}\n", "dim")
+                text.append(f"{texts.row_text(candidate, sides)}\n", style)
+                text.append(f"{self._indented(texts.reasons_text(candidate))}\n", "dim")
             self.update(text)
 
     def _indented(self, text: str) -> str:

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pygame
 
-from zermelo.ui.session import Session, View
 from zermelo.ui.cells import targets
+from zermelo.ui.session import Session, View
 from zermelo.ui.window import choices, drawing, layout
 from zermelo.ui.window.drawing import Pointing, Screen
 

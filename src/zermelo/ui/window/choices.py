@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from zermelo.players import files as player_files
-from zermelo.players import registry as roster
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
 from zermelo.games import files, registry
+from zermelo.players import files as player_files
+from zermelo.players import registry as roster
 
 _SEATS = ("first", "second")
 _STRENGTHS = {

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import pygame
 
+from zermelo.core.phrases import word_for
 from zermelo.core.player import Analysis
-from zermelo.ui.session import View
 from zermelo.ui.cells import Targets
-from zermelo.ui.window import (board, choices, layout, panel, theme)
+from zermelo.ui.session import View
+from zermelo.ui.window import board, choices, layout, panel, theme
 from zermelo.ui.window.layout import Layout
 from zermelo.ui.window.panel import Control, Menu, Panel
 from zermelo.ui.window.stones import stone
-from zermelo.core.phrases import word_for
 
 _SEATS = ("first", "second")
 _HEADS = {"game": "Game", "first": "1st", "second": "2nd"}

@@ -1,0 +1,812 @@
+"""Tournaments: what is played, by whom it is lost, how it goes on after a death, what is shown."""
+
+import contextlib
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import zermelo as z
+from support.commands import zermelo
+from support.studio import refused, serve
+from zermelo.arena import charts, report
+from zermelo.arena import workers as pool
+from zermelo.arena.charts import Axis, Mark
+from zermelo.arena.plan import Plan
+from zermelo.core.errors import BadSpec, ZermeloError
+from zermelo.learn.models import model as models
+from zermelo.players import registry as roster
+from zermelo.store import Row, Store
+from zermelo.store.runs import GameRow, Runs
+from zermelo.studio.app import create_app
+
+linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are read there")
+
+FAULTS = """
+import ctypes, os, signal, sys, threading, time
+import zermelo as z
+
+class Fine(z.Player):
+    def think(self, position, limit):
+        yield z.Analysis(position.legal[0])
+
+class Crash(z.Player):
+    def think(self, position, limit):
+        raise ValueError("<b>boom</b>")
+        yield
+
+class Illegal(z.Player):
+    def think(self, position, limit):
+        yield z.Analysis("z9")
+
+class NoText(z.Player):
+    def think(self, position, limit):
+        yield z.Analysis(7)
+
+class Nothing(z.Player):
+    def choose(self, position, limit=None):
+        return None
+
+    def think(self, position, limit):
+        yield
+
+class Leave(z.Player):
+    def think(self, position, limit):
+        sys.exit(0)
+        yield
+
+class Exit(z.Player):
+    def think(self, position, limit):
+        if len(position.history) >= 2:
+            os._exit(3)
+        yield z.Analysis(position.legal[0])
+
+class Segfault(z.Player):
+    def think(self, position, limit):
+        ctypes.string_at(0)
+        yield
+
+class Unborn(z.Player):
+    def __init__(self):
+        raise RuntimeError("not today")
+
+    def think(self, position, limit):
+        yield
+
+class Loud(z.Player):
+    def think(self, position, limit):
+        print("this is no protocol", flush=True)
+        yield z.Analysis(position.legal[-1])
+
+class Hang(z.Player):
+    def think(self, position, limit):
+        if len(position.history) >= 2:
+            while True:
+                pass
+        yield z.Analysis(position.legal[0])
+
+class Stop(z.Player):
+    def think(self, position, limit):
+        os.kill(os.getpid(), signal.SIGSTOP)
+        yield
+
+class Slow(z.Player):
+    def think(self, position, limit):
+        time.sleep(limit.seconds + 1.05)
+        yield z.Analysis(position.legal[0])
+
+class Pause(z.Player):
+    def think(self, position, limit):
+        time.sleep(0.02)
+        yield z.Analysis(position.legal[0])
+
+class Nap(z.Player):
+    def think(self, position, limit):
+        time.sleep(0.004)
+        yield z.Analysis(position.legal[0])
+
+class Close(z.Player):
+    def think(self, position, limit):
+        os.closerange(3, 256)
+        time.sleep(60)
+        yield
+
+class Sleep(z.Player):
+    def think(self, position, limit):
+        time.sleep(60)
+        yield z.Analysis(position.legal[0])
+
+class Dice(z.Player):
+    def __init__(self, seed=None):
+        self.seed = seed
+        self.inner = z.player("random" if seed is None else f"random:seed={seed}")
+
+    def think(self, position, limit):
+        yield from self.inner.think(position, limit)
+"""
+
+
+@pytest.fixture
+def faults(tmp_path: Path) -> str:
+    path = tmp_path / "faults.py"
+    path.write_text(FAULTS)
+    return str(path)
+
+
+def what(row: GameRow) -> tuple[Any, ...]:
+    """A game without the time it took."""
+    return row[:9]
+
+
+def played(path: Path, run: int = 1) -> list[tuple[Any, ...]]:
+    with Runs(path) as store:
+        return [what(row) for row in store.games_of(run)]
+
+
+# What is played
+
+
+def test_the_answer_has_its_fields() -> None:
+    done = zermelo("arena", "tictactoe", "perfect", "random", "--games", "10", "--json")
+    found = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert found["players"] == ["perfect", "random"]
+    assert [(r["first"], r["second"]) for r in found["results"]] == [
+        ("perfect", "random"), ("random", "perfect"),
+    ]  # fmt: skip
+    assert all(r["wins"] + r["draws"] + r["losses"] == 5 for r in found["results"])
+    assert found["results"][0]["losses"] == found["results"][1]["wins"] == 0
+    assert set(found["elo"]) == {"perfect", "random"}
+    assert {"rating", "low", "high"} <= set(found["elo"]["random"])
+    assert found["elo"]["perfect"]["rating"] > 0
+    assert found["repeated_games"] == 0
+    assert found["finished"] is True
+
+
+def test_everybody_meets_everybody_from_both_sides() -> None:
+    plan = Plan("connect4", ("random", "greedy", "random"), games=4)
+    assert plan.names == ("random", "greedy", "random (2)")
+    assert plan.total == 12
+    fixtures = [plan.fixture(number) for number in range(plan.total)]
+    assert [f.seats for f in fixtures[:6]] == [(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)]
+    assert [f.opening for f in fixtures] == [0] * 6 + [1] * 6
+    assert Counter(f.pair for f in fixtures) == {0: 4, 1: 4, 2: 4}
+
+
+def test_openings() -> None:
+    plan = Plan("connect4", ("random", "random"), seed=3)
+    game = z.game("connect4")
+    seen = {plan.opening(number) for number in range(40)}
+    assert all(len(opening) == 2 for opening in seen)
+    assert len(seen) > 20
+    assert plan.opening(7) == Plan("connect4", ("random", "greedy"), seed=3).opening(7)
+    assert plan.opening(7) != Plan("connect4", ("random", "random"), seed=4).opening(7)
+    plies = {
+        spec: Plan(spec, ("random", "random")).num_opening_plies
+        for spec in ("tictactoe", "mnk:4x4x4", "mnk:4x5x4", "gomoku")
+    }
+    assert plies == {"tictactoe": 0, "mnk:4x4x4": 0, "mnk:4x5x4": 2, "gomoku": 2}
+    # None of them ends the game, even where nearly every random game has ended by then.
+    long = Plan("connect4", ("random", "random"), opening_plies=12)
+    for number in range(30):
+        position = game.start()
+        for action in long.opening(number):
+            assert action in position.actions
+            position = position.play_action(action)
+        assert not position.is_over
+        assert len(position.moves or ()) == 12
+
+
+def test_an_opening_ends_where_every_move_would_end_the_game() -> None:
+    plan = Plan("tictactoe", ("random", "random"), opening_plies=9)
+    lengths = {len(plan.opening(number)) for number in range(50)}
+    assert max(lengths) == 8  # the ninth always ends it
+    rows = z.tournament(
+        "tictactoe", ["random", "random"], games=4, opening_plies=8, processes=1
+    ).games
+    assert all(len(row.moves.split()) - row.opening == 1 for row in rows)
+
+
+def test_a_game_is_a_function_of_seed_and_number() -> None:
+    players = ["random", "greedy", "lookahead:2"]
+    one = z.tournament("tictactoe", players, games=12, seed=5, processes=1)
+    two = z.tournament("tictactoe", players, games=12, seed=5, processes=2)
+    more = z.tournament("tictactoe", players, games=14, seed=5, processes=2)
+    other = z.tournament("tictactoe", players, games=12, seed=6, processes=2)
+    assert list(map(what, one.games)) == list(map(what, two.games))
+    assert list(map(what, one.games)) == list(map(what, more.games[:36]))
+    assert list(map(what, one.games)) != list(map(what, other.games))
+    assert one.standings.results == two.standings.results
+    assert one.standings.ratings == two.standings.ratings
+
+
+def test_rows_tell_the_game() -> None:
+    result = z.tournament("connect4", ["random", "greedy"], games=6, processes=1)
+    for row in result.games:
+        position = z.game("connect4").position(moves=row.moves)
+        assert position.outcome is not None
+        assert position.outcome.value == row.outcome
+        assert row.opening == 2
+        assert row.first_moves + row.second_moves + 2 == len(row.moves.split())
+        assert row.first_moves - row.second_moves in (0, 1)
+        assert row.first_seconds > 0
+        assert row.reason == ""
+    odd = z.tournament(
+        "connect4", ["random", "greedy"], games=2, opening_plies=3, processes=1
+    ).games
+    assert all(row.second_moves - row.first_moves in (0, 1) for row in odd)
+
+
+def check_random_games(games: int, tolerance: float) -> None:
+    """Uniformly random tic-tac-toe: the first player wins 58.49%, 12.70% are drawn."""
+    result = z.tournament("tictactoe", ["random", "random"], games=games)
+    ends = Counter(row.outcome for row in result.games)
+    assert sum(ends.values()) == games
+    for outcome, percent in (("first", 58.49), ("draw", 12.70), ("second", 28.81)):
+        assert 100 * ends[outcome] / games == pytest.approx(percent, abs=tolerance)
+    assert result.standings.repeated == 0
+    rating = result.standings.ratings["random"]
+    assert rating.low <= 0 <= rating.high
+
+
+def test_10000_random_games() -> None:
+    check_random_games(10_000, 2.0)  # four standard deviations
+
+
+@pytest.mark.proof
+def test_100000_random_games() -> None:
+    begin = time.monotonic()
+    check_random_games(100_000, 0.62)
+    assert time.monotonic() - begin < 120
+
+
+def test_repeated_games_are_told_and_not_rated() -> None:
+    result = z.tournament(
+        "tictactoe", ["minimax:depth=2", "minimax:depth=3"], games=20, processes=1
+    )
+    assert len({row.moves for row in result.games}) <= 2
+    assert result.standings.repeated == 18
+    assert result.standings.ratings["minimax:depth=2"].games == 2
+    found = result.to_json()
+    assert found["repeated_games"] == 18
+    assert sum(r["wins"] + r["draws"] + r["losses"] for r in found["results"]) == 20
+    # One that draws its moves may repeat itself by chance, with a fixed seed it only does.
+    for spec, repeated in (("random", 0), ("random:seed=1", 8)):
+        found = z.tournament(
+            "tictactoe", [spec, "minimax:depth=2"], games=10, processes=1
+        ).to_json()
+        assert found["repeated_games"] == repeated
+
+
+def test_who_draws() -> None:
+    drawn = ("random", "level:3", "mcts:sims=10")
+    fixed = (
+        "mcts:sims=10,evaluator=heuristic",
+        "greedy",
+        "perfect",
+        "minimax:depth=2",
+        "random:seed=1",
+        "level:level=3,seed=2",
+    )
+    assert all(roster.is_drawn(spec) for spec in drawn)
+    assert not any(roster.is_drawn(spec) for spec in fixed)
+
+
+def test_a_player_that_does_not_fit_the_game_is_refused_at_once() -> None:
+    for spec in ("dqn:no-such-model", "mcts:evaluator=nonsense", "dqn:tictactoe-dqn"):
+        with pytest.raises(z.ZermeloError):
+            z.tournament("squava", [spec, "random"], games=2, processes=1)
+
+
+def test_a_changed_model_is_another_tournament(tmp_path: Path) -> None:
+    model = tmp_path / "model.safetensors"
+    model.write_bytes(models.find("tictactoe-dqn").read_bytes())
+    before = Plan("tictactoe", (f"dqn:{model}", "random")).to_json()
+    assert str(model) in before["files"]
+
+
+# Faults
+
+
+def test_whoever_closes_what_is_not_its_own_loses(faults: str) -> None:
+    result = z.tournament("tictactoe", [f"{faults}:Close", "random"], games=2, processes=1)
+    assert result.finished
+    assert all(row.reason.startswith("its process died") for row in result.games)
+    assert result.standings.meeting("random", f"{faults}:Close").wins == 2
+
+
+def test_whoever_fails_loses_and_the_others_play_on(faults: str) -> None:
+    reasons = {
+        "Crash": "crashed: ValueError: <b>boom</b>",
+        "Illegal": "illegal move 'z9'",
+        "NoText": "no move, but int",
+        "Nothing": "no move, but NoneType",
+        "Leave": "crashed: SystemExit: 0",
+        "Exit": "its process died: exit code 3",
+        "Segfault": "its process died: SIGSEGV",
+        "Unborn": "crashed: BadSpec: .*not today",
+    }
+    players = ["random", f"{faults}:Loud", *(f"{faults}:{name}" for name in reasons)]
+    result = z.tournament("tictactoe", players, games=2)
+    assert len(result.games) == result.plan.total == 90
+    assert result.finished
+    for name, reason in reasons.items():
+        spec = f"{faults}:{name}"
+        lost = [row for row in result.games if row.reason and spec in (row.first, row.second)]
+        own = [r for r in lost if spec == (r.second if r.outcome == "first" else r.first)]
+        assert own, name
+        assert all(re.fullmatch(reason, row.reason) for row in own), own
+        against = [row for row in result.games if {row.first, row.second} == {spec, "random"}]
+        assert len(against) == 2
+        if name != "Exit":  # which may lose by the rules before it leaves
+            assert all(row in own for row in against)
+    assert {player for player, _ in result.standings.forfeits} == set(players[2:])
+    # What had been played when the process died is known all the same.
+    exits = [row for row in result.games if "exit code" in row.reason]
+    assert all(len(row.moves.split()) >= 2 for row in exits)
+    assert all(row.first_moves + row.second_moves == len(row.moves.split()) for row in exits)
+
+
+def test_a_player_that_hangs_is_killed_and_loses(
+    faults: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "_WARMING_OWN", 0.5)
+    players = [f"{faults}:Fine", f"{faults}:Hang", f"{faults}:Stop"]
+    result = z.tournament("tictactoe", players, games=2, patience=1.0)
+    rows = [row for row in result.games if row.reason]
+    assert {row.reason for row in rows} == {"hung: no answer within 1 s"}
+    hung = [row for row in rows if "Stop" not in row.first + row.second]
+    assert len(hung) == 2
+    assert all(2 <= len(row.moves.split()) <= 3 for row in hung)
+    assert all(max(row.first_seconds, row.second_seconds) > 1 for row in hung)
+    assert result.standings.meeting(f"{faults}:Fine", f"{faults}:Stop").wins == 2
+
+
+def test_a_player_that_overruns_its_time_loses(faults: str) -> None:
+    result = z.tournament("tictactoe", [f"{faults}:Slow", "random"], games=2, seconds=0.05)
+    assert all(re.fullmatch(r"overran 0.05 s: [12]\.\d s", row.reason) for row in result.games)
+    assert result.to_json()["forfeits"] == [
+        {"player": f"{faults}:Slow", "reason": "overran 0.05 s", "games": 2}
+    ]
+
+
+def test_what_a_limit_cannot_stop_is_no_fault_of_a_player_that_keeps_to_it() -> None:
+    result = z.tournament("connect4", ["alphabeta:seconds=0.02", "random"], games=4, seconds=0.02)
+    assert not result.standings.forfeits
+
+
+@linux
+def test_a_worker_killed_from_outside_costs_nobody_a_game(faults: str) -> None:
+    players = ["random", f"{faults}:Pause"]
+    settings: dict[str, Any] = {"games": 24, "seed": 2, "processes": 2}
+    calm = z.tournament("tictactoe", players, **settings)
+    killed: list[int] = []
+
+    def disturb(now: Any) -> None:
+        if now.done > 4 * (1 + len(killed)) and len(killed) < 3:
+            victim = children(os.getpid())[-1]
+            os.kill(victim, signal.SIGKILL)
+            killed.append(victim)
+
+    rough = z.tournament("tictactoe", players, **settings, progress=disturb)
+    assert len(killed) == 3
+    assert list(map(what, rough.games)) == list(map(what, calm.games))
+
+
+def test_rules_that_fail_are_told_and_blame_no_player(tmp_path: Path) -> None:
+    path = tmp_path / "odd.py"
+    path.write_text(
+        "num_actions = 3\n"
+        "def initial(): return (0, 0)\n"
+        "def player(state): return state[0] % 2\n"
+        "def actions(state): return [0, 1, 2] if state[0] < 3 else []\n"
+        "def play(state, action):\n"
+        "    import os\n"
+        "    if os.environ.get('ODD'): raise KeyError('lost')\n"
+        "    return (state[0] + 1, action)\n"
+        "def result(state): return state[0] >= 3, 0\n"
+    )
+    env = {**os.environ}
+    command = [sys.executable, "-m", "zermelo", "arena", str(path), "random", "random"]
+    fine = subprocess.run([*command, "--games", "4"], env=env, capture_output=True, check=False)
+    assert fine.returncode == 0
+    odd = subprocess.run(
+        command, env={**env, "ODD": "1"}, capture_output=True, text=True, check=False
+    )
+    assert odd.returncode == 2
+    assert "line 7: KeyError: 'lost'" in odd.stderr
+
+
+# Players in files
+
+
+def test_players_in_files(faults: str, tmp_path: Path) -> None:
+    position = z.game("tictactoe").start()
+    assert z.player(f"{faults}:Fine").choose(position).move == "a1"
+    assert z.player(f"{faults}:Dice,seed=4").seed == 4  # type: ignore[attr-defined]
+    assert z.player(f"{faults}:Fine").name == f"{faults}:Fine"
+    assert roster.seeded(f"{faults}:Dice", 9) == f"{faults}:Dice,seed=9"
+    assert roster.seeded(f"{faults}:Fine", 9) == f"{faults}:Fine"
+    assert roster.is_drawn(f"{faults}:Dice")
+    assert not roster.is_drawn(f"{faults}:Fine")
+    alone = tmp_path / "alone.py"
+    alone.write_text(
+        "import zermelo as z\nclass A(z.Player):\n def think(self, position, limit):\n"
+        "  yield z.Analysis('a1')\n"
+    )
+    assert z.player(str(alone)).choose(position).move == "a1"
+    assert roster.seeded(str(alone), 9) == str(alone)
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "part"),
+    [
+        ("x = 1", "", "there is no player in it"),
+        (FAULTS, "", "several players in it"),
+        (FAULTS, ":Nobody", "no player 'Nobody' in it; it has Fine"),
+        (FAULTS, ":Fine,seed=1", "takes no seed"),
+        (FAULTS, ":Fine,Crash", "more than one class"),
+        (FAULTS, ":Fine,speed=1", "no parameter 'speed'"),
+        ("import zermelo as z\nclass A(z.Player): pass", "", "A lacks think"),
+        (
+            "import zermelo as z\nclass A(z.Player):\n def __init__(self, net): pass\n think = 1",
+            "",
+            "A needs net",
+        ),
+        ("raise ValueError('no')", "", "line 1: ValueError: no"),
+        ("import sys; sys.exit(5)", "", "SystemExit: 5"),
+        (None, "", "there is no such file"),
+    ],
+)
+def test_a_bad_player_file_is_one_clear_line(
+    tmp_path: Path, text: str | None, suffix: str, part: str
+) -> None:
+    path = tmp_path / "p.py"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(BadSpec, match=re.escape(part)) as caught:
+        z.player(f"{path}{suffix}")
+    assert path.name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_edited_player_is_loaded_anew(tmp_path: Path) -> None:
+    path = tmp_path / "p.py"
+    body = "import zermelo as z\nclass A(z.Player):\n def think(self, position, limit):\n"
+    path.write_text(body + "  yield z.Analysis('a1')\n")
+    position = z.game("tictactoe").start()
+    assert z.player(str(path)).choose(position).move == "a1"
+    path.write_text(body + "  yield z.Analysis('b2')\n")
+    os.utime(path, (1, 1))
+    assert z.player(str(path)).choose(position).move == "b2"
+
+
+def test_the_studio_runs_no_files(tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    path = tmp_path / "evil.py"
+    path.write_text(
+        f"import pathlib; pathlib.Path({str(ran)!r}).touch()\n"
+        "import zermelo as z\nclass A(z.Player):\n"
+        " def think(self, position, limit):\n  yield z.Analysis(position.legal[0])\n"
+    )
+    for spec in (str(path), f"{path}:A", f" {path} "):
+        with pytest.raises(BadSpec, match="unknown player"):
+            roster.named_player(spec)
+    db = tmp_path / "m.db"
+    with Store(db) as store:  # as if somebody had got it in there
+        store.add(Row("evil", "tictactoe", "human", str(path), "b2", 1))
+    for studio in serve(create_app(db)):
+        for spec in (str(path), f"{path}:A"):
+            refused(studio.post("matches", game="tictactoe", second=spec), 422)
+            refused(studio.get("analysis", game="tictactoe", player=spec), 422)
+        refused(studio.post("matches/evil/reply"), 422)
+    assert not ran.exists()
+    z.player(str(path))
+    assert ran.exists(), "the file would have shown itself"
+
+
+# Keeping and going on
+
+
+def children(pid: int) -> list[int]:
+    with contextlib.suppress(OSError):
+        tasks = Path(f"/proc/{pid}/task").iterdir()
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    return []
+
+
+def is_alive(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it never happened"
+        time.sleep(0.02)
+
+
+def num_kept(path: Path) -> int:
+    """How many games are there, seen from outside."""
+    with (
+        contextlib.suppress(sqlite3.Error),
+        contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base,
+    ):
+        return int(base.execute("SELECT count(*) FROM games").fetchone()[0])
+    return 0
+
+
+@linux
+def test_killed_at_ten_moments_it_ends_as_if_nothing_had_been(tmp_path: Path, faults: str) -> None:
+    players = ["random", f"{faults}:Nap"]
+    arguments = ["arena", "tictactoe", *players, "--games", "450", "--seed", "4"]
+    whole, torn = tmp_path / "whole.db", tmp_path / "torn.db"
+    assert zermelo(*arguments, "--db", str(whole), "--json").returncode == 0
+    dice = random.Random(1)
+    command = [sys.executable, "-m", "zermelo", *arguments, "--db", str(torn), "--resume"]
+    kept: list[int] = []
+    for moment in range(10):
+        running = subprocess.Popen(
+            command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        if moment % 3:  # in the middle; else while it begins, or soon after
+            wait_until(lambda: num_kept(torn) > (kept or [0])[-1])
+        time.sleep(dice.uniform(0, 0.15 if moment % 3 else 0.6))
+        workers = children(running.pid)
+        if moment % 2:
+            running.kill()
+        else:
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+        wait_until(lambda ended=workers: not any(map(is_alive, ended)))  # orphans, by themselves
+        kept.append(num_kept(torn))
+    assert kept == sorted(kept), "a game that is kept stays"
+    assert 0 < kept[-1] < 450, kept
+    done = json.loads(zermelo(*arguments, "--db", str(torn), "--resume", "--json").stdout)
+    assert played(torn) == played(whole)
+    assert len(played(whole)) == 450
+    begin = time.monotonic()
+    again = json.loads(zermelo(*arguments, "--db", str(torn), "--resume", "--json").stdout)
+    assert time.monotonic() - begin < 5
+    assert again == done
+    with contextlib.closing(sqlite3.connect(torn)) as base:
+        assert base.execute("SELECT count(*), max(state) FROM runs").fetchall() == [(1, "finished")]
+
+
+@linux
+def test_orphans_end_even_in_mid_thought(faults: str) -> None:
+    command = [sys.executable, "-m", "zermelo", "arena", "tictactoe", f"{faults}:Sleep", "random"]
+    command += ["--processes", "2"]
+    with subprocess.Popen(command, start_new_session=True) as running:
+        wait_until(lambda: len(children(running.pid)) == 2)
+        time.sleep(1)
+        workers = children(running.pid)
+        running.kill()
+    wait_until(lambda: not any(map(is_alive, workers)), seconds=5)
+
+
+@linux
+def test_ctrl_c_keeps_what_there_is_and_says_how_to_go_on(tmp_path: Path, faults: str) -> None:
+    db = tmp_path / "a.db"
+    players = ["random", f"{faults}:Nap"]
+    arguments = ["arena", "tictactoe", *players, "--games", "200", "--db", str(db)]
+    command = [sys.executable, "-m", "zermelo", *arguments]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        wait_until(lambda: num_kept(db) > 0)
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers, too
+        said, complained = running.communicate(timeout=20)
+    assert running.returncode == 0
+    assert "random" in said
+    assert re.search(r"stopped after \d+ of 200 games; go on with: zermelo .*--resume", complained)
+    assert complained.count("\n") == 1, complained
+    kept = played(db)
+    assert 0 < len(kept) < 200
+    assert zermelo(*arguments, "--resume").returncode == 0
+    assert len(played(db)) == 200
+    assert [row for row in played(db) if row in kept] == kept
+
+
+def test_a_run_goes_on_only_with_its_own_settings(tmp_path: Path) -> None:
+    db, player = tmp_path / "a.db", tmp_path / "p.py"
+    player.write_text(FAULTS)
+    players = [f"{player}:Fine", "random"]
+
+    def run(**settings: Any) -> int | None:
+        options = {"games": 2, "processes": 1, "db": db, "resume": True, **settings}
+        return z.tournament("tictactoe", players, **options).run
+
+    assert run() == run() == 1
+    assert run(processes=2) == 1
+    assert run(seed=1) == 2
+    assert run(games=3) == 3
+    assert run(opening_plies=1) == 4
+    assert run(resume=False) == 5
+    assert run() == 5
+    player.write_text(FAULTS + "# another player now")
+    assert run() == 6
+
+
+def test_readers_are_not_disturbed(tmp_path: Path) -> None:
+    db = tmp_path / "a.db"
+    counts: list[int] = []
+    problems: list[str] = []
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            try:
+                with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as base:
+                    counts.append(base.execute("SELECT count(*) FROM games").fetchone()[0])
+                    assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            except sqlite3.Error as error:
+                problems.append(str(error))
+            time.sleep(0.01)
+
+    Runs(db).close()
+    readers = [threading.Thread(target=look) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    result = z.tournament("tictactoe", ["random", "random"], games=10_000, db=db)
+    time.sleep(0.1)
+    over.set()
+    for reader in readers:
+        reader.join()
+    assert problems == []
+    assert len(set(counts)) > 3, "the games came bit by bit"
+    assert max(counts) == len(result.games) == 10_000
+    with contextlib.closing(sqlite3.connect(db)) as base:
+        rated = dict(base.execute("SELECT player, rating FROM ratings").fetchall())
+        assert rated == {n: r.rating for n, r in result.standings.ratings.items()}
+        assert base.execute("SELECT name, spec FROM players ORDER BY name").fetchall() == [
+            ("random", "random"), ("random (2)", "random"),
+        ]  # fmt: skip
+
+
+# The sequential test
+
+
+def test_a_sequential_test_stops_where_the_games_say_so(tmp_path: Path) -> None:
+    players, db = ["greedy", "random"], tmp_path / "a.db"
+    settings: dict[str, Any] = {"games": 2000, "sprt": (0, 50)}
+    one = z.tournament("tictactoe", players, **settings, processes=1, db=db)
+    two = z.tournament("tictactoe", players, **settings, processes=2, db=db)
+    assert one.sprt is not None
+    assert one.sprt["accepted"] == "H1"
+    assert len(one.games) == 2 * one.sprt["openings"] < 400
+    assert list(map(what, one.games)) == list(map(what, two.games))
+    assert one.to_json() == {**two.to_json(), "run": 1, "seconds_per_move": pytest.approx(
+        two.to_json()["seconds_per_move"], rel=10)}  # fmt: skip
+    assert played(db, 1) == played(db, 2) == list(map(what, one.games))
+    again = z.tournament("tictactoe", players, **settings, db=db, resume=True)
+    assert again.run == 2
+    assert again.sprt == two.sprt
+    other = z.tournament("tictactoe", players[::-1], **settings)
+    assert other.sprt is not None
+    assert other.sprt["accepted"] == "H0"
+    still = z.tournament(
+        "tictactoe", ["minimax:depth=2", "minimax:depth=3"], games=60, sprt=(0, 50)
+    )
+    assert still.sprt is not None
+    assert still.sprt["accepted"] is None
+    assert still.sprt["openings"] == 1, "repeated games decide nothing"
+    text = zermelo("arena", "tictactoe", *players, "--games", "2000", "--sprt", "0,50").stdout
+    assert "greedy is better than random by more than 0 Elo (H1)" in text
+
+
+# From Python, and what is shown
+
+
+def test_a_script_needs_no_guard(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import zermelo as z\n"
+        "result = z.tournament('tictactoe', ['greedy', 'random'], games=10)\n"
+        "print(len(result.games), callable(z.tournament), result.finished)\n"
+    )
+    for command in ([str(script)], ["-c", script.read_text()]):
+        done = subprocess.run(
+            [sys.executable, *command], capture_output=True, text=True, check=True, timeout=60
+        )
+        assert done.stdout == "10 True True\n"
+        assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["tictactoe", "random"], "1 player: a tournament takes two or more"),
+        (["chess", "random", "random"], "unknown game 'chess'"),
+        (["tictactoe", "random", "nobody"], "unknown player 'nobody'"),
+        (["tictactoe", "random", "human"], "human sits at a screen"),
+        (["tictactoe", "random", "gone.py"], "there is no such file"),
+        (["tictactoe", "random", "random", "--resume"], "--resume goes with --db"),
+        (["tictactoe", "random", "random", "--sprt", "50,0"], "the lower first: 0,50"),
+        (["tictactoe", "random", "random", "--sprt", "x"], "no pair of ratings"),
+        (["tictactoe", "random", "random", "greedy", "--sprt", "0,5"], "takes two players"),
+        (["tictactoe", "random", "random", "--games", "0"], "0 is not in the range"),
+        (["tictactoe", "random", "random", "--html", "/no/where/a.html"], "no such folder"),
+        (["tictactoe", "random", "random", "--db", "/dev/null/a.db"], "cannot be used as a store"),
+    ],
+)
+def test_bad_arguments_are_one_clear_line(arguments: list[str], part: str) -> None:
+    done = zermelo("arena", *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert part in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_bad_settings_in_python() -> None:
+    for settings in ({"games": 0}, {"opening_plies": -1}, {"resume": True}, {"sprt": (5, 5)}):
+        with pytest.raises(ZermeloError):
+            z.tournament("tictactoe", ["random", "random"], **settings)  # type: ignore[arg-type]
+
+
+def test_the_table_for_people(faults: str) -> None:
+    done = zermelo("arena", "tictactoe", "random", "random", f"{faults}:Crash", "--games", "4")
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["player", "1", "2", "3", "Elo", "95%", "a", "move"]
+    assert any(line.startswith("3  ") and "0-0-4" in line for line in lines)
+    assert "12 games" in done.stdout
+    assert f"{faults}:Crash lost 8 games: crashed: ValueError: <b>boom</b>" in lines
+
+
+def test_the_page_stands_by_itself(faults: str, tmp_path: Path) -> None:
+    out = tmp_path / "r.html"
+    players = ["random", "level:2", "level:9", f"{faults}:Crash"]
+    done = zermelo(
+        "arena", "tictactoe", *players, "--games", "4", "--seed", "3", "--html", str(out)
+    )
+    assert done.returncode == 0, done.stderr
+    text = out.read_text()
+    assert not re.search(r"<script|<link|src=|url\(|@import|https?:", text)
+    assert "prefers-color-scheme:dark" in text
+    assert text.count("<svg") == 2
+    assert text.count("<polyline") == 1, "the two levels are joined"
+    assert "crashed: ValueError: &lt;b&gt;boom&lt;/b&gt;" in text
+    assert "<b>" not in text
+    assert "--seed 3" in text
+    assert f"Zermelo {z.__version__}" in text
+
+
+def test_markup_in_names_is_data() -> None:
+    plan = Plan("tictactoe", ("random", "greedy"))
+    plan.__dict__["names"] = ("<img src=x>", 'a"&b')
+    rows = [GameRow(0, *plan.names, 0, "a1", "first", "<i>", 1, 1, 0.5, 0.25)]
+    from zermelo.arena.standings import standings
+    from zermelo.arena.tournament import Result
+
+    result = Result(plan, tuple(rows), standings(plan, rows), finished=True, run=None, sprt=None)
+    text = report.to_html(result, "zermelo arena '<u>'", {"cpu": "<s>"})
+    assert not re.search(r"<(img|i|u|s)[ >]", text)
+    assert "&lt;img src=x&gt;" in text
+
+
+def test_axes_hold_their_values() -> None:
+    for values in ([0.0], [-3.0, 450.0], [1234.5, 1234.6], [-1e-3, 2e-3]):
+        axis = Axis.of(values, "")
+        assert axis.low <= min(values) <= max(values) <= axis.high
+        assert 2 <= len(axis.ticks) <= 9
+    axis = Axis.of_log([4e-5, 0.7], "")
+    assert 0 < axis.share(4e-5) < axis.share(0.7) < 1
+    assert [text for _, text in axis.ticks] == ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]
+    marks = [Mark(1, 1, "one"), Mark(1, 1, "two"), Mark(1, 1, "three")]
+    drawn = charts.chart("c", Axis.of([0, 2], "x"), Axis.of([0, 2], "y"), marks, 200)
+    heights = re.findall(r'y="([\d.]+)">(?:one|two|three)<', drawn)
+    assert len(set(heights)) == 3, "labels do not cover each other"

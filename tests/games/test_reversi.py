@@ -1,0 +1,348 @@
+"""Reversi: published counts, a naive oracle, passes and boards."""
+
+import random
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zermelo as z
+from support import truth
+from zermelo.core.bitboard import bits, popcount
+from zermelo.core.game import WordGame
+from zermelo.core.player import Limit
+from zermelo.core.position import Position
+from zermelo.games.reversi import patterns
+from zermelo.games.reversi.rules import Reversi
+from zermelo.search.count import count
+from zermelo.search.limits import Clock
+from zermelo.search.negamax.runner import Runner
+from zermelo.search.solver.solver import Solver
+
+
+def test_perft() -> None:
+    """As published for Othello, a pass being a ply; see e.g. the perft table of Edax."""
+    expected = [4, 12, 56, 244, 1396, 8200, 55092, 390216]
+    assert count(z.game("reversi"), max_ply=8).perft(8) == expected
+
+
+class Naive:
+    """Discs in a dictionary; a direction is walked step by step."""
+
+    def __init__(self, size: int) -> None:
+        middle = size // 2
+        self.size, self.player = size, 0
+        self.discs = {
+            (middle - 1, middle - 1): 1,
+            (middle, middle): 1,
+            (middle - 1, middle): 0,
+            (middle, middle - 1): 0,
+        }
+
+    def turned(self, cell: tuple[int, int], player: int) -> list[tuple[int, int]]:
+        found = []
+        if cell in self.discs:
+            return []
+        for down in (-1, 0, 1):
+            for right in (-1, 0, 1):
+                row, col = cell[0] + down, cell[1] + right
+                between = []
+                while (down or right) and self.discs.get((row, col)) == 1 - player:
+                    between.append((row, col))
+                    row, col = row + down, col + right
+                if self.discs.get((row, col)) == player:
+                    found += between
+        return found
+
+    def cells(self, player: int) -> list[int]:
+        every = ((r, c) for r in range(self.size) for c in range(self.size))
+        return [r * self.size + c for r, c in every if self.turned((r, c), player)]
+
+    def actions(self) -> list[int]:
+        own = self.cells(self.player)
+        return own or ([self.size**2] if self.cells(1 - self.player) else [])
+
+    def play(self, action: int) -> None:
+        if action < self.size**2:
+            cell = divmod(action, self.size)
+            for turned in self.turned(cell, self.player):
+                self.discs[turned] = self.player
+            self.discs[cell] = self.player
+        self.player = 1 - self.player
+
+
+@pytest.mark.parametrize("size", [4, 6, 8])
+def test_the_rules_equal_the_naive_ones(size: int) -> None:
+    game, dice = z.game(f"reversi:{size}"), random.Random(5)
+    passes = 0
+    for _ in range(40):
+        position, naive = game.start(), Naive(size)
+        while actions := naive.actions():
+            assert position.actions == actions
+            action = dice.choice(actions)
+            passes += action == size**2
+            naive.play(action)
+            position = position.play_action(action)
+            board = [0] * size**2
+            for (row, col), owner in naive.discs.items():
+                board[row * size + col] = 1 - 2 * owner
+            assert position.board == tuple(board)
+            assert position.player == naive.player
+        assert position.is_over
+        black = sum(position.board or ())
+        winner = (
+            z.Outcome.DRAW if not black else (z.Outcome.FIRST if black > 0 else z.Outcome.SECOND)
+        )
+        assert position.outcome is winner
+        assert isinstance(game, Reversi)
+        assert game.diff(position.state) == (black if position.player == 0 else -black)
+    assert passes
+
+
+def test_4x4_is_lost_by_8() -> None:
+    """Brute force with a memo over the exact state: the second player wins 11-3."""
+    game = z.game("reversi:4")
+    assert isinstance(game, Reversi)
+    known: dict[tuple[int, ...], int] = {}
+
+    def best(state: tuple[int, ...]) -> int:
+        if state not in known:
+            replies = [-best(game.play(state, action)) for action in game.actions(state)]
+            known[state] = max(replies) if replies else game.diff(state)
+        return known[state]
+
+    assert best(game.initial()) == -8
+
+
+def test_a_pass_is_forced_and_written() -> None:
+    game = z.game("reversi:4")
+    dice = random.Random(1)
+    for _ in range(200):
+        position = game.start()
+        while position.actions and position.legal != ["pass"]:
+            position = position.play_action(dice.choice(position.actions))
+        if position.legal == ["pass"]:
+            break
+    assert position.legal == ["pass"]
+    assert position.play("pass").player == 1 - position.player
+    assert position.play("pass").board == position.board
+    with pytest.raises(z.IllegalMove, match="a side that can move may not pass"):
+        game.start().play("pass")
+
+
+@pytest.mark.parametrize(
+    ("move", "part"),
+    [("d4", "the cell is taken"), ("a1", "it turns no disc over"), ("i9", "outside the 8x8 board")],
+)
+def test_illegal_moves(move: str, part: str) -> None:
+    with pytest.raises(z.IllegalMove, match=part):
+        z.game("reversi").start().play(move)
+
+
+@pytest.mark.parametrize(
+    ("board", "part"),
+    [
+        ("...." * 4, "add X or O"),
+        ("...." * 4 + " X", "b2 is empty"),
+        ("X..../"[:4] + "/.OX./.XO./.... X", None),
+        ("...X/.OX./.XO./.... X", None),
+        ("X.../..../..../.... X", "b2 is empty"),
+        ("XX../.OX./.XO./...X O", None),
+    ],
+)
+def test_boards(board: str, part: str | None) -> None:
+    game = z.game("reversi:4")
+    if part is None:
+        assert game.position(board).player == "XO".index(board[-1])
+    else:
+        with pytest.raises(z.BadBoard, match=part):
+            game.position(board)
+
+
+def test_a_disc_far_from_all_others_cannot_arise() -> None:
+    rows = ["X.....", "......", "..OX..", "..XO..", "......", "......"]
+    with pytest.raises(z.BadBoard, match="the disc on a1 touches no other"):
+        z.game("reversi:6").position("/".join(rows) + " X")
+
+
+def test_bad_sizes() -> None:
+    with pytest.raises(z.BadSpec, match="Reversi has 4, 6 or 8"):
+        z.game("reversi:5")
+
+
+def late(size: int, free: int, dice: random.Random) -> tuple[int, ...]:
+    """A state of a random game with so many cells left."""
+    game = z.game(f"reversi:{size}")
+    while True:
+        position = game.start()
+        while position.actions and (position.board or ()).count(0) > free:
+            position = position.play_action(dice.choice(position.actions))
+        if position.actions:
+            return tuple(position.state)
+
+
+@pytest.mark.parametrize("size", [4, 6, 8])
+def test_the_solver_turns_over_what_the_rules_do(size: int) -> None:
+    game, dice = z.game(f"reversi:{size}"), random.Random(6)
+    assert isinstance(game, Reversi)
+    for _ in range(30):
+        state = game.initial()
+        while actions := game.actions(state):
+            for action in actions:
+                assert game.play_at(state, action) == game.play(state, action)
+            state = game.play(state, dice.choice(actions))
+
+
+@pytest.mark.parametrize("size", [4, 6, 8])
+def test_the_last_four_cells_are_filled_as_minimax_does(size: int) -> None:
+    game, dice = z.game(f"reversi:{size}"), random.Random(7)
+    assert isinstance(game, Reversi)
+
+    def best(state: tuple[int, ...]) -> int:
+        replies = [-best(game.play(state, action)) for action in game.actions(state)]
+        return max(replies) if replies else game.diff(state)
+
+    for _ in range(100):
+        state = late(size, 4, dice)
+        score = best(state)
+        assert game.within(state, -65, 65) == (True, score)
+        alpha = dice.randrange(-64, 64)
+        bound = game.within(state, alpha, alpha + 1)[1]
+        assert (bound > alpha) == (score > alpha)
+        assert bound <= score if bound > alpha else bound >= score
+    assert game.within(late(size, 5, dice), -65, 65)[0] is False
+
+
+def known_endgames() -> list[tuple[tuple[int, ...], int]]:
+    """States with 13 and 14 cells left, and their scores for the side to move."""
+    found = []
+    for line in truth.lines("reversi/endgame_13_14.txt"):
+        board, side, _best, lead = line.split()
+        state = z.game("reversi").position(f"{board} {side[0].translate(SIDES)}", unchecked=True)
+        found.append((tuple(state.state), int(lead) if side == "Black" else -int(lead)))
+    return found
+
+
+SIDES = str.maketrans("BW", "XO")
+
+
+def test_known_endgames() -> None:
+    known = known_endgames()[:25]
+    assert scores(z.game("reversi"), [state for state, _ in known]) == [score for _, score in known]
+
+
+@pytest.mark.proof
+def test_all_known_endgames() -> None:
+    known, game = known_endgames(), z.game("reversi")
+    scores(game, [known[0][0]])  # compiled
+    begin = time.process_time()
+    assert scores(game, [state for state, _ in known]) == [score for _, score in known]
+    assert (time.process_time() - begin) / len(known) < 0.05
+
+
+def scores(game: z.Game, states: list[tuple[int, ...]]) -> list[int]:
+    assert isinstance(game, WordGame)
+    return Runner(game, table_bits=20).scores(states, Clock())
+
+
+class Awarded(Reversi):
+    """Cells left empty go to the winner, as the FFO positions have it."""
+
+    def lead(self, mine: Any, theirs: Any) -> Any:
+        diff = popcount(mine) - popcount(theirs)
+        left = self.cells - popcount(mine | theirs)
+        return diff + left * ((diff > 0) - (diff < 0))
+
+
+def ffo(name: str) -> list[tuple[tuple[int, ...], dict[str, int]]]:
+    """States, and what each move is worth, empties going to the winner."""
+    found = []
+    for line in truth.lines(f"reversi/{name}"):
+        board, *moves = (part.strip() for part in line.split(";"))
+        state = z.game("reversi").position(board, unchecked=True).state
+        pairs = (move.lower().split(":") for move in moves if move)
+        found.append((tuple(state), {move: int(worth) for move, worth in pairs}))
+    return found
+
+
+def test_known_endgames_of_the_ffo() -> None:
+    """Where no cell is left empty the two ways of counting agree; it is known which."""
+    known = ffo("endgame_ffo_1_19.obf")
+    found = scores(z.game("reversi"), [state for state, _ in known])
+    off = {
+        n: score
+        for n, (score, (_, m)) in enumerate(zip(found, known, strict=True), 1)
+        if score != max(m.values())
+    }
+    assert off == {5: 31, 11: 29}  # one cell is left: 32 and 30
+
+
+@pytest.mark.proof
+def test_every_move_of_the_ffo() -> None:
+    game = Awarded(spec="awarded")
+    for state, worths in ffo("endgame_ffo_1_19.obf"):
+        children = [game.play(state, game.parse_action(move)) for move in worths]
+        assert [-score for score in scores(game, children)] == list(worths.values())
+
+
+@pytest.mark.proof
+def test_ffo_40_takes_seconds() -> None:
+    """20 cells left: a2 wins by 38, and no other move does."""
+    [(state, worths)] = ffo("endgame_ffo_40.obf")
+    game = z.game("reversi")
+    assert isinstance(game, Reversi)
+    solver = Solver(game)
+    begin = time.process_time()
+    assert solver.score(state) == max(worths.values()) == 38
+    assert time.process_time() - begin < 10
+    assert solver.best(state, 38) == [game.parse_action("a2")]
+
+
+def test_patterns_are_worth_what_their_lines_are() -> None:
+    """A walk over the lines, cell by cell; a symmetry changes nothing; the compiled form agrees."""
+    game, dice = z.game("reversi"), random.Random(8)
+    assert isinstance(game, patterns.PatternReversi)
+    runner = Runner(game, table_bits=16)
+    families = patterns.families()
+    assert sorted(len(lines) for lines in families) == [2, *[4] * 9]
+    starts = [sum(3 ** len(lines[0]) for lines in families[:n]) for n in range(len(families))]
+    for free in range(5, 60, 3):
+        state = late(8, free, dice)
+        moves = len(bits(game.mobility(*state[:2]))) - len(bits(game.mobility(state[1], state[0])))
+        parts = moves * game.weights[-2].astype(int) + game.weights[-1]
+        for start, lines in zip(starts, families, strict=True):
+            for line in lines:
+                digits = [(state[0] >> cell & 1) + 2 * (state[1] >> cell & 1) for cell in line]
+                parts += game.weights[start + sum(d * 3**n for n, d in enumerate(digits))]
+        shares = [np.interp(64 - free, patterns.KNOTS, knot) for knot in np.eye(3)]
+        expected = float(parts @ shares) / patterns.UNIT
+        found = game.evaluate(state)
+        assert abs(found - max(-63, min(63, expected))) <= 0.51
+        assert {game.evaluate(game.moved(state, turn)) for turn in game.symmetries()} == {found}
+        assert runner.look_ahead(state, 0, -65, 65, Clock()) == found
+
+
+def test_patterns_with_colours_swapped_are_worth_the_opposite() -> None:
+    number, sign = patterns.classes()
+    assert len(number) == len(sign) == sum(3 ** len(lines[0]) for lines in patterns.families())
+    game = patterns.PatternReversi()
+    for index in range(3**8):  # the edge's family is the first
+        swapped = sum((0, 2, 1)[index // 3**n % 3] * 3**n for n in range(8))
+        assert (game.weights[index] == -game.weights[swapped]).all()
+    assert patterns.FILE.stat().st_size < 60_000
+
+
+@pytest.mark.parametrize("size", [4, 6])
+def test_other_sizes_have_no_patterns(size: int) -> None:
+    game = z.game(f"reversi:{size}")
+    assert type(game) is Reversi
+    assert z.player("minimax:depth=3").choose(game.start()).move in game.start().legal
+
+
+def test_a_search_with_a_horizon_reaches_the_end_when_few_cells_are_left() -> None:
+    state, worths = ffo("endgame_ffo_1_19.obf")[0]
+    game = z.game("reversi")
+    position = Position(game, state, None)
+    found = z.player("alphabeta:seconds=60").choose(position, Limit(nodes=2_000_000))
+    assert (found.move, found.exact, found.diff) == ("g8", True, worths["g8"])

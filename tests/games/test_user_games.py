@@ -1,0 +1,229 @@
+"""Games of the user's own: the page in the docs, entry points, and what goes wrong in a file."""
+
+import importlib.metadata
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import zermelo as z
+from support.commands import zermelo
+from support.user_games import MATCHES, PAGE
+from zermelo.games import files, registry
+from zermelo.search.count import _Plan, _python_layers, count
+from zermelo.search.playouts import play_random
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "domineering.py"
+
+
+def test_the_page_runs(tmp_path: Path) -> None:
+    """Every command on the page answers what the page says."""
+    (tmp_path / "matches.py").write_text(MATCHES)
+    (tmp_path / "domineering.py").write_text(EXAMPLE.read_text())
+    consoles = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+    commands = re.findall(r"\$ (zermelo .*)\n((?:(?!\$).*\n)*)", "".join(consoles))
+    assert len(commands) == 4
+    python = shlex.quote(sys.executable)
+    for command, expected in commands:
+        line = command.replace("zermelo ", f"{python} -m zermelo ", 1)
+        found = subprocess.run(  # noqa: S602 - the page's own commands, pipes included
+            line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert found.stdout == expected, command
+
+
+def test_the_page_shows_the_example() -> None:
+    """The class on the page is the example's, without types and docstrings."""
+    shown = re.search(r"class Domineering.*?```", PAGE, re.DOTALL)[0]  # type: ignore[index]
+    example = re.sub(
+        r": Any|\) -> [^:]*(?=:)", lambda m: ")" if m[0][0] == ")" else "", EXAMPLE.read_text()
+    )
+    for line in shown.removesuffix("```").splitlines():
+        assert line.partition("  #")[0].strip() in example, line
+    assert len(EXAMPLE.read_text().splitlines()) < 80
+
+
+def test_the_example_is_right_in_both_forms() -> None:
+    game = z.game(str(EXAMPLE))
+    layers = _python_layers(game, _Plan(4, states=True, ways=True, symmetries=()))
+    slow = [layer for layer, _ in layers if layer is not None]
+    assert list(count(game, max_ply=4).layers) == slow
+    tally = play_random(game, 1000)
+    assert tally.draw == 0
+    assert tally.first + tally.second == 1000
+
+
+def test_a_plain_game_works_everywhere(tmp_path: Path) -> None:
+    path = tmp_path / "matches.py"
+    path.write_text(MATCHES)
+    game = z.game(str(path))
+    assert play_random(game, 50).draw == 0
+    assert game.start().legal == ["1", "2", "3"]
+    assert str(game.start()) == "(21, 0)"
+    assert game.start().svg().startswith("<svg")
+    with pytest.raises(z.BadBoard, match="has no board to start from"):
+        game.position("XO")
+    done = zermelo("choose", str(path), "random:seed=1")
+    assert done.stdout.strip() in "0123"
+
+
+BAD = [
+    ("raise ValueError('heap is empty')", r"own.py, line 1: ValueError: heap is empty"),
+    ("import sys\nsys.exit(3)", "own.py, line 2: SystemExit: 3"),
+    ("def f(:", "SyntaxError"),
+    ("x = 1", "there is no game in it: write a class derived from zermelo.Game"),
+    (
+        "import zermelo\nclass A(zermelo.Game): pass",
+        "A lacks actions, initial, play, player, result",
+    ),
+    (MATCHES.replace("num_actions = 3", ""), "num_actions"),
+    (MATCHES.replace("return state[1]", "return 7"), "player is '7': it must be 0 or 1"),
+    (MATCHES.replace("return [action for", "return [str(action) for"), "it must be a list of ints"),
+    (MATCHES.replace("range(3)", "range(2, -1, -1)"), "they must rise from 0 to 2"),
+    (
+        MATCHES.replace("return over, -1 if over else 0", "return over"),
+        "it must be (is it over, value)",
+    ),
+    (MATCHES.replace("-1 if over else 0", "9"), "it must be (True or False, 1, 0 or -1)"),
+    (MATCHES.replace("-1 if over else 0", "-1"), "the value is 0 while the game runs"),
+    (MATCHES.replace("return (21, 0)", "return [21, 0]"), "it must be immutable"),
+    (MATCHES.replace("state[0] - action - 1", "state[0]"), "did not end within 5,000 plies"),
+    (MATCHES.replace("return (state[0]", "return 1 / 0, (state[0]"), "ZeroDivisionError"),
+    (
+        EXAMPLE.read_text().replace("self.one << action", "1 << action"),
+        "the rules do not compile for expand",
+    ),
+    (EXAMPLE.read_text().replace("return (0, 0, 0)", "return (0, 0)"), "num_words = 3"),
+    (
+        EXAMPLE.read_text() + "\nclass B(Domineering): pass",
+        "several games in it, Domineering and B",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "part"), BAD, ids=lambda v: v[-30:] if "\n" not in v else "")
+def test_a_bad_file_is_one_clear_line(tmp_path: Path, text: str, part: str) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(text)
+    done = zermelo("count", str(path), "--perft", "2")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert part in done.stderr
+
+
+def test_a_file_that_never_answers_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_SECONDS", 0.5)
+    path = tmp_path / "own.py"
+    path.write_text("while True: pass")
+    with pytest.raises(z.BadSpec, match="its rules may never end"):
+        z.game(str(path))
+    path.write_text(MATCHES.replace("over = state[0] == 0", "while True: pass"))
+    with pytest.raises(z.BadSpec, match="its rules may never end"):
+        z.game(str(path))
+
+
+def test_user_code_cannot_swallow_the_alarm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_SECONDS", 0.5)
+    path = tmp_path / "own.py"
+    path.write_text("while True:\n    try:\n        sum(range(99))\n    except Exception: pass")
+    with pytest.raises(z.BadSpec, match="its rules may never end"):
+        z.game(str(path))
+
+
+WALK = """
+num_actions = 2
+def initial(): return (3, 0)
+def player(state): return state[1]
+def actions(state): return [] if state[0] in (0, 6) else [0, 1]
+def play(state, action): return (state[0] + 2 * action - 1, 1 - state[1])
+def result(state): return state[0] in (0, 6), -1 if state[0] in (0, 6) else 0
+"""
+
+
+def test_games_with_cycles(tmp_path: Path) -> None:
+    """A walk over 0..6 can go on for ever: its states can be counted, its games cannot."""
+    path = tmp_path / "walk.py"
+    path.write_text(WALK)
+    game = z.game(str(path))
+    assert count(game, ways=False).states == 7
+    with pytest.raises(z.TooLarge, match="games without end"):
+        count(game)
+    assert count(game, states=False, max_ply=40).perft(3) == [2, 4, 8]
+
+
+def test_a_file_is_loaded_again_after_an_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, heap in (("a", 21), ("b", 5)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "own.py").write_text(MATCHES.replace("21", str(heap)))
+    monkeypatch.chdir(tmp_path / "a")
+    assert z.game("own.py").initial() == (21, 0)
+    monkeypatch.chdir(tmp_path / "b")
+    assert z.game("own.py").initial() == (5, 0)
+    (tmp_path / "b" / "own.py").write_text(MATCHES.replace("21", "7"))
+    assert z.game("own.py").initial() == (7, 0)
+
+
+def test_an_error_in_mid_game_is_blamed_on_the_file(tmp_path: Path) -> None:
+    """The trial uses its own dice, so a rule can still fail later, on a path it did not take."""
+    path = tmp_path / "own.py"
+    rare = (
+        "if state[0] == 20 and len(str(action)) == 1 and 'choose' in __import__('sys').argv: 1 / 0"
+    )
+    path.write_text(
+        MATCHES.replace("return [action for", f"action = 0\n    {rare}\n    return [action for")
+    )
+    done = zermelo("choose", str(path), "random", "--moves", "1")
+    assert done.returncode == 2
+    assert "ZeroDivisionError" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_missing_file_and_a_folder() -> None:
+    assert "there is no such file" in zermelo("count", "nowhere.py", "--games").stderr
+
+
+def test_entry_points(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "my_matches.py").write_text(EXAMPLE.read_text())
+    monkeypatch.syspath_prepend(str(tmp_path))
+    point = importlib.metadata.EntryPoint("dominoes", "my_matches:Domineering", files.GROUP)
+
+    def entry_points(group: str, name: str = "dominoes") -> list[importlib.metadata.EntryPoint]:
+        return [point] if group == files.GROUP and name == "dominoes" else []
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+    registry._named_game.cache_clear()
+    assert z.game("dominoes").num_actions == 36
+    with pytest.raises(z.BadSpec, match="dominoes"):
+        z.game("domino")
+    registry._named_game.cache_clear()
+
+
+def test_names_never_load_files(tmp_path: Path) -> None:
+    trap = tmp_path / "trap.py"
+    trap.write_text("raise SystemExit('loaded')")
+    with pytest.raises(z.BadSpec, match="unknown game"):
+        registry.named_game(str(trap))
+
+
+def test_a_saved_file_game_wants_the_file_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ZERMELO_HOME", str(tmp_path))
+    path = tmp_path / "matches.py"
+    path.write_text(MATCHES)
+    zermelo("play", str(path), "--second", "human", given="1\n")
+    refused = zermelo("play", "--resume")
+    assert refused.returncode == 2
+    assert f"zermelo play {path} --resume" in refused.stderr
+    assert "  1. 1" in zermelo("play", str(path), "--resume", given="history\n").stdout

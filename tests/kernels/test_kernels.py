@@ -1,0 +1,139 @@
+"""The compiler and its cache: no stale results, clear errors, no compile storm."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import zermelo as z
+from zermelo.kernels import compiled, kernel
+from zermelo.kernels.compiler import KernelError, source
+from zermelo.search.count import expand
+from zermelo.search.playouts import random_games
+
+_RULES = '''
+from zermelo import Word, WordGame
+from helper import take
+
+class Nim(WordGame):
+    """Take {most} at most from a heap of {heap}; the last stone wins. State: (heap, player)."""
+    num_words, num_boards, num_actions = 2, 0, {most}
+    spec = "nim"
+    one: Word = 1
+    def initial(self): return ({heap}, 0)
+    def legal(self, state): return (self.one << state[0]) - self.one & {mask}
+    def play(self, state, action): return (state[0] - take(action), state[1] ^ self.one)
+    def result(self, state): return state[0] == 0, -1 * (state[0] == 0)
+'''
+_HELPER = (
+    "from zermelo.core.bitboard import word\n\ndef take(action): return word(action + {offset})\n"
+)
+_RUN = """
+from rules import Nim
+from zermelo.search.count import count
+print(count(Nim()).games["total"])
+"""
+
+
+def _games_of_nim(folder: Path, heap: int, most: int, offset: int = 1) -> int:
+    text = _RULES.format(heap=heap, most=most, mask=(1 << most) - 1)
+    (folder / "rules.py").write_text(text)
+    (folder / "helper.py").write_text(_HELPER.format(offset=offset))
+    environment = {**os.environ, "ZERMELO_CACHE": str(folder / "cache"), "PYTHONPATH": str(folder)}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    done = subprocess.run(
+        [sys.executable, "-c", _RUN], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def test_an_edit_changes_results_in_the_next_process(tmp_path: Path) -> None:
+    """Edits of a rule, of a constant and of a function in another file, and back again."""
+    assert _games_of_nim(tmp_path, heap=5, most=2) == 8  # Fibonacci
+    assert _games_of_nim(tmp_path, heap=6, most=2) == 13
+    assert _games_of_nim(tmp_path, heap=6, most=3) == 24  # tribonacci
+    assert _games_of_nim(tmp_path, heap=6, most=1, offset=2) == 1
+    assert _games_of_nim(tmp_path, heap=5, most=2) == 8
+    modules = list((tmp_path / "cache").glob("k_*.py"))
+    assert len(modules) == 4
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.nb*")}
+    assert _games_of_nim(tmp_path, heap=5, most=2) == 8
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.nb*")}
+    assert before == after, "a warm cache compiles nothing"
+
+
+def test_the_intrinsics_are_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    from zermelo.kernels import compiler
+
+    game = z.game("tictactoe")
+    before = source(random_games, game)
+    monkeypatch.setattr(compiler, "_intrinsics_digest", lambda: "edited")
+    assert source(random_games, game) != before
+
+
+def test_other_sizes_share_a_compilation() -> None:
+    texts = {
+        source(expand, z.game(f"mnk:{n}x{m}x{k}")) for n, m, k in ((4, 4, 4), (5, 7, 3), (8, 8, 8))
+    }
+    assert len(texts) == 1
+    presets = {source(expand, z.game(s)) for s in ("tictactoe", "connect4", "gomoku6", "squava")}
+    assert len(presets) == 4
+    assert source(expand, z.game("mnk:6x6x4")) == source(expand, z.game("gomoku6"))
+
+
+def test_a_damaged_cache_file_is_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from zermelo.kernels import cache
+
+    monkeypatch.setenv("ZERMELO_CACHE", str(tmp_path))
+    text = "bind = 'damage test'\n"
+    assert cache.load(text).bind == "damage test"
+    (path,) = tmp_path.glob("k_*.py")
+    path.write_text("raise SystemExit")
+    del sys.modules[path.stem]
+    assert cache.load(text).bind == "damage test"
+    assert path.read_text() == text
+
+
+class _Loose(z.WordGame):
+    spec, num_actions, num_words = "loose", 1, 2
+    bare = 3
+
+    def initial(self) -> Any:
+        return (0, 0)
+
+    def legal(self, state: Any) -> Any:
+        return state[0] + self.bare
+
+    def play(self, state: Any, action: Any) -> Any:
+        return os.urandom(action), state
+
+    def result(self, state: Any) -> Any:
+        return state[0] == 1, 0
+
+
+@kernel("int64")
+def _legal_once(game: z.WordGame, _number: Any) -> Any:
+    return game.legal(game.initial())
+
+
+@kernel("int64")
+def _play_once(game: z.WordGame, number: Any) -> Any:
+    return game.play(game.initial(), number)
+
+
+def test_what_cannot_be_compiled_is_named() -> None:
+    with pytest.raises(KernelError, match=r"_Loose\.bare is read by a rule: annotate it"):
+        compiled(_legal_once, _Loose())
+    with pytest.raises(KernelError, match="uses os, which cannot be compiled"):
+        compiled(_play_once, _Loose())
+
+
+def test_a_call_with_other_types_is_an_error_not_a_compilation() -> None:
+    with pytest.raises(TypeError, match="No matching definition"):
+        compiled(random_games, z.game("tictactoe"))("seed", 1.5, None, None, None, None)

@@ -1,0 +1,273 @@
+"""Encoders, against drawings and against slow code written from their definitions."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zermelo as z
+from support.naive import DIRECTIONS, NaiveLines
+from zermelo.core.errors import BadSpec
+from zermelo.learn.batch.encoders import Encoder
+from zermelo.learn.batch.game_batch import Many
+
+LINES = ("tictactoe", "connect4", "gomoku6", "squava")
+OTHERS = (
+    "squava:pie=true",
+    "gomoku:size=8,overline=exact",
+    "mnk:8x8x5",
+    "line:rows=4,cols=6,win=4,lose=2,gravity=true",
+    "line:rows=5,cols=5,win=4,lose=3,gravity=true",
+)
+PAIRS = ((25, 26), (27, 28), (29, 30), (31, 32))
+
+
+def positions(spec: str, number: int = 80, seed: int = 1) -> tuple[Any, np.ndarray]:
+    game = z.game(spec)
+    return game, Many(game).sampled(number, game.longest(game.initial()), seed)  # type: ignore[attr-defined]
+
+
+def encoded(spec: str, name: str, board: str, to_move: int | None = None) -> np.ndarray:
+    game = z.game(spec)
+    state = game.position(board, to_move, unchecked=True).state
+    return Encoder(name, game)(np.array([state], np.uint64))[0]  # type: ignore[arg-type]
+
+
+def drawn(plane: np.ndarray) -> str:
+    return "/".join("".join(".1"[int(cell)] for cell in row) for row in plane)
+
+
+# By drawings.
+
+
+def test_cells_are_seen_by_the_side_to_move() -> None:
+    assert encoded("tictactoe", "cells", "X../.O./..X").tolist() == [
+        -1, 0, 0,
+        0, 1, 0,
+        0, 0, -1,
+    ]  # fmt: skip
+    assert encoded("tictactoe", "cells", "X../.O./...").tolist() == [
+        1, 0, 0,
+        0, -1, 0,
+        0, 0, 0,
+    ]  # fmt: skip
+
+
+def test_planes() -> None:
+    own, other = encoded("connect4", "planes", "......./" * 4 + "...O.../..XXO..")
+    assert drawn(own) == "......./" * 5 + "..11..."
+    assert drawn(other) == "......./" * 4 + "...1.../....1.."
+    own, other = encoded("tictactoe", "planes", "X../.O./..X")
+    assert (drawn(own), drawn(other)) == (".../.1./...", "1../.../..1")
+
+
+SKY = "......./" * 4
+WINS = [
+    # X would complete the first row, O the second; X moves, then O.
+    ("tictactoe", "XX./OO./...", "..1/.../...", ".../..1/..."),
+    ("tictactoe", "XX./OO./.X.", ".../..1/...", "..1/.../..."),
+    # With gravity only where a stone lands: X wins on d6; later not on d5, over an empty cell.
+    ("connect4", f"{SKY}OOO..../XXX....", f"{SKY}......./...1...", f"{SKY}......./......."),
+    ("connect4", f"{SKY}XXX..../OOO....", f"{SKY}......./.......", f"{SKY}......./...1..."),
+    # Four wins, the three on the way does not.
+    ("squava", "XX.X./...../OO.../O..../.....", "..1../" + "...../" * 3 + ".....", None),
+]
+
+
+@pytest.mark.parametrize(("spec", "board", "own", "other"), WINS)
+def test_cells_that_win_at_once(spec: str, board: str, own: str, other: str | None) -> None:
+    planes = encoded(spec, "threats", board)
+    assert drawn(planes[2]) == own
+    assert drawn(planes[3]) == (other or "...../" * 4 + ".....")
+
+
+def test_features_of_a_drawing() -> None:
+    #   a b c d e      X moves
+    # 1 X X . X .      one short of four: a1-d1; b1-e1 holds two
+    # 2 . O O . .      free twos of O below: a2-d2, b2-e2
+    # 3 . . X . .
+    # 4 . . . . .
+    # 5 O . . . .
+    found = encoded("squava", "features", "XX.X./.OO../..X../...../O....", 0)
+    names = dict(zip(Encoder("features", squava()).names, found.tolist(), strict=True))
+    assert found[:25].tolist() == [
+        1, 1, 0, 1, 0,
+        0, -1, -1, 0, 0,
+        0, 0, 1, 0, 0,
+        0, 0, 0, 0, 0,
+        -1, 0, 0, 0, 0,
+    ]  # fmt: skip
+    assert names["own lines one short"] == pytest.approx(1 / 5)
+    assert names["other lines one short"] == 0
+    assert names["other lines of two"] == pytest.approx(2 / 10)
+    assert names["own centre"] == pytest.approx(1 / 9)
+    assert names["other centre"] == pytest.approx(2 / 9)
+    assert names["stones"] == pytest.approx(7 / 25)
+    assert names["mobility"] == pytest.approx(18 / 25)
+    assert not found[35:].any()
+
+
+def squava() -> Any:
+    return z.game("squava")
+
+
+# By definition.
+
+
+def naive_of(game: Any, board: tuple[int, ...], player: int) -> NaiveLines:
+    naive = NaiveLines(game.rows, game.cols, game.win, game.lose, game.gravity, game.overline)
+    for cell, stone in enumerate(board):
+        if stone:
+            naive.cells[cell // game.cols][cell % game.cols] = 0 if stone > 0 else 1
+    naive.player = player
+    return naive
+
+
+def naive_winning(game: Any, board: tuple[int, ...], player: int) -> list[float]:
+    """1 where a stone of `player` can go and ends the game in their favour."""
+    found = [0.0] * len(board)
+    for cell, stone in enumerate(board):
+        naive = naive_of(game, board, player)
+        row, col = divmod(cell, game.cols)
+        if stone or (game.gravity and naive.landing(col) != (row, col)):
+            continue
+        naive.cells[row][col], naive.last_mover = player, player
+        found[cell] = float(naive.result() == ("first", "second")[player])
+    return found
+
+
+def naive_lines(game: Any, board: tuple[int, ...], side: int, length: int, count: int) -> int:
+    """Lines of `length` with so many stones of a side (1 or -1) and none of the other."""
+    found = 0
+    for row in range(game.rows):
+        for col in range(game.cols):
+            for down, right in DIRECTIONS:
+                cells = [(row + down * i, col + right * i) for i in range(length)]
+                if all(0 <= r < game.rows and 0 <= c < game.cols for r, c in cells):
+                    held = [board[r * game.cols + c] for r, c in cells]
+                    found += -side not in held and held.count(side) == count
+    return found
+
+
+def naive_encoded(name: str, game: Any, state: Any) -> list[float]:
+    board, player = game.board(state), game.player(state)
+    side = 1 if player == 0 else -1
+    cells = [float(side * stone) for stone in board]
+    own, other = [float(c > 0) for c in cells], [float(c < 0) for c in cells]
+    if name == "cells":
+        return cells
+    if name == "planes":
+        return own + other
+    if name == "threats":
+        wins = naive_winning(game, board, player), naive_winning(game, board, 1 - player)
+        return own + other + wins[0] + wins[1]
+    both = (side, -side)
+    short = [min(naive_lines(game, board, s, game.win, game.win - 1) / 5, 1.0) for s in both]
+    twos = [naive_lines(game, board, s, game.win, 2) / 10 for s in both]
+    losing = [naive_lines(game, board, s, game.lose, 2) / 10 if game.lose else 0.0 for s in both]
+    inner = [r * 5 + c for r in (1, 2, 3) for c in (1, 2, 3)]
+    centre = [sum(board[c] == s for c in inner) / 9 for s in both]
+    stones = sum(map(abs, board))
+    counts = [*short, *twos, *losing, *centre, stones / 25, (25 - stones) / 25]
+    return cells + counts + [0.0] * 15
+
+
+@pytest.mark.parametrize("name", ["cells", "planes", "threats"])
+@pytest.mark.parametrize("spec", [*LINES, *OTHERS])
+def test_encoders_do_what_they_are_said_to(spec: str, name: str) -> None:
+    game, states = positions(spec)
+    encoder = Encoder(name, game)
+    found = encoder(states)
+    assert found.dtype == np.float32
+    assert found.shape == (len(states), *encoder.shape)
+    assert encoder.size == found[0].size == len(encoder.names)
+    for row, state in enumerate(map(tuple, states.tolist())):
+        wanted = naive_encoded(name, game, state)
+        np.testing.assert_array_equal(found[row].ravel(), np.float32(wanted), err_msg=str(state))
+
+
+@pytest.mark.parametrize("spec", ["squava", "squava:pie=true", "gomoku:size=5", "mnk:5x5x4"])
+def test_features_do_what_they_are_said_to(spec: str) -> None:
+    game, states = positions(spec, 150)
+    found = Encoder("features", game)(states)
+    for row, state in enumerate(map(tuple, states.tolist())):
+        wanted = naive_encoded("features", game, state)
+        np.testing.assert_allclose(found[row], wanted, atol=1e-6, err_msg=str(state))
+
+
+@pytest.mark.parametrize("spec", ["reversi:6", "reversi"])
+@pytest.mark.parametrize("name", ["cells", "planes"])
+def test_boards_without_lines(spec: str, name: str) -> None:
+    game, states = positions(spec, 40)
+    found = Encoder(name, game)(states)
+    for row, state in enumerate(map(tuple, states.tolist())):
+        assert found[row].ravel().tolist() == naive_encoded(name, game, state)
+
+
+# What must hold.
+
+
+def test_swapping_sides() -> None:
+    game, states = positions("squava", 500)
+    swapped = states[:, [1, 0, 2]].copy()
+    swapped[:, 2] ^= np.uint64(1)
+    encoder = Encoder("features", game)
+    before, after = encoder(states), encoder(swapped)
+    np.testing.assert_array_equal(after[:, :25], -before[:, :25])
+    for mine, theirs in PAIRS:
+        np.testing.assert_array_equal(after[:, mine], before[:, theirs])
+        np.testing.assert_array_equal(after[:, theirs], before[:, mine])
+        assert before[:, mine].any()
+    np.testing.assert_array_equal(after[:, 33:], before[:, 33:])
+    planes = Encoder("threats", game)
+    np.testing.assert_array_equal(planes(swapped), planes(states)[:, [1, 0, 3, 2]])
+
+
+@pytest.mark.parametrize("spec", LINES)
+@pytest.mark.parametrize("name", ["cells", "planes", "threats", "features"])
+def test_a_board_that_is_turned_has_its_numbers_turned(spec: str, name: str) -> None:
+    game, states = positions(spec, 60)
+    if name == "features" and spec != "squava":
+        return
+    encoder, size = Encoder(name, game), game.grid.size
+    before = encoder(states).reshape(len(states), -1)
+    for symmetry in game.symmetries():
+        images = np.array([game.moved(s, symmetry) for s in map(tuple, states.tolist())], np.uint64)
+        after = encoder(images).reshape(len(states), -1)
+        planes = 1 if name in ("cells", "features") else encoder.shape[0]
+        for plane in range(planes):
+            places = plane * size + np.array(symmetry.cells)
+            here = before[:, plane * size : (plane + 1) * size]
+            np.testing.assert_array_equal(after[:, places], here)
+        if name == "features":
+            np.testing.assert_array_equal(after[:, 25:], before[:, 25:])
+
+
+def test_names_stand_where_their_numbers_do() -> None:
+    game = z.game("gomoku6")
+    threats = Encoder("threats", game)  # type: ignore[arg-type]
+    names = threats.names
+    board = game.position("X...../" + "....../" * 4 + ".....O").state
+    found = threats(np.array([board], np.uint64))[0].ravel()
+    assert {names[i] for i in np.flatnonzero(found)} == {"own a1", "other f6"}
+    assert (names[72], names[-1], len(set(names))) == ("own wins a1", "other wins f6", 144)
+    features = Encoder("features", squava()).names
+    assert features[25:35] == [
+        "own lines one short", "other lines one short", "own lines of two", "other lines of two",
+        "own losing lines of two", "other losing lines of two", "own centre", "other centre",
+        "stones", "mobility",
+    ]  # fmt: skip
+    assert len(features) == len(set(features)) == 50
+
+
+@pytest.mark.parametrize(
+    ("name", "spec", "part"),
+    [
+        ("pictures", "tictactoe", "it can be cells, planes, threats, lines, features"),
+        ("threats", "reversi", "for line games"),
+        ("features", "gomoku6", "for boards of 5x5"),
+    ],
+)
+def test_encoders_that_do_not_fit_say_so(name: str, spec: str, part: str) -> None:
+    with pytest.raises(BadSpec, match=part):
+        Encoder(name, z.game(spec))  # type: ignore[arg-type]

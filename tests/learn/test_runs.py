@@ -1,0 +1,270 @@
+"""Runs that can be trusted: killed and resumed to the bit, or refused with what differs."""
+
+import dataclasses
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from support.commands import command
+from support.learners import interrupted
+from support.recipes import recipe
+from zermelo.learn.config import recipes
+from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.networks import weights_file
+from zermelo.learn.networks.weights_file import BadWeights
+from zermelo.learn.runs import run as runs
+from zermelo.learn.runs import training
+from zermelo.learn.runs.run import BadRun
+
+TOLERANCE = 2e-5  # of weights: what other processors may round otherwise
+GOLDEN = Path(__file__).parent / "golden_run.json"
+VARIANTS: dict[str, list[tuple[str, str]]] = {
+    "plain": [],
+    "prioritised": [("size = 300", "size = 300, alpha = 0.6")],
+    "n-step": [("games = 8", "games = 8, steps = 3, gamma = 0.9, sampled = 0.5")],
+    "noisy-dueling": [("hidden = [12]", "hidden = [12], noisy = true, dueling = true")],
+    "dropout-cnn": [
+        ('game = "tictactoe"', 'game = "tictactoe"\nencoder = "planes"'),
+        ("hidden = [12]", 'kind = "cnn", channels = [4], hidden = [12], dropout = 0.3'),
+    ],
+    "league": [
+        ("updates = 36", 'updates = 36, league = 5, phases = [{ opponent = "league" }]'),
+    ],
+    "response": [
+        ("games = 8", "games = 8, response = true, seats = [1]"),
+        ("updates = 36", 'updates = 36, phases = [{ opponent = "random" }]'),
+    ],
+    "curriculum": [
+        (
+            "updates = 36",
+            'updates = 36, phases = [{ share = 0.4, opponent = "greedy" }, { share = 0.6 }]',
+        ),
+    ],
+    "tabular": [('game = "tictactoe"', 'game = "tictactoe"\nkind = "tabular"')],
+    "supervised": [('game = "tictactoe"', 'game = "tictactoe"\nkind = "supervised"')],
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_resumed_is_the_same_to_the_bit(variant: str, tmp_path: Path) -> None:
+    path = str(recipe(tmp_path, *VARIANTS[variant], name=f"tiny-{variant}"))
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    training.train(path, whole, seed=5, graded=False)
+    interrupted(path, parts, 3)  # before the first checkpoint
+    interrupted(path, parts, 19, resume=True)
+    interrupted(path, parts, 21, resume=True)  # just when one is written
+    training.train(path, parts, seed=5, resume=True, graded=False)
+    for name in ("final.safetensors", "best.safetensors"):
+        assert (whole / name).read_bytes() == (parts / name).read_bytes()
+    assert runs.read_log(whole) == runs.read_log(parts)
+    assert [line["update"] for line in runs.read_log(parts)] == [6, 12, 18, 24, 30, 36]
+    lines = (parts / "log.jsonl").read_text().count("\n")
+    assert lines > 6, "some came twice, and are resolved on reading"
+
+
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    """By SIGKILL, twice, wherever it strikes; a process each."""
+    changes = [("updates = 36", "updates = 600"), ("games = 8", "games = 8, steps = 2")]
+    path = str(recipe(tmp_path, *changes))
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    dice = random.Random(os.getpid())
+    command = [sys.executable, "-m", "zermelo", "train", path, "--seed", "5", "--out", str(killed)]
+    environment = {**os.environ, "ZERMELO_HOME": str(tmp_path / "home")}
+    checkpoint, before = killed / "checkpoint.safetensors", 0
+    for number in range(2):
+        with subprocess.Popen(
+            [*command, *["--resume"] * number], stderr=subprocess.PIPE, env=environment
+        ) as process:
+            while not checkpoint.exists() or checkpoint.stat().st_mtime_ns == before:
+                assert process.poll() is None, process.stderr.read()  # type: ignore[union-attr]
+                time.sleep(0.005)
+            time.sleep(dice.random() / 3)
+            process.kill()
+        before = checkpoint.stat().st_mtime_ns
+        assert 0 < runs.story(killed).update < 600
+        assert runs.story(killed).state == "unfinished"
+    training.train(path, killed, seed=5, resume=True, graded=False)
+    assert runs.story(killed).state == "finished"
+    training.train(path, whole, seed=5, graded=False)
+    assert (whole / "final.safetensors").read_bytes() == (killed / "final.safetensors").read_bytes()
+    assert runs.read_log(whole) == runs.read_log(killed)
+
+
+@pytest.fixture
+def stopped(tmp_path: Path) -> tuple[Path, Path]:
+    path, out = recipe(tmp_path), tmp_path / "run"
+    interrupted(str(path), out, 20)
+    return path, out
+
+
+def refusal(path: Path, out: Path, **asked: Any) -> str:
+    with pytest.raises((BadRun, BadWeights)) as caught:
+        training.prepare(str(path), out, **{"seed": 5, "resume": True} | asked)
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+def test_what_differs_is_named(stopped: tuple[Path, Path], tmp_path: Path) -> None:
+    path, out = stopped
+    assert "another seed: 5, and now it is 6" in refusal(path, out, seed=6)
+    assert "holds a run already" in refusal(path, out, resume=False)
+    assert "holds no run" in refusal(path, tmp_path / "nothing")
+    other = recipe(tmp_path, ("hidden = [12]", "hidden = [13]"))
+    assert "another network.hidden: [12], and now it is [13]" in refusal(other, out)
+    other = recipe(tmp_path, ("batch = 16", "batch = 8"))
+    assert "another learning.batch: 16, and now it is 8" in refusal(other, out)
+    assert "another learning.phases" in refusal(recipe(tmp_path), out, opponent="random")
+    asked = json.loads((out / "run.json").read_text())
+    (out / "run.json").write_text(json.dumps({**asked, "rules": "0123"}))
+    assert "another rules: '0123'" in refusal(recipe(tmp_path), out)
+
+
+def test_a_checkpoint_that_is_not_its_own(stopped: tuple[Path, Path], tmp_path: Path) -> None:
+    path, out = stopped
+    checkpoint = out / "checkpoint.safetensors"
+    kept = checkpoint.read_bytes()
+    for size in (0, 7, 100, len(kept) // 2, len(kept) - 1):
+        checkpoint.write_bytes(kept[:size])
+        assert "is damaged, or no file of weights" in refusal(path, out)
+    save_file({"a": np.zeros(3)}, checkpoint)
+    assert "holds weights, but not of ours" in refusal(path, out)
+    other = tmp_path / "other"
+    run, trainer = training.prepare(str(path), other, seed=6)
+    run.checkpoint(trainer)
+    checkpoint.write_bytes((other / "checkpoint.safetensors").read_bytes())
+    assert "another seed: 6, and now it is 5" in refusal(path, out)
+    checkpoint.write_bytes(kept)
+    arrays, about = weights_file.read(checkpoint)
+    weights_file.write(
+        checkpoint, arrays | {"net.actions.bias": np.zeros((2, 2), np.float32)}, about
+    )
+    assert "net.actions.bias is float32 [2, 2], not float32 [9]" in refusal(path, out)
+    weights_file.write(checkpoint, arrays | {"replay.actions": np.zeros(5, np.int64)}, about)
+    assert "does not fit this run" in refusal(path, out)
+    del arrays["torch"]
+    weights_file.write(checkpoint, arrays, about)
+    assert "torch is nothing" in refusal(path, out)
+
+
+def test_the_command_refuses_in_one_line(stopped: tuple[Path, Path]) -> None:
+    path, out = stopped
+    (out / "checkpoint.safetensors").write_bytes(b"")
+    code, _, err = command("train", str(path), "--out", str(out), "--seed", "5", "--resume")
+    assert code == 2
+    assert err.count("\n") == 1
+    assert "checkpoint.safetensors is damaged" in err
+
+
+def test_a_changed_learning_rate_is_a_warning(stopped: tuple[Path, Path], tmp_path: Path) -> None:
+    _, out = stopped
+    changed = recipe(tmp_path, ("batch = 16", "batch = 16, rate = { begin = 1e-4, end = 1e-5 }"))
+    run, trainer = training.prepare(str(changed), out, seed=5, resume=True)
+    assert run.warnings == [
+        "learning.rate.begin was 0.001 and is 0.0001 now",
+    ]
+    training.follow(run, trainer)
+    again, _ = training.prepare(str(changed), out, seed=5, resume=True)
+    assert not again.warnings, "said once, and noted"
+    assert runs.read_asked(out)["changes"] == [
+        {"update": 14, "name": "learning.rate.begin", "was": 0.001, "now": 0.0001}
+    ]
+
+
+def test_lines_cut_off_or_twice(tmp_path: Path) -> None:
+    run = runs.Run(tmp_path, recipes.load("tictactoe-dqn"), 0, None)  # type: ignore[arg-type]
+    run.log({"update": 2, "loss": 1.0})
+    run.log({"update": 4, "loss": 2.0})
+    with (tmp_path / "log.jsonl").open("a") as file:
+        file.write('{"update": 6, "lo')
+    run.log({"update": 4, "loss": 3.0})
+    with (tmp_path / "log.jsonl").open("ab") as file:
+        file.write(b"\xff\n[1]\nnull\n")
+    run.log({"update": 6, "loss": 4.0})
+    assert [(line["update"], line["loss"]) for line in runs.read_log(tmp_path)] == [
+        (2, 1.0),
+        (4, 3.0),
+        (6, 4.0),
+    ]
+    assert runs.read_log(tmp_path / "nothing") == []
+
+
+def test_a_finished_run_resumed_stays_as_it_is(tmp_path: Path) -> None:
+    path = str(recipe(tmp_path))
+    run = training.train(path, tmp_path / "run", seed=5, graded=False)
+    final = (run.folder / "final.safetensors").read_bytes()
+    log = (run.folder / "log.jsonl").read_bytes()
+    training.train(path, tmp_path / "run", seed=5, resume=True, graded=False)
+    assert (run.folder / "final.safetensors").read_bytes() == final
+    assert (run.folder / "log.jsonl").read_bytes() == log
+
+
+def test_nothing_is_unpickled() -> None:
+    folder = Path(runs.__file__).parent
+    for path in folder.glob("*.py"):
+        text = path.read_text()
+        assert "pickle" not in text
+        assert "torch.load" not in text
+        assert "np.load(" not in text
+
+
+def golden(made: Recipe, folder: Path) -> dict[str, Any]:
+    """What a run learned, in numbers that other machines round a little differently."""
+    run = training.train(made, folder, seed=7, graded=False)
+    arrays, _ = weights_file.read(run.folder / "final.safetensors")
+    norms = {name: float(np.linalg.norm(array)) for name, array in sorted(arrays.items())}
+    return {"norms": norms, "log": runs.read_log(run.folder)[-1]}
+
+
+def test_golden_run(tmp_path: Path) -> None:
+    """A tiny run gives what it always gave; ZERMELO_UPDATE=1 writes it anew, for a reason."""
+    path = recipe(
+        tmp_path,
+        ("hidden = [12]", "hidden = [12], dueling = true"),
+        ("games = 8", "games = 8, steps = 2, gamma = 0.95, sampled = 0.3"),
+    )
+    found = golden(recipes.load(str(path)), tmp_path / "run")
+    if os.environ.get("ZERMELO_UPDATE"):
+        GOLDEN.write_text(json.dumps(found, indent=1) + "\n")
+    kept = json.loads(GOLDEN.read_text())
+    assert found["norms"] == pytest.approx(kept["norms"], abs=TOLERANCE)
+    assert found["log"].pop("start") == pytest.approx(kept["log"].pop("start"), abs=1e-3)
+    assert found["log"] == pytest.approx(kept["log"], abs=1e-3)
+
+
+def test_the_golden_run_tells(tmp_path: Path) -> None:
+    """It is not so coarse that a changed detail would pass."""
+    made = recipes.load(str(recipe(tmp_path)))
+    one = golden(made, tmp_path / "one")
+    changed = dataclasses.replace(made, acting=dataclasses.replace(made.acting, gamma=0.99))
+    other = golden(changed, tmp_path / "other")
+    assert one["norms"] != pytest.approx(other["norms"], abs=TOLERANCE)
+
+
+def test_stories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZERMELO_HOME", str(tmp_path / "home"))
+    assert runs.stories() == []
+    path = str(recipe(tmp_path))
+    run = training.train(path, seed=2, graded=False)
+    assert run.folder == tmp_path / "home" / "runs" / "tiny-2"
+    interrupted(path, tmp_path / "elsewhere", 20)
+    (runs.home() / "broken").mkdir()
+    (runs.home() / "broken" / "run.json").write_text("[]")
+    found = runs.stories(tmp_path / "elsewhere", tmp_path / "gone")
+    assert [(s.name, s.seed, s.state, s.update, s.updates) for s in found] == [
+        ("tiny-2", 2, "finished", 36, 36),
+        ("elsewhere", 5, "unfinished", 14, 36),
+    ]
+    assert runs.find("tiny-2") == run.folder
+    assert runs.find(str(tmp_path / "elsewhere")) == tmp_path / "elsewhere"
+    with pytest.raises(BadRun, match="there is no run 'nono'"):
+        runs.find("nono")

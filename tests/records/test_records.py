@@ -1,0 +1,247 @@
+"""Records: both ways for every format, and strict on reading."""
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+import zermelo as z
+from support.commands import zermelo
+from zermelo import records
+from zermelo.records import Record, read, read_all, write
+
+CELLS = ("tictactoe", "mnk:3x5x3", "squava", "gomoku6", "gomoku", "gomoku:size=9,renju=true")
+CASES = [
+    *[
+        ("text", spec)
+        for spec in (*CELLS, "connect4", "reversi", "squava:pie=true", "connect4:4x12")
+    ],
+    *[("json", spec) for spec in (*CELLS, "connect4", "reversi:6", "squava:pie=true")],
+    *[("psq", spec) for spec in CELLS],
+    *[("sgf", spec) for spec in (*CELLS, "reversi", "reversi:4")],
+    *[("digits", spec) for spec in ("connect4", "connect4:5x5", "connect4:4x12")],
+    *[("transcript", spec) for spec in ("reversi", "reversi:6", "reversi:4")],
+]
+
+
+def random_record(game: z.Game, dice: random.Random, *, can_resign: bool) -> Record:
+    """A game played to the end, broken off, or resigned."""
+    match = z.match(game)
+    length = dice.choice((1000, dice.randrange(1, 30)))
+    while match.outcome is None and len(match.moves) < length:
+        match.play(dice.choice([m for m in match.position.legal if m != "swap" or can_resign]))
+    if match.outcome is None and can_resign and dice.random() < 0.5:
+        match.resign()
+    return Record.of(match)
+
+
+def round_trips(form: str, spec: str, number: int) -> None:
+    game, dice = z.game(spec), random.Random(f"{form}{spec}")
+    has_results = form in ("text", "json") or (form == "sgf" and "pie" not in spec)
+    for _ in range(number):
+        record = random_record(game, dice, can_resign=has_results)
+        again = read(write(record, form), form, game)
+        assert again == record
+        assert again.moves == record.moves
+        assert again.outcome == record.outcome
+
+
+@pytest.mark.parametrize(("form", "spec"), CASES)
+def test_round_trip(form: str, spec: str) -> None:
+    round_trips(form, spec, 25)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(("form", "spec"), CASES)
+def test_round_trip_over_10_000_games(form: str, spec: str) -> None:
+    round_trips(form, spec, 10_000 if "gomoku:" not in spec and spec != "gomoku" else 2_000)
+
+
+def test_every_format_is_covered() -> None:
+    assert {form for form, _ in CASES} == set(records.FORMATS)
+
+
+def test_what_records_look_like() -> None:
+    record = read("tictactoe b2 a1 c1 b1 a3 1-0", "text")
+    assert write(record, "json") == (
+        '{"game": "tictactoe", "moves": ["b2", "a1", "c1", "b1", "a3"], "result": "first"}'
+    )
+    assert write(record, "sgf") == (
+        "(;FF[4]GM[4]SZ[3]RU[tictactoe]RE[B+];B[bb];W[aa];B[ca];W[ba];B[ac])\n"
+    )
+    assert write(record, "psq").splitlines() == [
+        "Piskvorky 3x3, 11:11, 0", "2,2,0", "1,1,0", "3,1,0", "2,1,0", "1,3,0",
+        "first", "second", "-1",
+    ]  # fmt: skip
+    assert write(read("connect4 4 4 5 5 *", "text"), "digits") == "4455"
+    assert write(read("reversi f5 d6 c3 *", "text"), "transcript") == "f5d6c3"
+
+
+def test_a_transcript_may_leave_passes_out_or_write_them() -> None:
+    game, dice = z.game("reversi:4"), random.Random(1)
+    seen = 0
+    for _ in range(50):
+        record = random_record(game, dice, can_resign=False)
+        with_passes = "".join(record.moves)
+        assert read(with_passes, "transcript", game) == record
+        seen += "pass" in with_passes[:-4]
+    assert seen
+
+
+def test_files_of_other_programs() -> None:
+    """Written by hand after the formats' own examples: names, times, comments, line breaks."""
+    moves = "10,10,15\n11,10,33\n10,11,1200\n"
+    psq = f"Piskvorky 20x20, 11:11, 0\n{moves}engine-a.zip\nengine-b.zip\n-1\n"
+    assert read(psq, "psq").moves == ["j10", "k10", "j11"]
+    head = "GM[4]FF[3]SZ[15]\nPB[Black \\] player]PW[White]C[a\ncomment]"
+    sgf = f"(;{head};B[hh];W[hg]C[(;B[zz\\])]\n)\n"
+    assert read(sgf, "sgf").moves == ["h8", "h7"]
+    assert read("F5D6 c3\n", "transcript").moves == ["f5", "d6", "c3"]
+
+
+FIFTH = "a1 b1 c1 a2 a1"
+BAD = [
+    ("text", f"tictactoe {FIFTH} *", "line 1, move 5: illegal move 'a1' in tictactoe after"),
+    ("text", "tictactoe a1 1-0 0-1", "line 1: two results, 1-0 and 0-1"),
+    ("text", "tictactoe a1", "line 1: the result is missing"),
+    ("text", "tictactoe a1 b1 a2 b2 a3 0-1", "line 1: the result says the second player wins"),
+    ("text", "tictactoe a1 1/2-1/2", "line 1: the result says a draw"),
+    ("text", "[Event chess] e4 e5 1-0", "line 1: unknown game '[Event'"),
+    ("text", "nim.py 1 2 *", "line 1: unknown game 'nim.py'"),
+    ("text", "", "line 1: a record is one line"),
+    (
+        "json",
+        '{"game":"tictactoe","moves":["a1","b1","c1","a2","a1"],"result":null}',
+        "line 1, move 5: illegal",
+    ),
+    (
+        "json",
+        '{"game":"tictactoe","moves":[],"result":null,"result":"first"}',
+        "line 1: two 'result'",
+    ),
+    ("json", '{"game":"tictactoe","moves":[]}', "line 1: a record is an object with the keys"),
+    ("json", '{"game":"tictactoe","moves":"a1","result":null}', "line 1: game is a text and moves"),
+    ("json", '{"game":"tictactoe","moves":[1],"result":null}', "line 1: moves is a list of texts"),
+    ("json", '{"game":"tictactoe","moves":[],"result":"win"}', "line 1: result is 'win'"),
+    ("json", "[" * 100_000, "line 1: not JSON"),
+    ("json", "<html>", "line 1: not JSON"),
+    (
+        "psq",
+        "Piskvorky 15x15, 11:11, 0\n8,8,0\n9,9,0\n7,7,0\n6,6,0\n8,8,0\n",
+        "line 6, move 5: illegal move 'h8'",
+    ),
+    ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\na\nb\n1\n-1\n", "line 6: two results"),
+    ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\n16,1,0\n", "line 3: 16,1,0 is outside the board"),
+    ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\n8,9\n", "line 3: '8,9' is no move"),
+    ("psq", "Piskvorky 99x99, 11:11, 0\n", "line 1: 'gomoku:size=99': size is 99"),
+    ("psq", "(;GM[4]SZ[15])", "line 1: '(;GM[4]SZ[15])' is no PSQ header"),
+    (
+        "sgf",
+        "(;GM[4]SZ[3]RU[tictactoe]\n;B[aa];W[ba]\n;B[ca];W[ab]\n;B[aa])",
+        "line 4, move 5: illegal move",
+    ),
+    ("sgf", "(;GM[4]SZ[15]RE[B+]RE[W+])", "line 1: two results"),
+    ("sgf", "(;GM[4]SZ[15]RE[B+]\n;B[hh]RE[W+])", "line 2: a second result"),
+    ("sgf", "(;GM[1]SZ[19];B[pd])", "line 1: GM['1']: GM[4] is Gomoku"),
+    ("sgf", "(;GM[4];B[hh])", "line 1: SZ gives no board"),
+    ("sgf", "(;GM[4]SZ[15];W[hh])", "line 1, move 1: W moves out of turn"),
+    ("sgf", "(;GM[4]SZ[15](;B[hh])(;B[gg]))", "line 1: variations are not read"),
+    ("sgf", "(;GM[4]SZ[15]AB[hh])", "line 1: AB sets a position up"),
+    ("sgf", "(;GM[4]SZ[15];B[zz])", "line 1, move 1: 'zz' is no point"),
+    ("sgf", "(;GM[4]SZ[15];B[pa])", "line 1, move 1: pa is outside"),
+    ("sgf", "(;GM[4]SZ[15];B[hh]", "line 1: an SGF game is written"),
+    ("sgf", "(;GM[4]SZ[15]RU[tictactoe];B[hh])", "line 1: SZ[15] is not the board of tictactoe"),
+    ("sgf", "(;GM[2]SZ[5])", "line 1: 'reversi:5'"),
+    ("sgf", "(;GM[4]SZ[15]RE[B+foo])", "is no result"),
+    ("sgf", "(;GM[4]SZ[15];B[hh]W[gg])", "line 1: two moves in one node"),
+    ("sgf", "(;GM[4]SZ[15];B;W[gg])", "line 1: B has no value"),
+    ("sgf", "(;GM[4]SZ[15];B[hh];[gg])", "line 1: a value without a property"),
+    ("psq", "Piskvorky \u0661\u0665x15, 11:11, 0\n", "is no PSQ header"),
+    ("digits", "44444444", "line 1, move 7: illegal move '4' in connect4"),
+    ("digits", "44x4", "line 1: 'x' in a line of columns"),
+    ("digits", "4480", "line 1, move 3: illegal move '8'"),
+    ("transcript", "f5d6c3d3f5", "line 1, move 5: illegal move 'f5'"),
+    ("transcript", "f5 d6 z9", "line 1: 'z9' in a transcript"),
+    ("nonsense", "", "unknown format 'nonsense': there is text, json, psq"),
+]
+
+
+@pytest.mark.parametrize(("form", "text", "part"), BAD)
+def test_refused_with_line_and_reason(form: str, text: str, part: str) -> None:
+    with pytest.raises(z.BadRecord) as caught:
+        read(text, form)
+    assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("form", sorted(records.FORMATS))
+def test_noise_is_refused_quickly(form: str) -> None:
+    noise = random.Random(1).randbytes(10_000_000).decode("latin-1")
+    with pytest.raises(z.BadRecord, match="line 1: "):
+        read(noise, form)
+    for size in (50, 5_000, 900_000):
+        with pytest.raises(z.BadRecord, match=r"line [0-9]+"):
+            read(noise[:size], form)
+        with pytest.raises(z.BadRecord, match=r"line [0-9]+"):
+            list(read_all(noise[:size].splitlines(keepends=True), form))
+
+
+def test_a_megabyte_of_properties_is_read_in_time() -> None:
+    begin = time.perf_counter()
+    read("(;GM[4]SZ[15]" + "C[x]\n" * 190_000 + ")", "sgf")
+    assert time.perf_counter() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("psq", "connect4 4 *"),
+        ("sgf", "connect4 4 *"),
+        ("digits", "tictactoe a1 *"),
+        ("transcript", "tictactoe a1 *"),
+        ("psq", "squava:pie=true a1 swap *"),
+        ("sgf", "squava:pie=true a1 swap *"),
+        ("psq", "gomoku a1 1-0"),
+        ("digits", "connect4 4 1-0"),
+    ],
+)
+def test_what_a_format_cannot_hold_is_refused(form: str, text: str) -> None:
+    with pytest.raises(z.BadRecord):
+        write(read(text, "text"), form)
+
+
+def test_a_record_never_loads_a_file(tmp_path: Path) -> None:
+    trap = tmp_path / "trap.py"
+    trap.write_text("raise SystemExit('loaded')")
+    for form, text in (("text", f"{trap} a1 *"), ("sgf", f"(;GM[4]SZ[15]RU[{trap}])")):
+        try:
+            read(text, form)
+        except z.BadRecord as error:
+            assert "unknown game" in str(error)  # noqa: PT017 - SGF ignores a foreign RU
+
+
+def test_the_game_must_be_the_one_named() -> None:
+    with pytest.raises(z.BadRecord, match="the record is of 'gomoku6', not of tictactoe"):
+        read("gomoku6 a1 *", "text", z.game("tictactoe"))
+
+
+def test_specs_with_spaces_are_made_one_word() -> None:
+    record = Record.of(z.match(z.game("tictactoe:size=4, win=3"), "a1"))
+    assert read(write(record, "text"), "text").moves == ["a1"]
+
+
+def test_a_game_without_moves_is_a_line_too() -> None:
+    assert [r.moves for r in read_all(["4\n", "\n", "5\n"], "digits")] == [["4"], [], ["5"]]
+
+
+def test_convert() -> None:
+    given = "connect4 4 4 5 5 *\n\nconnect4 1 2 *\n"
+    assert zermelo("convert", "-", "--to", "digits", given=given).stdout == "4455\n12\n"
+    back = zermelo("convert", "-", "--from", "digits", "--game", "connect4", given="4455\n12\n")
+    assert back.stdout == "connect4 4 4 5 5 *\nconnect4 1 2 *\n"
+    bad = zermelo("convert", "-", given="tictactoe a1 *\ntictactoe a1 a1 *\n")
+    assert bad.returncode == 2
+    assert "line 2: move 2: illegal move" in bad.stderr
+    assert zermelo("convert", "/nowhere").returncode == 2

@@ -1,0 +1,30 @@
+"""Positions to test on."""
+
+import random
+from typing import Any
+
+import zermelo as z
+from zermelo.core.bitboard import bits
+
+
+def late_state(game: z.WordGame, free: int, dice: random.Random) -> Any:
+    """A running state with few free cells, so that the textbook can finish it.
+
+    Most random games end before; moves that `quick` leaves out are avoided to get there.
+    """
+    fewest, latest = 99, game.initial()
+    for _ in range(300):
+        state = game.initial()
+        while not game.result(state)[0]:
+            board = game.board(state)
+            assert board is not None
+            if board.count(0) < fewest:
+                fewest, latest = board.count(0), state
+            if fewest <= free:
+                return latest
+            known, _, mask = game.quick(state)
+            if known or not mask:
+                state = game.play(state, dice.choice(game.actions(state)))
+            else:
+                state = game.play_at(state, dice.choice(bits(mask)))
+    return latest

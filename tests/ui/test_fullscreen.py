@@ -1,0 +1,543 @@
+"""The full screen: keys and mouse, pictures to look at, and whatever else people do to it.
+
+The pictures are files in snapshots/, as Textual draws them; ZERMELO_UPDATE=1 writes them anew.
+"""
+
+import asyncio
+import fcntl
+import os
+import pty
+import random
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+import zermelo as z
+from zermelo.core.player import Analysis, Limit, Player
+from zermelo.core.position import Position
+from zermelo.matches import saves
+from zermelo.matches.match import Match
+from zermelo.players import registry as roster
+from zermelo.search.explain import analysis
+from zermelo.ui import texts
+from zermelo.ui.session import Session
+
+pytest.importorskip("textual")
+from textual import events
+
+from zermelo.ui.fullscreen.app import SWITCH, FullScreen
+from zermelo.ui.fullscreen.board import Board
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ZERMELO_HOME", str(tmp_path))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return tmp_path
+
+
+class Screen:
+    """An app at work, its session, and what a person does to it.
+
+    Textual's own pilot waits until the processor is idle, which a thinking player never lets it
+    be: keys and clicks go straight to the driver, as from a terminal.
+    """
+
+    def __init__(self, session: Session, size: tuple[int, int] = (100, 30)) -> None:
+        self.session, self.app = session, FullScreen(session)
+        self._running = self.app.run_test(size=size)
+
+    async def __aenter__(self) -> Self:
+        self.pilot = await self._running.__aenter__()
+        await self.until(self._is_laid_out)
+        return self
+
+    def _is_laid_out(self) -> bool:
+        board = self.board
+        return board._room.area > 0 and board.size.width == board.get_content_width(
+            board.size, board.size
+        )
+
+    async def __aexit__(self, *error: object) -> None:
+        self.session.on_change = None
+        await self._running.__aexit__(*error)
+        self.session.close()
+
+    @property
+    def board(self) -> Board:
+        return self.app.screen_stack[0].query_one(Board)
+
+    async def settle(self) -> None:
+        for _ in range(4):  # from the driver to the app, to a widget, and back
+            await asyncio.sleep(0.001)
+            await self.pilot._wait_for_screen()
+        for _ in range(20):  # until it is laid out, unless it is being left
+            if not any(screen._layout_required for screen in self.app._screen_stack):
+                break
+            await asyncio.sleep(0.005)
+
+    def send(self, event: events.Event) -> None:
+        assert self.app._driver
+        event.set_sender(self.app)
+        self.app._driver.send_message(event)
+
+    def key(self, key: str) -> None:
+        names = {"[": "left_square_bracket", "]": "right_square_bracket", "?": "question_mark"}
+        self.send(events.Key(names.get(key, key), key if len(key) == 1 else None))
+
+    def mouse(self, kind: type[events.MouseEvent], x: int, y: int) -> None:
+        self.send(kind(None, x, y, 0, 0, 1, False, False, False, x, y))  # noqa: FBT003
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            self.key(key)
+            await self.settle()
+
+    def where(self, cell: str) -> tuple[int, int]:
+        grid = self.board.view.game.grid
+        assert grid
+        region = self.board.region_of(grid.parse(cell))
+        return (region.offset + self.board.region.offset + (1, 0))[:2]
+
+    async def hover(self, x: int, y: int) -> None:
+        self.mouse(events.MouseMove, x, y)
+        await self.settle()
+
+    async def click(self, x: int, y: int) -> None:
+        for kind in (events.MouseMove, events.MouseDown, events.MouseUp):
+            self.mouse(kind, x, y)
+        await self.settle()
+
+    async def until(self, is_so: Callable[[], object], seconds: float = 20.0) -> float:
+        """Wait for it; how long it took."""
+        begin = time.perf_counter()
+        while not is_so():
+            assert time.perf_counter() < begin + seconds, "it never came about"
+            await asyncio.sleep(0.001)
+        took = time.perf_counter() - begin
+        await self.settle()
+        return took
+
+    @property
+    def text(self) -> str:
+        """What is to be read on the screen."""
+        found = re.findall(r"<text [^>]*>([^<]*)</text>", self.app.export_screenshot())
+        return " ".join(found).replace("&#160;", " ")
+
+
+def run(act: Callable[[], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        await act()
+
+    asyncio.run(whole())
+
+
+class Slow(Player):
+    """Thinks until it is stopped."""
+
+    name = "slow"
+
+    def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
+        yield Analysis(position.legal[0])
+        assert limit.stop
+        limit.stop.wait()
+        yield Analysis(position.legal[0])
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = roster.player
+    monkeypatch.setattr(roster, "player", lambda spec: Slow() if spec == "slow" else made(spec))
+
+
+def test_keys_move_the_cursor_and_play() -> None:
+    async def act() -> None:
+        async with Screen(Session("tictactoe", second="human")) as screen:
+            assert screen.board.cursor == 4
+            await screen.press("up", "left", "enter")
+            await screen.press("j", "l", "enter")
+            await screen.press("k", "h", "down", "right", "right", "right", "space")
+            assert screen.session.view().moves == ("a1", "b2", "c2")
+            await screen.press("enter")
+            assert "the cell is taken" in screen.session.view().message
+            await screen.press("u", "u", "r")
+            assert screen.session.view().moves == ("a1", "b2")
+
+    run(act)
+
+
+def test_the_mouse_points_and_plays() -> None:
+    async def act() -> None:
+        async with Screen(Session("tictactoe", second="human")) as screen:
+            await screen.hover(*screen.where("c3"))
+            assert screen.board.cursor == 8
+            assert screen.session.view().plies == 0
+            await screen.click(*screen.where("a2"))
+            assert screen.session.view().moves == ("a2",)
+            await screen.click(*screen.where("a2"))
+            assert "the cell is taken" in screen.session.view().message
+            moves = screen.app.query_one("Moves").region
+            await screen.click(moves.x + 2, moves.y)
+            assert screen.session.view().ply == 0
+
+    run(act)
+
+
+def test_a_column_is_one_place_where_stones_fall() -> None:
+    async def act() -> None:
+        async with Screen(Session("connect4", second="human")) as screen:
+            await screen.click(*screen.where("c2"))
+            await screen.click(*screen.where("c6"))
+            assert screen.session.view().moves == ("3", "3")
+
+    run(act)
+
+
+def test_moves_without_a_cell_stand_below_the_board() -> None:
+    async def act() -> None:
+        async with Screen(Session("squava:pie=true", second="human")) as screen:
+            await screen.press("enter", "down", "down", "down", "enter")
+            assert screen.session.view().moves == ("c3", "swap")
+        passing = ["c4", "b4", "a1", "d2", "d4", "d3", "a2", "c1", "a4", "a3", "b1"]
+        async with Screen(Session("reversi:4", second="human", moves=passing)) as screen:
+            assert "nothing to play; Enter: pass" in screen.text
+            await screen.press("up", "enter")
+            assert screen.session.view().moves[-1] == "pass"
+
+    run(act)
+
+
+TAKE = """
+num_actions = 3
+def initial(): return (5, 0)
+def player(state): return state[1]
+def actions(state): return [a for a in range(3) if a < state[0]]
+def play(state, action): return (state[0] - action - 1, 1 - state[1])
+def result(state): return (state[0] == 0, -1 if state[0] == 0 else 0)
+def to_text(action): return f"take{action + 1}"
+def draw(state): return f"{state[0]} matches\\n" + "| " * state[0]
+"""
+
+
+def test_a_game_without_a_board_is_a_list(tmp_path: Path) -> None:
+    (tmp_path / "matches.py").write_text(TAKE)
+
+    async def act() -> None:
+        async with Screen(Session(str(tmp_path / "matches.py"), second="human")) as screen:
+            await screen.press("down", "up", "up", "down", "enter")
+            await screen.press("down", "down", "down", "enter", "enter", "up", "enter")
+            assert screen.session.view().moves == ("take2", "take3")
+            assert "O wins" in screen.text
+
+    run(act)
+
+
+def test_stepping_and_branching_off() -> None:
+    async def act() -> None:
+        moves = ["b2", "a1", "c1", "b1"]
+        async with Screen(Session("tictactoe", second="human", moves=moves)) as screen:
+            await screen.press("[", "pageup")
+            assert screen.session.view().ply == 2
+            assert "after move 2 of 4" in screen.text
+            await screen.press("]", "pagedown", "]", "home")
+            assert screen.session.view().ply == 0
+            await screen.press("end", "[", "[", "down", "right", "enter")
+            assert screen.session.view().moves == ("b2", "a1", "c3")
+
+    run(act)
+
+
+def test_another_game_and_opponent_without_leaving() -> None:
+    async def act() -> None:
+        async with Screen(Session("tictactoe", second="human")) as screen:
+            await screen.press("enter", "g", *"mnk:4x4x3", "enter")
+            assert screen.session.view().game.spec == "mnk:4x4x3"
+            await screen.press("o")
+            assert "level:10" in screen.text
+            await screen.press(*"random:seed=1", "enter")
+            assert screen.session.players == ("human", "random:seed=1")
+            await screen.press("s")
+            await screen.until(lambda: screen.session.view().plies == 1)
+            await screen.press("o", *"human", "enter")
+            assert screen.session.players == ("human", "human")
+            await screen.press("g", *"chess", "enter")
+            assert "Unknown game" in screen.session.view().message
+            await screen.press("o", "escape", "g", "down", "enter")  # the first of the list
+            assert screen.session.view().game.spec == "tictactoe"
+            assert screen.session.view().moves == ("b2",)
+            await screen.press("n")
+            assert screen.session.view().moves == ()
+            await screen.press("r")
+            assert screen.session.view().moves == ("b2",)
+            await screen.press("R")
+            assert "resigned" in screen.text
+
+    run(act)
+
+
+def test_letters_typed_into_a_dialog_are_no_commands() -> None:
+    async def act() -> None:
+        async with Screen(Session("tictactoe", second="human", moves=["b2"])) as screen:
+            await screen.press("g", *"qunrsa", "escape", "?", "u", "q")
+            assert screen.session.view().moves == ("b2",)
+            assert not screen.app._exit
+
+    run(act)
+
+
+def test_live_analysis_is_shown() -> None:
+    async def act() -> None:
+        moves = ["a1", "a2", "b1", "b2"]
+        async with Screen(Session("tictactoe", second="human", moves=moves)) as screen:
+            assert "wins at once" not in screen.text
+            await screen.press("a")
+            await screen.until(lambda: screen.session.view().analysis)
+            assert "wins at once" in screen.text
+            await screen.press("a")
+            assert "wins at once" not in screen.text
+
+    run(act)
+
+
+@pytest.fixture
+def as_it_runs() -> Iterator[None]:
+    """The interpreter's threads take turns as in the command."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_thinking_blocks_no_key_and_escape_ends_it(as_it_runs: None) -> None:
+    """Ten seconds of a real search, beside live analysis: both within a tenth of a second."""
+    moved, stopped = [], []
+    # What is compiled first is no thinking yet, and nothing can end it.
+    position = z.game("connect4").position(moves="4")
+    z.player("mcts:sims=10").choose(position)
+    z.analyze(position, Limit(seconds=0.1))
+
+    async def act() -> None:
+        session = Session("connect4", second="mcts:seconds=10", moves=["4"])
+        async with Screen(session) as screen:
+            session.analyze(on=True)
+            await asyncio.sleep(0.7)
+            assert session.view().thinking
+            cursor = screen.board.cursor
+            screen.key("right")
+            moved.append(await screen.until(lambda: screen.board.cursor != cursor))
+            screen.key("escape")
+            stopped.append(await screen.until(lambda: session.view().plies == 2))
+
+    for _ in range(3):
+        run(act)
+        if moved[-1] < 0.1 and stopped[-1] < 0.1:
+            break
+    assert min(moved) < 0.1
+    assert min(stopped) < 0.1
+
+
+# Pictures.
+
+
+def normal(svg: str) -> str:
+    """A picture without what differs from run to run: names of parts, and fonts to fetch."""
+    svg = re.sub(r"terminal-\d+", "terminal", svg)
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    return "\n".join(line.strip() for line in svg.splitlines() if line.strip()) + "\n"
+
+
+PICTURES: dict[str, tuple[str, str, str, tuple[int, int], list[str]]] = {
+    # game, second player, moves, size of the terminal, keys
+    "start": ("tictactoe", "human", "", (80, 24), []),
+    "won": ("tictactoe", "human", "b2 a1 c1 b1 a3", (80, 24), ["left"]),
+    "analysis": ("connect4", "human", "4 4 3 3 2 2", (100, 30), ["a"]),
+    "light": ("squava:pie=true", "human", "b2", (80, 24), ["t", "down", "down", "down"]),
+    "marks": ("reversi", "human", "d3 c3", (100, 30), ["up"]),
+    "pass": ("reversi:4", "human", "c4 b4 a1 d2 d4 d3 a2 c1 a4 a3 b1", (80, 24), []),
+    "scrolled": ("gomoku:size=20", "human", "a1 t20", (72, 18), ["down"] * 9 + ["right"] * 9),
+    "narrow": ("connect4", "human", "4 4 3", (48, 24), ["right"]),
+    "earlier": ("tictactoe", "human", "b2 a1 c1", (80, 24), ["[", "["]),
+    "thinking": ("tictactoe", "slow", "b2", (80, 24), ["a1"]),
+    "help": ("tictactoe", "human", "", (80, 24), ["?"]),
+    "games": ("tictactoe", "human", "", (80, 24), ["g", "down", "down"]),
+    "plain": ("renju", "human", "e4 a9 e6 c9 d5 i9 f5 i7", (80, 24), ["right"] * 2),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures(name: str, monkeypatch: pytest.MonkeyPatch, slow: None) -> None:
+    game, second, moves, size, keys = PICTURES[name]
+    game = "gomoku:size=9,renju=true" if game == "renju" else game
+    if name == "plain":
+        monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(Match, "seconds", 0.0)
+    monkeypatch.setattr(texts, "effort_text", lambda _: "proven")
+
+    async def act() -> None:
+        async with Screen(Session(game, second=second, moves=moves.split()), size) as screen:
+            await screen.press(*keys)
+            if "a" in keys:
+                assert screen.session._watch
+                await screen.until(screen.session._watch.done.is_set)
+            await screen.settle()
+            await asyncio.sleep(0.05)
+            shown = normal(screen.app.export_screenshot())
+        path = SNAPSHOTS / f"fullscreen-{name}.svg"
+        if os.environ.get("ZERMELO_UPDATE"):
+            path.write_text(shown)
+        assert shown == path.read_text(), f"{name} looks otherwise: ZERMELO_UPDATE=1, then look"
+
+    run(act)
+
+
+# Whatever people do.
+
+KEYS = (
+    ["up", "down", "left", "right", "enter", "space", "tab", "shift+tab", "escape", "backspace"]
+    + ["home", "end", "pageup", "pagedown", "delete", "f1", "ctrl+a", "ctrl+p", "ctrl+z", "ctrl+l"]
+    + list("hjklurngosa?[]tR") * 2
+    + list("x4:=,.é²中")
+)
+
+
+def test_two_thousand_random_events_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whenever it is left, the game in progress is what is resumed."""
+    monkeypatch.setattr(analysis, "PATIENCE", 0.3)  # the events are tried here, not the search
+    limit = Limit(seconds=0.2)
+    dice = random.Random(7)
+    events_left, exits = 2000, 0
+
+    def resumed() -> Session:
+        try:
+            save = saves.read()
+        except z.ZermeloError:
+            return Session("tictactoe", second="random:seed=1", limit=limit)
+        return Session(save.game, save.first, save.second, moves=save.moves, limit=limit)
+
+    def throw(screen: Screen) -> None:
+        x, y = dice.randrange(72), dice.randrange(20)
+        if dice.random() < 0.004:
+            screen.key(dice.choice(["q", "ctrl+c", "ctrl+q"]))
+        elif dice.random() < 0.6:
+            screen.key(dice.choice(KEYS))
+        elif dice.random() < 0.4:
+            screen.mouse(events.MouseMove, x, y)
+        elif dice.random() < 0.2:
+            screen.mouse(dice.choice([events.MouseScrollDown, events.MouseScrollUp]), x, y)
+        else:
+            screen.mouse(events.MouseDown, x, y)
+            screen.mouse(events.MouseUp, x, y)
+
+    async def act() -> None:
+        nonlocal events_left, exits
+        session = resumed()
+        async with Screen(session, (72, 20)) as screen:
+            while events_left and not screen.app._exit:
+                for _ in range(min(10, events_left)):
+                    throw(screen)
+                    events_left -= 1
+                await asyncio.sleep(0.001)
+                await screen.pilot._wait_for_screen()
+                view = session.view()
+                assert view.game.position(moves=view.moves).moves == list(view.moves)
+                assert view.position.moves == list(view.moves[: view.ply])
+            await asyncio.sleep(0.05)  # the last of them are on their way
+            await screen.settle()
+            assert screen.app._exception is None
+        view = session.view()
+        if view.outcome is None and view.moves:
+            exits += 1
+            assert saves.read() == saves.Save(view.game.spec, *view.players, view.moves)
+            again = resumed()
+            assert again.view().moves[: view.plies] == view.moves
+            again.close()
+
+    while events_left:
+        run(act)
+    assert exits
+
+
+# In a terminal.
+
+
+class Terminal:
+    """The command in a terminal of its own."""
+
+    def __init__(self, *arguments: str, **environment: str) -> None:
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "zermelo", "play", *arguments],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            env=os.environ | {"TERM": "xterm-256color", **environment},
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def type(self, keys: str) -> None:
+        os.write(self.master, keys.encode())
+
+    def read_to(self, part: str, seconds: float = 20.0) -> None:
+        end = time.perf_counter() + seconds
+        while part not in self.seen:
+            assert time.perf_counter() < end, self.seen[-2000:]
+            if not self._read():
+                break
+        assert part in self.seen
+
+    def _read(self) -> bool:
+        if select.select([self.master], [], [], 0.2)[0]:
+            try:
+                self.seen += os.read(self.master, 65536).decode(errors="replace")
+            except OSError:
+                return False
+        return True
+
+    def end(self) -> int:
+        while self.process.poll() is None:
+            self._read()
+        while select.select([self.master], [], [], 0)[0] and self._read():
+            pass
+        os.close(self.master)
+        return self.process.returncode
+
+
+def test_leaving_saves_and_resuming_goes_on(home: Path) -> None:
+    first = Terminal("tictactoe", "--second", "human", "--full-screen")
+    first.read_to("your move")
+    first.type("\r")
+    first.read_to("O: your move")
+    first.type("qq\x1b[Au")  # and more than that
+    assert first.end() == 0
+    assert "The game is saved. Go on with: zermelo play --resume" in first.seen
+    assert "Traceback" not in first.seen
+    assert saves.read().moves == ("b2",)
+    second = Terminal("--resume", "--full-screen")
+    second.read_to("O: your move")
+    second.type("\x1b[A\r")
+    second.read_to("X: your move")
+    second.process.send_signal(signal.SIGTERM)
+    second.end()
+    assert saves.read().moves == ("b2", "b1")
+    third = Terminal("--resume", "--full-screen")
+    third.read_to("X: your move")
+    third.type("\x1b[B\r")
+    third.read_to("O: your move")
+    third.process.send_signal(signal.SIGHUP)
+    third.end()
+    assert saves.read().moves == ("b2", "b1", "b3")
