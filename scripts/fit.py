@@ -25,15 +25,15 @@ _POSITIONS = 4000
 _NODES = 100_000  # a position that takes more to solve is left out
 
 
-def sample(game: WordLineGame, dice: random.Random) -> Any:
+def sample(game: WordLineGame, rng: random.Random) -> Any:
     """A state of a random game without plain blunders that `quick` does not settle."""
     while True:
         state = game.initial()
-        for _ in range(dice.randrange(game.grid.size // 4, game.grid.size - 4)):
+        for _ in range(rng.randrange(game.grid.size // 4, game.grid.size - 4)):
             known, _, moves = game.quick(state)
             if known or not moves:
                 break
-            state = game.play_at(state, dice.choice(bits(moves)))
+            state = game.play_at(state, rng.choice(bits(moves)))
         if not game.quick(state)[0]:
             return state
 
@@ -60,12 +60,12 @@ def fit_reversi(spec: str) -> None:
     """Least squares on the disc difference, with 10 to 14 cells left."""
     game = z.game(spec)
     assert isinstance(game, Reversi)
-    solver, dice = Solver(game), random.Random(1)
+    solver, rng = Solver(game), random.Random(1)
     rows, diffs = [], []
     while len(rows) < _POSITIONS // 2:
-        state, free = game.initial(), dice.randrange(10, 15)
+        state, free = game.initial(), rng.randrange(10, 15)
         while not game.result(state)[0] and (state[0] | state[1]).bit_count() < game.cells - free:
-            state = game.play(state, dice.choice(game.actions(state)))
+            state = game.play(state, rng.choice(game.actions(state)))
         if game.result(state)[0]:
             continue
         own, other = game.features(*state[:2]), game.features(state[1], state[0])
@@ -84,10 +84,10 @@ def main(spec: str) -> None:
         fit_reversi(spec)
         return
     assert isinstance(game, WordLineGame)
-    solver, dice = Solver(game), random.Random(1)
+    solver, rng = Solver(game), random.Random(1)
     rows, values = [], []
     while len(rows) < _POSITIONS:
-        state = sample(game, dice)
+        state = sample(game, rng)
         try:
             sign = solver.sign(state, Clock(Limit(nodes=_NODES)))
         except Stopped:

@@ -37,10 +37,10 @@ _BATCH = 50_000
 _RIDGE, _STEPS = 10.0, 30
 
 
-def played(game: Reversi, games: int, dice: Any) -> list[list[Any]]:
+def played(game: Reversi, games: int, rng: Any) -> list[list[Any]]:
     """The states of each game, until a few cells are left."""
     runner = Runner(game, table_bits=16, symmetry=False)
-    begins = dice.integers(*_RANDOM, size=games)
+    begins = rng.integers(*_RANDOM, size=games)
     states, lines = [game.initial()] * games, [[] for _ in range(games)]
     running, ply = list(range(games)), 0
     while running:
@@ -49,11 +49,11 @@ def played(game: Reversi, games: int, dice: Any) -> list[list[Any]]:
         if thinking:
             roots = np.array([states[number] for number in thinking], np.uint64)
             scores = runner.look_each(roots, _PLIES) * 1.0
-            noisy = scores + dice.normal(0, _NOISE, scores.shape)
+            noisy = scores + rng.normal(0, _NOISE, scores.shape)
             chosen = dict(zip(thinking, noisy.argmax(1), strict=True))
         for number in running:
             state = states[number]
-            action = chosen[number] if number in chosen else dice.choice(game.actions(state))
+            action = chosen[number] if number in chosen else rng.choice(game.actions(state))
             states[number] = game.play(state, int(action))
             lines[number].append(states[number])
         ply += 1

@@ -166,27 +166,27 @@ class Connection:
 
 
 async def _client(
-    url: str, dice: random.Random, games: int, pause: tuple[float, float], figures: Figures
+    url: str, rng: random.Random, games: int, pause: tuple[float, float], figures: Figures
 ) -> None:
-    await asyncio.sleep(dice.uniform(*pause))
+    await asyncio.sleep(rng.uniform(*pause))
     try:
         async with Connection(url) as server:
             for _ in range(games):
-                await _play(server, dice, pause, figures)
+                await _play(server, rng, pause, figures)
                 figures.games += 1
     except (OSError, EOFError, AssertionError) as error:
         figures.errors.append(f"{type(error).__name__}: {error}")
 
 
 async def _play(
-    server: Connection, dice: random.Random, pause: tuple[float, float], figures: Figures
+    server: Connection, rng: random.Random, pause: tuple[float, float], figures: Figures
 ) -> None:
     """A whole game by random moves."""
     match, _ = await server.post("matches", {"game": _GAME, "second": _PLAYER})
     where = f"matches/{match['id']}"
     while True:
-        await asyncio.sleep(dice.uniform(*pause))
-        move = {"move": dice.choice(match["legal"]), "ply": match["ply"]}
+        await asyncio.sleep(rng.uniform(*pause))
+        move = {"move": rng.choice(match["legal"]), "ply": match["ply"]}
         begin = time.perf_counter()
         match, _ = await server.post(f"{where}/moves", move)
         figures.moves.append((time.perf_counter() - begin) * 1000)

@@ -556,7 +556,7 @@ def test_killed_at_ten_moments_it_ends_as_if_nothing_had_been(tmp_path: Path, fa
     arguments = ["arena", "tictactoe", *players, "--games", "450", "--seed", "4"]
     whole, torn = tmp_path / "whole.db", tmp_path / "torn.db"
     assert zermelo(*arguments, "--db", str(whole), "--json").returncode == 0
-    dice = random.Random(1)
+    rng = random.Random(1)
     command = [sys.executable, "-m", "zermelo", *arguments, "--db", str(torn), "--resume"]
     kept: list[int] = []
     for moment in range(10):
@@ -565,7 +565,7 @@ def test_killed_at_ten_moments_it_ends_as_if_nothing_had_been(tmp_path: Path, fa
         )
         if moment % 3:  # in the middle; else while it begins, or soon after
             wait_until(lambda: num_kept(torn) > (kept or [0])[-1])
-        time.sleep(dice.uniform(0, 0.15 if moment % 3 else 0.6))
+        time.sleep(rng.uniform(0, 0.15 if moment % 3 else 0.6))
         workers = children(running.pid)
         if moment % 2:
             running.kill()

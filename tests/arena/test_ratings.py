@@ -80,15 +80,15 @@ def test_games_of_one_opening_are_no_two_observations() -> None:
 
 
 def pairs(
-    dice: np.random.Generator, elo: float, number: int, draws: float, bias: float
+    rng: np.random.Generator, elo: float, number: int, draws: float, bias: float
 ) -> list[int]:
     """Half points of openings that favour a side by some Elo, played from both sides."""
-    favour = dice.normal(0, bias, number)
+    favour = rng.normal(0, bias, number)
     halves = np.zeros(number, int)
     for sign in (1, -1):
         win = 1 / (1 + 10 ** (-(elo + sign * favour) / 400))
         draw = draws * 2 * np.minimum(win, 1 - win)
-        drawn = dice.random(number)
+        drawn = rng.random(number)
         halves += np.where(drawn < win - draw / 2, 2, np.where(drawn < win + draw / 2, 1, 0))
     return halves.tolist()
 
@@ -100,26 +100,24 @@ def pairs(
 def test_intervals_hold_the_truth_95_times_in_100(
     games: int, elo: float, draws: float, bias: float
 ) -> None:
-    dice = np.random.default_rng(0)
-    many = pairs(dice, elo, 2_000_000, draws, bias)
+    rng = np.random.default_rng(0)
+    many = pairs(rng, elo, 2_000_000, draws, bias)
     truth = difference(sum(many) / 4 / len(many)) / 2
     hits, number = 0, 500
     for _ in range(number):
-        seen = Counter((half, 2) for half in pairs(dice, elo, games // 2, draws, bias))
+        seen = Counter((half, 2) for half in pairs(rng, elo, games // 2, draws, bias))
         rating = rate(2, {(0, 1): seen})[0]
         hits += rating.low <= truth <= rating.high
     assert 0.925 <= hits / number <= (0.99 if games > 20 else 1.0), hits / number
 
 
 def test_intervals_of_a_round_robin() -> None:
-    dice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     strength = [150.0, 20.0, -50.0, -120.0]
     hits, number = 0, 150
     for _ in range(number):
         met = {
-            (a, b): Counter(
-                (half, 2) for half in pairs(dice, strength[a] - strength[b], 20, 0.3, 0)
-            )
+            (a, b): Counter((half, 2) for half in pairs(rng, strength[a] - strength[b], 20, 0.3, 0))
             for a in range(4)
             for b in range(a + 1, 4)
         }
@@ -128,7 +126,7 @@ def test_intervals_of_a_round_robin() -> None:
     assert 0.925 <= hits / number / 4 <= 0.985
 
 
-def decided(dice: random.Random, elo: float, draws: float) -> Iterator[tuple[int | None, int]]:
+def decided(rng: random.Random, elo: float, draws: float) -> Iterator[tuple[int | None, int]]:
     """What tests of 0 against 100 Elo say, and after how many openings."""
     win = expected(elo)
     draw = draws * 2 * min(win, 1 - win)
@@ -136,7 +134,7 @@ def decided(dice: random.Random, elo: float, draws: float) -> Iterator[tuple[int
     while True:
         test = SequentialTest(0, 100)
         while test.accepted is None:
-            test.add(sum(dice.choices((0, 1, 2), weights, k=2)))
+            test.add(sum(rng.choices((0, 1, 2), weights, k=2)))
         yield test.accepted, sum(test.counts)
 
 

@@ -17,10 +17,10 @@ games = st.sampled_from(SPECS).map(z.game)
 
 
 def random_line(game: z.Game, seed: int) -> list[z.Position]:
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     line = [game.start()]
     while line[-1].actions:
-        line.append(line[-1].play_action(dice.choice(line[-1].actions)))
+        line.append(line[-1].play_action(rng.choice(line[-1].actions)))
     return line
 
 

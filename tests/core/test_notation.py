@@ -173,12 +173,12 @@ def test_boards_as_numbers() -> None:
 def test_every_position_of_play_passes_the_check(spec: str) -> None:
     import random
 
-    dice = random.Random(3)
+    rng = random.Random(3)
     game = z.game(spec)
     for _ in range(100):
         position = game.start()
         while position.actions:
-            position = position.play_action(dice.choice(position.actions))
+            position = position.play_action(rng.choice(position.actions))
             assert game.position(position.board, position.player) == position
 
 

@@ -47,7 +47,7 @@ def test_gymnasium_checks(spec: str, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("raw", [False, True])
 def test_an_aec_game_is_the_game(spec: str, raw: bool) -> None:
-    env, game, dice = aec_env(spec, raw=raw), z.game(spec), random.Random(1)
+    env, game, rng = aec_env(spec, raw=raw), z.game(spec), random.Random(1)
     for _ in range(3):
         env.reset()
         position = game.start()
@@ -63,7 +63,7 @@ def test_an_aec_game_is_the_game(spec: str, raw: bool) -> None:
             idle = env.observe(other)
             assert (idle["observation"] == seen["observation"][::-1]).all()
             assert not idle["action_mask"].any()
-            action = dice.choice(position.actions)
+            action = rng.choice(position.actions)
             env.step(action)
             position = position.play_action(action)
         outcome = position.outcome
@@ -190,13 +190,13 @@ def test_four_planes_follow_gravity_and_lines_that_lose() -> None:
 
 
 def test_both_tables_agree() -> None:
-    dice = random.Random(1)
+    rng = random.Random(1)
     for spec in ("connect4", "reversi", "squava:pie=true", "mnk:8x8x5"):
         game = z.game(spec)
         fast, plain = table_for(game, 2), PlainTable(game, 2)
         position = game.start()
         while position.actions:
-            action = dice.choice(position.actions)
+            action = rng.choice(position.actions)
             assert fast.play(action) == plain.play(action)
             position = position.play_action(action)
             assert fast.state == plain.state == position.state
@@ -252,14 +252,14 @@ def test_shaping_sums_to_what_it_should(gamma: float) -> None:
         gym_env("tictactoe", opponent="random:seed=5", shaping=s, gamma=gamma)
         for s in (None, "threats")
     )
-    dice = random.Random(2)
+    rng = random.Random(2)
     moved = 0.0
     for episode in range(30):
         _, info = plain.reset(seed=episode)
         shaped.reset(seed=episode)
         totals, done, discount = [0.0, 0.0], False, 1.0
         while not done:
-            action = int(dice.choice(info["action_mask"].nonzero()[0]))
+            action = int(rng.choice(info["action_mask"].nonzero()[0]))
             _, reward, done, _, info = plain.step(action)
             totals[0] += discount * reward
             extra = shaped.step(action)[1]

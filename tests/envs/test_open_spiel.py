@@ -25,7 +25,7 @@ PAIRS = [
 
 def cross_check(ours: str, theirs: str, number: int) -> None:
     """Legal actions, the player, the end and the returns, after every move of random games."""
-    game, other, dice = z.game(ours), pyspiel.load_game(theirs), random.Random(9)
+    game, other, rng = z.game(ours), pyspiel.load_game(theirs), random.Random(9)
     for _ in range(number):
         position, state = game.start(), other.new_initial_state()
         while True:
@@ -34,7 +34,7 @@ def cross_check(ours: str, theirs: str, number: int) -> None:
                 break
             assert position.actions == state.legal_actions()
             assert position.player == state.current_player()
-            action = dice.choice(position.actions)
+            action = rng.choice(position.actions)
             state.apply_action(action)
             position = position.play_action(action)
         outcome = position.outcome

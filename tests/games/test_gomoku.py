@@ -42,10 +42,10 @@ def replay(game: BoardGame, cells: np.ndarray, actions: np.ndarray, notes: np.nd
 
 def both_forms(game: BoardLineGame, reference: LineGame, seed: int) -> None:
     """A random game by the rules on ints; `game` answers the same, plain and compiled."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     state, actions, expected = reference.initial(), [], []
     while choices := reference.actions(state):
-        actions.append(dice.choice(choices))
+        actions.append(rng.choice(choices))
         state = reference.play(state, actions[-1])
         over, value = reference.result(state)
         expected.append([int(over), int(value)])
@@ -204,10 +204,10 @@ def test_bad_large_specs(spec: str, part: str) -> None:
 
 def test_faults_equal_the_definitions() -> None:
     """Random crowded boards: every free point of each, against the naive recursion."""
-    game, dice = RenjuGame(9, "gomoku:size=9,renju=true"), random.Random(2)
+    game, rng = RenjuGame(9, "gomoku:size=9,renju=true"), random.Random(2)
     seen: dict[str, int] = {}
     for _ in range(150):
-        cells = [dice.choices((0, 1, -1), (5, 3, 1))[0] for _ in range(81)]
+        cells = [rng.choices((0, 1, -1), (5, 3, 1))[0] for _ in range(81)]
         position = game.position(cells, to_move=0, unchecked=True)
         sets = [{divmod(i, 9) for i, c in enumerate(cells) if c == stone} for stone in (1, -1)]
         for action in (i for i, c in enumerate(cells) if c == 0):

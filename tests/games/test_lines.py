@@ -37,7 +37,7 @@ FAMILY = [
 @pytest.mark.parametrize("rules", FAMILY, ids=lambda r: "-".join(f"{v}" for v in r.values()))
 def test_the_family_equals_the_naive_rules(rules: dict[str, int]) -> None:
     game = LineGame(**rules)
-    dice = random.Random(7)
+    rng = random.Random(7)
     for _ in range(60):
         position = Position(game, game.initial())
         naive = NaiveLines(**rules)
@@ -49,7 +49,7 @@ def test_the_family_equals_the_naive_rules(rules: dict[str, int]) -> None:
             assert position.player == naive.player
             if outcome:
                 break
-            action = dice.choice(position.actions)
+            action = rng.choice(position.actions)
             naive.play(action)
             position = position.play_action(action)
 

@@ -74,13 +74,13 @@ class Naive:
 
 @pytest.mark.parametrize("size", [4, 6, 8])
 def test_the_rules_equal_the_naive_ones(size: int) -> None:
-    game, dice = z.game(f"reversi:{size}"), random.Random(5)
+    game, rng = z.game(f"reversi:{size}"), random.Random(5)
     passes = 0
     for _ in range(40):
         position, naive = game.start(), Naive(size)
         while actions := naive.actions():
             assert position.actions == actions
-            action = dice.choice(actions)
+            action = rng.choice(actions)
             passes += action == size**2
             naive.play(action)
             position = position.play_action(action)
@@ -117,11 +117,11 @@ def test_4x4_is_lost_by_8() -> None:
 
 def test_a_pass_is_forced_and_written() -> None:
     game = z.game("reversi:4")
-    dice = random.Random(1)
+    rng = random.Random(1)
     for _ in range(200):
         position = game.start()
         while position.actions and position.legal != ["pass"]:
-            position = position.play_action(dice.choice(position.actions))
+            position = position.play_action(rng.choice(position.actions))
         if position.legal == ["pass"]:
             break
     assert position.legal == ["pass"]
@@ -171,32 +171,32 @@ def test_bad_sizes() -> None:
         z.game("reversi:5")
 
 
-def late(size: int, free: int, dice: random.Random) -> tuple[int, ...]:
+def late(size: int, free: int, rng: random.Random) -> tuple[int, ...]:
     """A state of a random game with so many cells left."""
     game = z.game(f"reversi:{size}")
     while True:
         position = game.start()
         while position.actions and (position.board or ()).count(0) > free:
-            position = position.play_action(dice.choice(position.actions))
+            position = position.play_action(rng.choice(position.actions))
         if position.actions:
             return tuple(position.state)
 
 
 @pytest.mark.parametrize("size", [4, 6, 8])
 def test_the_solver_turns_over_what_the_rules_do(size: int) -> None:
-    game, dice = z.game(f"reversi:{size}"), random.Random(6)
+    game, rng = z.game(f"reversi:{size}"), random.Random(6)
     assert isinstance(game, Reversi)
     for _ in range(30):
         state = game.initial()
         while actions := game.actions(state):
             for action in actions:
                 assert game.play_at(state, action) == game.play(state, action)
-            state = game.play(state, dice.choice(actions))
+            state = game.play(state, rng.choice(actions))
 
 
 @pytest.mark.parametrize("size", [4, 6, 8])
 def test_the_last_four_cells_are_filled_as_minimax_does(size: int) -> None:
-    game, dice = z.game(f"reversi:{size}"), random.Random(7)
+    game, rng = z.game(f"reversi:{size}"), random.Random(7)
     assert isinstance(game, Reversi)
 
     def best(state: tuple[int, ...]) -> int:
@@ -204,14 +204,14 @@ def test_the_last_four_cells_are_filled_as_minimax_does(size: int) -> None:
         return max(replies) if replies else game.diff(state)
 
     for _ in range(100):
-        state = late(size, 4, dice)
+        state = late(size, 4, rng)
         score = best(state)
         assert game.within(state, -65, 65) == (True, score)
-        alpha = dice.randrange(-64, 64)
+        alpha = rng.randrange(-64, 64)
         bound = game.within(state, alpha, alpha + 1)[1]
         assert (bound > alpha) == (score > alpha)
         assert bound <= score if bound > alpha else bound >= score
-    assert game.within(late(size, 5, dice), -65, 65)[0] is False
+    assert game.within(late(size, 5, rng), -65, 65)[0] is False
 
 
 def known_endgames() -> list[tuple[tuple[int, ...], int]]:
@@ -301,14 +301,14 @@ def test_ffo_40_takes_seconds() -> None:
 
 def test_patterns_are_worth_what_their_lines_are() -> None:
     """A walk over the lines, cell by cell; a symmetry changes nothing; the compiled form agrees."""
-    game, dice = z.game("reversi"), random.Random(8)
+    game, rng = z.game("reversi"), random.Random(8)
     assert isinstance(game, patterns.PatternReversi)
     runner = Runner(game, table_bits=16)
     families = patterns.families()
     assert sorted(len(lines) for lines in families) == [2, *[4] * 9]
     starts = [sum(3 ** len(lines[0]) for lines in families[:n]) for n in range(len(families))]
     for free in range(5, 60, 3):
-        state = late(8, free, dice)
+        state = late(8, free, rng)
         moves = len(bits(game.mobility(*state[:2]))) - len(bits(game.mobility(state[1], state[0])))
         parts = moves * game.weights[-2].astype(int) + game.weights[-1]
         for start, lines in zip(starts, families, strict=True):

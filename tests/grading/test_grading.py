@@ -374,9 +374,9 @@ def test_shipped_answers_are_true(spec: str) -> None:
     game = z.game(spec)
     prover = Prover(game, Limit(seconds=5), Settings(table_bits=20))
     for name, positions in position_sets.shipped(game).items():
-        dice = random.Random(f"{spec} {name}")
+        rng = random.Random(f"{spec} {name}")
         hard = name == "hard"
-        for one in dice.sample(positions, 2 if hard else 6):
+        for one in rng.sample(positions, 2 if hard else 6):
             assert one.verdict is not None
             found = prover.judge(one.position.state)
             if found is None:  # a busy machine: its sign alone is quick

@@ -22,16 +22,16 @@ STEPS = 400
 @kernel("uint64, uint64[:,::1], int64[:,::1]")
 def wander(game: z.WordGame, seed: Any, states: Any, notes: Any) -> None:
     """Random games end to end: the states, and (action, legal actions, over, value) a step."""
-    dice = word(seed)
+    rng = word(seed)
     state = game.initial()
     for row in range(len(states)):
         game.store(states, row, state)
         over, value = game.result(state)
         mask = game.legal(state)
-        dice = mix(word(dice + word(1)))
+        rng = mix(word(rng + word(1)))
         action = game.num_actions - 1
         if mask != 0:
-            action = select(mask, scale(dice, popcount(mask)))
+            action = select(mask, scale(rng, popcount(mask)))
         notes[row, 0] = action
         notes[row, 1] = popcount(mask)
         notes[row, 2] = over

@@ -180,8 +180,8 @@ def test_the_mean_over_images_is_the_same_for_each_of_them(spec: str) -> None:
     shape, number = Shape(TOWER, (4, 8), (8,)), len(game.symmetries())
     torch.manual_seed(0)
     tower = Tower(shape, (game.grid.rows, game.grid.cols), game.num_actions).eval()
-    dice = np.random.default_rng(0)
-    planes = dice.integers(0, 2, (3, 2, game.grid.rows, game.grid.cols)).astype(np.float32)
+    rng = np.random.default_rng(0)
+    planes = rng.integers(0, 2, (3, 2, game.grid.rows, game.grid.cols)).astype(np.float32)
     net = TowerForward(tower.exported(), 1)
     logits, values = in_images(net, game, number)(planes)
     with torch.no_grad():
@@ -227,11 +227,11 @@ def test_learning_lowers_both_losses_and_the_average_follows() -> None:
     policies = torch.zeros(64, 9)
     policies[:, 4] = 1
     replay.add(Chunk(torch.from_numpy(states.view(np.int64)), policies, torch.ones(64)))
-    dice = torch.Generator().manual_seed(1)
+    rng = torch.Generator().manual_seed(1)
     before = {name: t.clone() for name, t in taught.average.state_dict().items()}
     losses = [
         taught.learn(places, torch.zeros(16, dtype=torch.int64), 1e-2).tolist()
-        for places in replay.draw(60, 16, dice)
+        for places in replay.draw(60, 16, rng)
     ]
     assert losses[-1][0] < 0.2 * losses[0][0]
     assert losses[-1][1] < 0.2 * losses[0][1]

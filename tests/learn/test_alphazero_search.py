@@ -52,10 +52,10 @@ class Exact:
     """A small random network whose sums are whole numbers: the same answer in every batch."""
 
     def __init__(self, game: Any, seed: int) -> None:
-        dice = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed)
         inputs, hidden = 2 * game.grid.size, 32
-        self.first = dice.integers(-8, 9, (inputs, hidden)).astype(np.float32)
-        self.second = dice.integers(-127, 128, (hidden, game.num_actions + 1)).astype(np.float32)
+        self.first = rng.integers(-8, 9, (inputs, hidden)).astype(np.float32)
+        self.second = rng.integers(-127, 128, (hidden, game.num_actions + 1)).astype(np.float32)
         self.judged = 0
 
     def __call__(self, planes: Any) -> tuple[Any, Any]:
@@ -73,9 +73,9 @@ def words_of(states: Any) -> tuple[Any, ...]:
     return tuple(torch.from_numpy(states.astype(np.int64)).unbind(1))
 
 
-def noise_for(rule: str, shape: tuple[int, int], dice: np.random.Generator) -> Any:
+def noise_for(rule: str, shape: tuple[int, int], rng: np.random.Generator) -> Any:
     drawn = (
-        dice.gumbel(size=shape) if rule == "gumbel" else dice.dirichlet([0.5] * shape[1], shape[0])
+        rng.gumbel(size=shape) if rule == "gumbel" else rng.dirichlet([0.5] * shape[1], shape[0])
     )
     return drawn.astype(np.float32)
 
@@ -84,7 +84,7 @@ def agree(game: Any, rule: Any, number: int, simulations: int) -> None:
     from zermelo.learn.alphazero.search_gpu import Search
     from zermelo.learn.alphazero.tensor_games import TensorGame
 
-    network, dice = Exact(game, 1), np.random.default_rng(2)
+    network, rng = Exact(game, 1), np.random.default_rng(2)
     states = Many(game).sampled(number, game.grid.size, 3)
     limits = {"considered": 8, "deepest": 6, "rule": rule}
     search = KernelSearch(game, network, number + 1, simulations, **limits)
@@ -96,7 +96,7 @@ def agree(game: Any, rule: Any, number: int, simulations: int) -> None:
         room=simulations + 10,
         **limits,
     )
-    for noise in (noise_for(rule, (number, game.num_actions), dice), None):
+    for noise in (noise_for(rule, (number, game.num_actions), rng), None):
         mine = search(states, noise)
         its = tensors(words_of(states), noise=None if noise is None else torch.from_numpy(noise))
         assert (mine.actions == its.actions.numpy()).all()

@@ -128,12 +128,12 @@ def nth_legal(number: int) -> selfplay.Policy:
     return choose
 
 
-def greedy(table: Q, dice: np.random.Generator) -> selfplay.Policy:
+def greedy(table: Q, rng: np.random.Generator) -> selfplay.Policy:
     """A best action, equals by chance."""
 
     def choose(states: Any, legal: Any) -> Any:
         values = np.array([table[row] for row in rows_of(states)])
-        return masked_argmax(np.round(values, 6) + 1e-7 * dice.random(values.shape), legal)
+        return masked_argmax(np.round(values, 6) + 1e-7 * rng.random(values.shape), legal)
 
     return choose
 
@@ -167,10 +167,10 @@ def played(
     **more: Any,
 ) -> Transitions:
     """Best play by a table, from everywhere, both seats by turns."""
-    dice = np.random.default_rng(steps)
+    rng = np.random.default_rng(steps)
     asked = rules(200, GAMMA, steps, sampled=0.8, **more)
-    playing = player(many(), asked, dice, potential)
-    chooser = greedy(table, dice)
+    playing = player(many(), asked, rng, potential)
+    chooser = greedy(table, rng)
     return joined([playing.step(chooser, opponent, 0.0) for _ in range(plies)])
 
 
@@ -207,8 +207,8 @@ def test_one_step_says_what_exact_play_says(double: bool) -> None:
 
 
 def test_random_play_says_the_same() -> None:
-    dice = np.random.default_rng(0)
-    playing = Acting(many(), Rules(500, GAMMA), dice)
+    rng = np.random.default_rng(0)
+    playing = Acting(many(), Rules(500, GAMMA), rng)
     rows = joined([playing.step(nth_legal(0), None, 1.0) for _ in range(30)])
     assert set(rows.states[:, 2].tolist()) == {0, 1}
     assert (rows.factors == 0).any()

@@ -238,10 +238,10 @@ def test_targets_of_steps() -> None:
     chunk = trainer.harvest.next(0.0)
     fields = ("states", "actions", "returns", "factors", "later")
     trainer.replay.add(value.Transitions(*(chunk[name] for name in fields)))
-    dice = trainer.dice.bit_generator.state
-    drawn = trainer.replay.draw(16, trainer.dice).drawn
-    turns = trainer.dice.integers(0, 8, 16)
-    trainer.dice.bit_generator.state = dice
+    rng = trainer.rng.bit_generator.state
+    drawn = trainer.replay.draw(16, trainer.rng).drawn
+    turns = trainer.rng.integers(0, 8, 16)
+    trainer.rng.bit_generator.state = rng
     encode, many = trainer.encoder, trainer.many
     with torch.no_grad():
         now = trainer.net(torch.from_numpy(encode(many.turned(drawn.states, turns)))).numpy()

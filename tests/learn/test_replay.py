@@ -131,12 +131,12 @@ def test_a_place_that_is_written_again_loses_its_old_error() -> None:
 
 
 def test_sums_stay_true() -> None:
-    dice = np.random.default_rng(8)
+    rng = np.random.default_rng(8)
     replay = Replay(37, 3, 0.6)
     for _ in range(50):
-        replay.add(rows(*range(int(dice.integers(1, 12)))))
-        batch = replay.draw(5, dice)
-        replay.learned(batch.places, dice.normal(size=5))
+        replay.add(rows(*range(int(rng.integers(1, 12)))))
+        batch = replay.draw(5, rng)
+        replay.learned(batch.places, rng.normal(size=5))
     sums, half = replay._sums, len(replay._sums) // 2
     inner = np.arange(1, half)
     np.testing.assert_allclose(sums[inner], sums[2 * inner] + sums[2 * inner + 1])
@@ -146,22 +146,22 @@ def test_sums_stay_true() -> None:
 @pytest.mark.parametrize("alpha", [0.0, 0.6])
 def test_a_checkpoint_brings_the_same_draws(alpha: float) -> None:
     def filled() -> tuple[Replay, np.random.Generator]:
-        dice = np.random.default_rng(9)
+        rng = np.random.default_rng(9)
         replay = Replay(50, 3, alpha)
         replay.add(rows(*range(70)))
-        batch = replay.draw(30, dice)
-        replay.learned(batch.places, dice.normal(size=30) * 3)
-        return replay, dice
+        batch = replay.draw(30, rng)
+        replay.learned(batch.places, rng.normal(size=30) * 3)
+        return replay, rng
 
-    first, dice = filled()
+    first, rng = filled()
     arrays = {name: array.copy() for name, array in first.to_arrays().items()}
-    state = dice.bit_generator.state
+    state = rng.bit_generator.state
     second = Replay(50, 3, alpha)
     second.load_arrays(arrays)
     other = np.random.default_rng(0)
     other.bit_generator.state = state
     for number in range(5):
-        batches = first.draw(16, dice), second.draw(16, other)
+        batches = first.draw(16, rng), second.draw(16, other)
         np.testing.assert_array_equal(batches[0].places, batches[1].places)
         np.testing.assert_array_equal(batches[0].weights, batches[1].weights)
         for ours, theirs in zip(batches[0].drawn, batches[1].drawn, strict=True):

@@ -76,7 +76,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     changes = [("updates = 36", "updates = 600"), ("games = 8", "games = 8, steps = 2")]
     path = str(recipe(tmp_path, *changes))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    dice = random.Random(os.getpid())
+    rng = random.Random(os.getpid())
     command = [sys.executable, "-m", "zermelo", "train", path, "--seed", "5", "--out", str(killed)]
     environment = {**os.environ, "ZERMELO_HOME": str(tmp_path / "home")}
     checkpoint, before = killed / "checkpoint.safetensors", 0
@@ -87,7 +87,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
             while not checkpoint.exists() or checkpoint.stat().st_mtime_ns == before:
                 assert process.poll() is None, process.stderr.read()  # type: ignore[union-attr]
                 time.sleep(0.005)
-            time.sleep(dice.random() / 3)
+            time.sleep(rng.random() / 3)
             process.kill()
         before = checkpoint.stat().st_mtime_ns
         assert 0 < runs.story(killed).update < 600

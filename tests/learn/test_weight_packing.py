@@ -15,12 +15,12 @@ HERE = Path("here")
 
 
 def layers() -> dict[str, np.ndarray]:
-    dice = np.random.default_rng(5)
-    rows = dice.normal(size=(6, 1)) * 10.0 ** np.arange(-3, 3)[:, None]
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(6, 1)) * 10.0 ** np.arange(-3, 3)[:, None]
     return {
-        "full.weight": (rows * dice.normal(size=(6, 50))).astype(np.float32),
-        "conv.weight": dice.normal(size=(4, 3, 3, 3)).astype(np.float32),
-        "full.bias": dice.normal(size=6).astype(np.float32),
+        "full.weight": (rows * rng.normal(size=(6, 50))).astype(np.float32),
+        "conv.weight": rng.normal(size=(4, 3, 3, 3)).astype(np.float32),
+        "full.bias": rng.normal(size=6).astype(np.float32),
         "dead.weight": np.zeros((2, 5), np.float32),
         "states": np.arange(4, dtype=np.uint64),
     }

@@ -30,11 +30,11 @@ GAMES = (
 @pytest.mark.parametrize("name", GAMES)
 def test_every_player_plays_every_game(spec: str, name: str) -> None:
     """Two moves each from a few positions: legal, with one candidate a move when asked."""
-    game, player, dice = z.game(name), z.player(spec), random.Random(1)
+    game, player, rng = z.game(name), z.player(spec), random.Random(1)
     for length in (0, 1, 4):
         position = game.start()
         for _ in range(length):
-            position = position.play_action(dice.choice(position.actions))
+            position = position.play_action(rng.choice(position.actions))
         found = player.choose(position, Limit(seconds=0.3, every=True))
         assert found.move in position.legal
         assert {c.move for c in found.candidates} == set(position.legal)
@@ -55,9 +55,9 @@ def test_a_game_in_plain_python(tmp_path: Any) -> None:
 def won(first: str, second: str, game: str, games: int, limit: Limit | None = None) -> float:
     """The first named player's score over games from random openings, both seats."""
     rules, players = z.game(game), (z.player(first), z.player(second))
-    dice, points = random.Random(7), 0.0
+    rng, points = random.Random(7), 0.0
     for number in range(games):
-        position = rules.start().play_action(dice.choice(rules.start().actions))
+        position = rules.start().play_action(rng.choice(rules.start().actions))
         while not position.is_over:
             side = (position.player + number) % 2
             position = position.play(players[side].choose(position, limit).move)
@@ -124,14 +124,14 @@ def test_a_level_answers_alike_and_within_its_second() -> None:
 @pytest.mark.parametrize("level", [1, 5, 9, 10])
 def test_levels_err_at_their_rate(level: int) -> None:
     """Measured against exact values wherever a mistake is possible."""
-    game, player, dice = z.game("tictactoe"), z.player(f"level:{level},seed=3"), random.Random(5)
+    game, player, rng = z.game("tictactoe"), z.player(f"level:{level},seed=3"), random.Random(5)
     book = textbook.Search(game, method="memo")
     chances = errors = 0
     while chances < 400:
         position = game.start()
-        for _ in range(dice.randrange(7)):
+        for _ in range(rng.randrange(7)):
             if not position.is_over:
-                position = position.play_action(dice.choice(position.actions))
+                position = position.play_action(rng.choice(position.actions))
         if position.is_over:
             continue
         values = {m: -book.solve(position.play(m).state) for m in position.legal}

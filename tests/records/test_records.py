@@ -25,22 +25,22 @@ CASES = [
 ]
 
 
-def random_record(game: z.Game, dice: random.Random, *, can_resign: bool) -> Record:
+def random_record(game: z.Game, rng: random.Random, *, can_resign: bool) -> Record:
     """A game played to the end, broken off, or resigned."""
     match = z.match(game)
-    length = dice.choice((1000, dice.randrange(1, 30)))
+    length = rng.choice((1000, rng.randrange(1, 30)))
     while match.outcome is None and len(match.moves) < length:
-        match.play(dice.choice([m for m in match.position.legal if m != "swap" or can_resign]))
-    if match.outcome is None and can_resign and dice.random() < 0.5:
+        match.play(rng.choice([m for m in match.position.legal if m != "swap" or can_resign]))
+    if match.outcome is None and can_resign and rng.random() < 0.5:
         match.resign()
     return Record.of(match)
 
 
 def round_trips(form: str, spec: str, number: int) -> None:
-    game, dice = z.game(spec), random.Random(f"{form}{spec}")
+    game, rng = z.game(spec), random.Random(f"{form}{spec}")
     has_results = form in ("text", "json") or (form == "sgf" and "pie" not in spec)
     for _ in range(number):
-        record = random_record(game, dice, can_resign=has_results)
+        record = random_record(game, rng, can_resign=has_results)
         again = read(write(record, form), form, game)
         assert again == record
         assert again.moves == record.moves
@@ -79,10 +79,10 @@ def test_what_records_look_like() -> None:
 
 
 def test_a_transcript_may_leave_passes_out_or_write_them() -> None:
-    game, dice = z.game("reversi:4"), random.Random(1)
+    game, rng = z.game("reversi:4"), random.Random(1)
     seen = 0
     for _ in range(50):
-        record = random_record(game, dice, can_resign=False)
+        record = random_record(game, rng, can_resign=False)
         with_passes = "".join(record.moves)
         assert read(with_passes, "transcript", game) == record
         seen += "pass" in with_passes[:-4]

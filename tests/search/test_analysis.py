@@ -143,11 +143,11 @@ SPECS = (
 
 def confirm_many(spec: str, number: int) -> int:
     """Late positions, judged with time enough, and again with next to none."""
-    game, dice, analyst = z.game(spec), random.Random(spec), Analyst()
+    game, rng, analyst = z.game(spec), random.Random(spec), Analyst()
     assert isinstance(game, z.WordGame)
     confirmed = 0
     for _ in range(number):
-        state = late_state(game, dice.randrange(2, 9), dice)
+        state = late_state(game, rng.randrange(2, 9), rng)
         position = z.Position(game, state, None)
         values = Naive(position).all()
         best = max(values.values(), key=lambda v: (v[0], -v[0] * v[1]))
@@ -219,10 +219,10 @@ def test_a_false_reason_is_noticed() -> None:
 def test_all_kinds_of_reasons_occur() -> None:
     seen: set[str] = set()
     for spec in ("tictactoe", "squava", "reversi:4"):
-        game, dice, analyst = z.game(spec), random.Random(2), Analyst()
+        game, rng, analyst = z.game(spec), random.Random(2), Analyst()
         assert isinstance(game, z.WordGame)
         for _ in range(60):
-            position = z.Position(game, late_state(game, dice.randrange(1, 8), dice), None)
+            position = z.Position(game, late_state(game, rng.randrange(1, 8), rng), None)
             found = analyst.choose(position)
             seen |= {reason.kind for c in found.candidates for reason in c.reasons}
     assert seen | {"forced"} == set(KINDS)  # that is for large boards: see test_threats

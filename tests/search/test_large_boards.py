@@ -30,13 +30,13 @@ SMALL = [
 
 def _positions(game: Any, stones: int, count: int, seed: int = 1) -> list[Any]:
     """States that are not over, from random games."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     found: list[Any] = []
     while len(found) < count:
         state = game.initial()
-        for _ in range(stones + dice.randrange(4)):
+        for _ in range(stones + rng.randrange(4)):
             if not game.result(state)[0]:
-                state = game.play(state, dice.choice(game.actions(state)))
+                state = game.play(state, rng.choice(game.actions(state)))
         if not game.result(state)[0]:
             found.append(state)
     return found
@@ -58,7 +58,7 @@ def _look(engine: BoardEngine, state: Any, depth: int, low: int = -FAR, high: in
 def test_what_is_proven_is_true(rules: dict[str, Any], stones: int) -> None:
     game = BoardLineGame(**rules)
     wide, narrow = BoardEngine(game, width=25), BoardEngine(game, width=2)
-    dice = random.Random(2)
+    rng = random.Random(2)
     for state in _positions(game, stones, 40):
         truth = _truth(game, state)
         for depth in range(5):
@@ -72,8 +72,8 @@ def test_what_is_proven_is_true(rules: dict[str, Any], stones: int) -> None:
             if abs(score) > DECISIVE:
                 assert score * truth > 0
             for engine in (wide, narrow):
-                low = dice.choice((truth, dice.randrange(-FAR, FAR))) - dice.randrange(3)
-                high = low + dice.choice((1, dice.randrange(1, FAR)))
+                low = rng.choice((truth, rng.randrange(-FAR, FAR))) - rng.randrange(3)
+                high = low + rng.choice((1, rng.randrange(1, FAR)))
                 score = _look(engine, state, depth, low, high)
                 if score > max(low, DECISIVE):
                     assert truth >= score
@@ -81,7 +81,7 @@ def test_what_is_proven_is_true(rules: dict[str, Any], stones: int) -> None:
                     assert truth <= score
         assert _look(wide, state, game.cells) == truth
         assert not wide.met_horizon
-        for low in (truth - 1, truth, truth + 1, dice.randrange(-FAR, FAR)):
+        for low in (truth - 1, truth, truth + 1, rng.randrange(-FAR, FAR)):
             score = _look(wide, state, game.cells, low, low + 1)
             assert truth <= score <= low or truth >= score > low
 

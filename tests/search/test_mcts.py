@@ -41,13 +41,13 @@ GAMES = ["tictactoe", "connect4", "gomoku6", "squava", "reversi", "mnk:4x4x3", "
 
 def some_position(game: z.Game, plies: int, seed: int) -> z.Position:
     """By random moves, not over."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     while True:
         position = game.start()
         for _ in range(plies):
             if position.is_over:
                 break
-            position = position.play_action(dice.choice(position.actions))
+            position = position.play_action(rng.choice(position.actions))
         if not position.is_over:
             return position
 

@@ -99,12 +99,12 @@ SPECS = (
 
 def random_positions(spec: str, number: int) -> None:
     """Late positions under every switch setting."""
-    game, dice = z.game(spec), random.Random(spec)
+    game, rng = z.game(spec), random.Random(spec)
     assert isinstance(game, z.WordGame)
     solvers = [Solver(game, settings) for settings in SWITCHES]
     for _ in range(number):
-        free = dice.randrange(2, 9) + (6 if "domineering" in spec else 0)
-        state = late_state(game, free, dice)
+        free = rng.randrange(2, 9) + (6 if "domineering" in spec else 0)
+        state = late_state(game, free, rng)
         book = textbook.Search(game, method="both", distance=True)
         for solver in solvers:
             agree(solver, book, state)
@@ -320,11 +320,11 @@ def test_ctrl_c_answers_with_an_estimate() -> None:
 
 @pytest.mark.parametrize("spec", ["tictactoe", "mnk:4x4x3", "squava", "connect4", "reversi:4"])
 def test_threads_change_no_answer(spec: str) -> None:
-    game, dice = z.game(spec), random.Random(spec)
+    game, rng = z.game(spec), random.Random(spec)
     assert isinstance(game, z.WordGame)
     solver = Solver(game, Settings(threads=2, table_bits=14, deepening=False))
     for _ in range(10):
-        state = late_state(game, dice.randrange(3, 9), dice)
+        state = late_state(game, rng.randrange(3, 9), rng)
         agree(solver, textbook.Search(game, method="both", distance=True), state)
     found = answer("solve", spec, "--threads", "2", "--moves", OPENINGS.get(spec, ""))
     assert found["exact"]  # type: ignore[call-overload]

@@ -39,11 +39,11 @@ def test_all_chapters_agree(spec: str) -> None:
     """From positions near the end of random games, every method and switch has one value."""
     import random
 
-    game, dice = z.game(spec), random.Random(3)
+    game, rng = z.game(spec), random.Random(3)
     for _ in range(12):
         line = [game.start()]
         while line[-1].actions:
-            line.append(line[-1].play_action(dice.choice(line[-1].actions)))
+            line.append(line[-1].play_action(rng.choice(line[-1].actions)))
         state = line[-min(6, len(line))].state
         values, _ = value_iteration(game, state)
         for method in METHODS[:-1]:

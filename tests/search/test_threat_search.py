@@ -108,10 +108,10 @@ def follows_the_rules(game: Any, state: Any, found: Forced) -> bool:
 def random_wins(spec: str, count: int, seed: int, sample: int | None) -> int:
     """Checks every win found in so many random positions; how many there were."""
     search = searching(spec)
-    dice, wins = random.Random(f"{spec} {seed}"), 0
+    rng, wins = random.Random(f"{spec} {seed}"), 0
     for number in range(count):
         board = empty(search.game)
-        player = wander(board, dice.randrange(8, 40) * (1 + (board.win > 5)), dice)
+        player = wander(board, rng.randrange(8, 40) * (1 + (board.win > 5)), rng)
         if player is None:
             continue
         state = state_of(search.game, board, player)
@@ -160,12 +160,12 @@ def test_small_boards_by_the_textbook(rules: dict[str, Any]) -> None:
     """What is found is a win by minimax, no later than it says."""
     game = BoardLineGame(**rules)
     search = ThreatSearch(game)
-    dice, wins = random.Random(3), 0
+    rng, wins = random.Random(3), 0
     for _ in range(150):
         state = game.initial()
-        for _ in range(game.cells - dice.randrange(6, 11)):
+        for _ in range(game.cells - rng.randrange(6, 11)):
             if not game.result(state)[0]:
-                state = game.play(state, dice.choice(game.actions(state)))
+                state = game.play(state, rng.choice(game.actions(state)))
         if game.result(state)[0]:
             continue
         found = search.find(state, Clock(Limit(nodes=2_000)))
@@ -220,10 +220,10 @@ def test_the_kernel_runs_uncompiled_and_in_slices() -> None:
     game = z.game("gomoku:size=9,renju=true")
     fast, plain = ThreatSearch(game), ThreatSearch(game)
     plain._run = functools.partial(force, game)
-    dice = random.Random(4)
+    rng = random.Random(4)
     for _ in range(12):
         board = empty(game)
-        player = wander(board, dice.randrange(8, 20), dice)
+        player = wander(board, rng.randrange(8, 20), rng)
         if player is not None:
             state = state_of(game, board, player)
             whole, sliced = Clock(Limit(nodes=300)), Slow(Limit(nodes=300))

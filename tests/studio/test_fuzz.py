@@ -73,7 +73,7 @@ def schema(app: Any) -> Any:
     return schemathesis.openapi.from_asgi("/api/openapi.json", app, headers={"Host": HOST})
 
 
-def spice(dice: random.Random, part: Any, keys: list[str]) -> None:
+def spice(rng: random.Random, part: Any, keys: list[str]) -> None:
     """Words that mean something, in places where the fuzzer's would never get past the door."""
     if not isinstance(part, dict):
         return
@@ -86,31 +86,31 @@ def spice(dice: random.Random, part: Any, keys: list[str]) -> None:
         ("format", FORMATS),
         ("key", keys),
     ):
-        if isinstance(part.get(name), str) and dice.random() < 0.8:
-            part[name] = dice.choice(words)
+        if isinstance(part.get(name), str) and rng.random() < 0.8:
+            part[name] = rng.choice(words)
     moves = part.get("moves")
-    if isinstance(moves, list | str) and dice.random() < 0.9:
-        drawn = some_moves(dice, part.get("game"))
+    if isinstance(moves, list | str) and rng.random() < 0.9:
+        drawn = some_moves(rng, part.get("game"))
         part["moves"] = drawn if isinstance(moves, list) else " ".join(drawn)
-    if isinstance(part.get("text"), str) and dice.random() < 0.5:
-        part["format"], part["text"], part["game"] = dice.choice(RECORDS)
-    if isinstance(part.get("board"), list) and dice.random() < 0.8:
-        size = dice.choice([3, 3, 4, 7, 8, 20])
+    if isinstance(part.get("text"), str) and rng.random() < 0.5:
+        part["format"], part["text"], part["game"] = rng.choice(RECORDS)
+    if isinstance(part.get("board"), list) and rng.random() < 0.8:
+        size = rng.choice([3, 3, 4, 7, 8, 20])
         part["board_size"] = size
         part["board"] = [0] * size**2
-        for count in range(dice.randrange(6)):
-            part["board"][dice.randrange(size**2)] = 1 if count % 2 == 0 else -1
+        for count in range(rng.randrange(6)):
+            part["board"][rng.randrange(size**2)] = 1 if count % 2 == 0 else -1
 
 
-def some_moves(dice: random.Random, game: Any) -> list[str]:
+def some_moves(rng: random.Random, game: Any) -> list[str]:
     """Legal ones, if the game is one, and now and then one more."""
     moves: list[str] = []
     with contextlib.suppress(ZermeloError):
         position = registry.named_game(game).start() if isinstance(game, str) else None
-        while position and not position.is_over and dice.random() < 0.8:
-            moves.append(dice.choice(position.legal))
+        while position and not position.is_over and rng.random() < 0.8:
+            moves.append(rng.choice(position.legal))
             position = position.play(moves[-1])
-    return moves if dice.random() < 0.8 else [*moves, dice.choice(MOVES)]
+    return moves if rng.random() < 0.8 else [*moves, rng.choice(MOVES)]
 
 
 def fuzz(operation: Any, examples: int, keys: list[str]) -> int:
@@ -127,9 +127,9 @@ def fuzz(operation: Any, examples: int, keys: list[str]) -> int:
     @given(case=strategy, luck=st.integers(0, 2**32))
     def ask(case: Any, luck: int) -> None:
         nonlocal number
-        dice = random.Random(luck)
+        rng = random.Random(luck)
         for part in (case.body, case.query, case.path_parameters):
-            spice(dice, part, keys)
+            spice(rng, part, keys)
         begin = time.perf_counter()
         answer = case.call(base_url=f"http://{HOST}", timeout=HANG)
         number += 1

@@ -71,7 +71,7 @@ class Check:
     search: Search
     attacker: int
     sample: int | None = None
-    dice: random.Random = field(default_factory=random.Random)
+    rng: random.Random = field(default_factory=random.Random)
     nodes: int = 0
     known: set[frozenset[tuple[int, Cell]]] = field(default_factory=set)
 
@@ -118,15 +118,15 @@ class Check:
         free = board.free()
         if threats or self.sample is None or len(free) <= self.sample:
             return free
-        return self.dice.sample(free, self.sample)
+        return self.rng.sample(free, self.sample)
 
 
-def wander(board: Board, stones: int, dice: random.Random) -> int | None:
+def wander(board: Board, stones: int, rng: random.Random) -> int | None:
     """Random play near other stones that blocks every four; who moves, None if a win came up."""
     player, near = 0, {(board.rows // 2, board.cols // 2)}
     for _ in range(stones):
         blocks = board.winning(1 - player)
-        cell = dice.choice(blocks or sorted(near))
+        cell = rng.choice(blocks or sorted(near))
         if board.winning(player) or board.outcome(player, cell):
             return None
         board.stones[player].add(cell)

@@ -7,7 +7,7 @@ import zermelo as z
 from zermelo.core.bitboard import bits
 
 
-def late_state(game: z.WordGame, free: int, dice: random.Random) -> Any:
+def late_state(game: z.WordGame, free: int, rng: random.Random) -> Any:
     """A running state with few free cells, so that the textbook can finish it.
 
     Most random games end before; moves that `quick` leaves out are avoided to get there.
@@ -24,7 +24,7 @@ def late_state(game: z.WordGame, free: int, dice: random.Random) -> Any:
                 return latest
             known, _, mask = game.quick(state)
             if known or not mask:
-                state = game.play(state, dice.choice(game.actions(state)))
+                state = game.play(state, rng.choice(game.actions(state)))
             else:
-                state = game.play_at(state, dice.choice(bits(mask)))
+                state = game.play_at(state, rng.choice(bits(mask)))
     return latest

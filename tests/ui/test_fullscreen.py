@@ -416,7 +416,7 @@ def test_two_thousand_random_events_lose_nothing(monkeypatch: pytest.MonkeyPatch
     """Whenever it is left, the game in progress is what is resumed."""
     monkeypatch.setattr(analysis, "PATIENCE", 0.3)  # the events are tried here, not the search
     limit = Limit(seconds=0.2)
-    dice = random.Random(7)
+    rng = random.Random(7)
     events_left, exits = 2000, 0
 
     def resumed() -> Session:
@@ -427,15 +427,15 @@ def test_two_thousand_random_events_lose_nothing(monkeypatch: pytest.MonkeyPatch
         return Session(save.game, save.first, save.second, moves=save.moves, limit=limit)
 
     def throw(screen: Screen) -> None:
-        x, y = dice.randrange(72), dice.randrange(20)
-        if dice.random() < 0.004:
-            screen.key(dice.choice(["q", "ctrl+c", "ctrl+q"]))
-        elif dice.random() < 0.6:
-            screen.key(dice.choice(KEYS))
-        elif dice.random() < 0.4:
+        x, y = rng.randrange(72), rng.randrange(20)
+        if rng.random() < 0.004:
+            screen.key(rng.choice(["q", "ctrl+c", "ctrl+q"]))
+        elif rng.random() < 0.6:
+            screen.key(rng.choice(KEYS))
+        elif rng.random() < 0.4:
             screen.mouse(events.MouseMove, x, y)
-        elif dice.random() < 0.2:
-            screen.mouse(dice.choice([events.MouseScrollDown, events.MouseScrollUp]), x, y)
+        elif rng.random() < 0.2:
+            screen.mouse(rng.choice([events.MouseScrollDown, events.MouseScrollUp]), x, y)
         else:
             screen.mouse(events.MouseDown, x, y)
             screen.mouse(events.MouseUp, x, y)

@@ -433,22 +433,22 @@ def test_many_threads_at_once_leave_a_game_in_order(slow: Slow) -> None:
     failures: list[BaseException] = []
 
     def hammer(seed: int) -> None:
-        dice = random.Random(seed)
+        rng = random.Random(seed)
         acts: list[Callable[[], None]] = [
-            lambda: session.play(dice.choice(["a1", "b2", "c3", "z9", "c1"])),
+            lambda: session.play(rng.choice(["a1", "b2", "c3", "z9", "c1"])),
             session.undo,
             session.redo,
             session.stop,
             session.swap,
             session.go,
-            lambda: session.step(dice.randrange(-1, 9)),
-            lambda: session.choose(game=dice.choice(["tictactoe", "connect4", "chess"])),
-            lambda: session.choose(second=dice.choice(["slow", "human", "random", "nobody"])),
-            lambda: session.analyze(on=dice.random() < 0.2),
+            lambda: session.step(rng.randrange(-1, 9)),
+            lambda: session.choose(game=rng.choice(["tictactoe", "connect4", "chess"])),
+            lambda: session.choose(second=rng.choice(["slow", "human", "random", "nobody"])),
+            lambda: session.analyze(on=rng.random() < 0.2),
         ]
         try:
             for _ in range(150):
-                dice.choice(acts)()
+                rng.choice(acts)()
                 view = session.view()
                 assert view.game.position(moves=view.moves).moves == list(view.moves)
                 assert view.position.moves == list(view.moves[: view.ply])

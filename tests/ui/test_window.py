@@ -100,17 +100,17 @@ def moves(app: App) -> str:
 @pytest.mark.parametrize("spec", dict.fromkeys([*GAMES, RENJU]))
 def test_a_game_is_played_to_its_end_by_clicks(start: Start, spec: str) -> None:
     app = start(spec)
-    game, dice = app.view.game, random.Random(spec)
+    game, rng = app.view.game, random.Random(spec)
     assert game.grid is not None
     for ply in range(game.grid.size * 2):
         position = app.session.match.position
         if position.is_over:
             break
-        move = dice.choice(position.legal)
+        move = rng.choice(position.legal)
         if move in ("pass", "swap"):
             press(app, f"move:{move}")
         elif game.column_labels[0] == "1":  # stones fall: any cell of the column will do
-            cell = game.grid.index(dice.randrange(game.grid.rows), int(move) - 1)
+            cell = game.grid.index(rng.randrange(game.grid.rows), int(move) - 1)
             click(app, app.screen.layout.rect(cell).center)
         else:
             click(app, app.screen.layout.rect(game.grid.parse(move)).center)
@@ -192,10 +192,10 @@ def test_reversi_marks_legal_cells_and_takes_a_forced_pass_by_enter(start: Start
     app = start("reversi")
     dots = {i for i in range(64) if pixel(app, i, 0.5, 0.5) == theme.EVEN}
     assert dots == {app.view.game.parse_action(move) for move in app.view.legal}
-    match, dice = Match("reversi:4"), random.Random(1)
+    match, rng = Match("reversi:4"), random.Random(1)
     while match.position.legal != ["pass"]:
         match = Match("reversi:4") if match.outcome else match
-        match.play(dice.choice(match.position.legal))
+        match.play(rng.choice(match.position.legal))
     app = start("reversi:4", " ".join(match.moves))
     assert [c.label for c in app.screen.controls if c.name == "move:pass"] == ["Play pass"]
     key(app, pygame.K_RETURN)
@@ -393,25 +393,25 @@ KEYS = [
 ]  # fmt: skip
 
 
-def some_event(app: App, dice: random.Random) -> pygame.Event:
+def some_event(app: App, rng: random.Random) -> pygame.Event:
     wide, high = app.surface.get_size()
-    point = dice.randrange(-5, wide + 5), dice.randrange(-5, high + 5)
-    kind = dice.random()
+    point = rng.randrange(-5, wide + 5), rng.randrange(-5, high + 5)
+    kind = rng.random()
     if kind < 0.15 and app.screen.targets.clicks:  # else no game would get far
-        point = app.screen.layout.rect(dice.choice(list(app.screen.targets.clicks))).center
+        point = app.screen.layout.rect(rng.choice(list(app.screen.targets.clicks))).center
     if kind < 0.35:
-        return pygame.Event(pygame.MOUSEBUTTONDOWN, pos=point, button=dice.choice((1, 1, 1, 2, 3)))
+        return pygame.Event(pygame.MOUSEBUTTONDOWN, pos=point, button=rng.choice((1, 1, 1, 2, 3)))
     if kind < 0.5:
         return pygame.Event(pygame.MOUSEMOTION, pos=point)
     if kind < 0.55:
-        return pygame.Event(pygame.MOUSEWHEEL, y=dice.randrange(-3, 4))
+        return pygame.Event(pygame.MOUSEWHEEL, y=rng.randrange(-3, 4))
     if kind < 0.57:
-        size = dice.randrange(1, 1500), dice.randrange(1, 1000)
+        size = rng.randrange(1, 1500), rng.randrange(1, 1000)
         return pygame.Event(pygame.WINDOWSIZECHANGED, x=size[0], y=size[1])
     if kind < 0.6:
         others = (pygame.KEYUP, pygame.WINDOWLEAVE, pygame.WINDOWEXPOSED, pygame.USEREVENT)
-        return pygame.Event(dice.choice(others))
-    return pygame.Event(pygame.KEYDOWN, key=dice.choice(KEYS))
+        return pygame.Event(rng.choice(others))
+    return pygame.Event(pygame.KEYDOWN, key=rng.choice(KEYS))
 
 
 @pytest.mark.parametrize("spec", ["connect4", "reversi"])
@@ -423,14 +423,14 @@ def test_two_thousand_random_events(
     names = ("human", "random", "greedy", "level:3", "alphabeta:30", "nobody", "human")
     some = [choices.Choice(name, name) for name in names]
     monkeypatch.setattr(choices, "_players", lambda _now: some)
-    app, dice = start(spec, second="level:3"), random.Random(spec)
+    app, rng = start(spec, second="level:3"), random.Random(spec)
     app.session.play(app.view.legal[0])
     wait(app, lambda app: app.view.plies == 2)  # now everything is compiled
     longest = 0
     for number in range(2000):
         match = app.session.match
         before, running = tuple(match.moves), match.outcome is None and app.pointing.asked < 0
-        app.handle(some_event(app, dice))
+        app.handle(some_event(app, rng))
         if number % 10 == 0:
             app.frame()
             time.sleep(0.002)  # for the other players

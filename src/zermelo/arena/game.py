@@ -109,10 +109,10 @@ class Table:
 
     def _some_game(self) -> list[Position]:
         """The positions of a random game in which somebody has a choice."""
-        dice, positions = random.Random(0), [self._plan.rules.start()]
+        rng, positions = random.Random(0), [self._plan.rules.start()]
         while not positions[-1].is_over:
             last = positions[-1]
-            positions.append(last.play_action(dice.choice(last.actions)))
+            positions.append(last.play_action(rng.choice(last.actions)))
         return positions[:-1]
 
     def _after_opening(self, number: int) -> Position:

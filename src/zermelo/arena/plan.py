@@ -122,12 +122,12 @@ class Plan:
 
         Fewer than asked for where every action ends it.
         """
-        dice = random.Random(derived(self.seed, "opening", number))
+        rng = random.Random(derived(self.seed, "opening", number))
         game, actions = self.rules, []
         state = game.initial()
         for _ in range(self.num_opening_plies):
             legal = game.actions(state)
-            drawn = dice.sample(legal, len(legal))
+            drawn = rng.sample(legal, len(legal))
             afters = ((action, game.play(state, action)) for action in drawn)
             found = next((pair for pair in afters if not game.result(pair[1])[0]), None)
             if found is None:

@@ -44,12 +44,12 @@ def run(
 
 
 def _lines(name: str) -> list[list[int]]:
-    game, dice = registry.game(name), random.Random(1)
+    game, rng = registry.game(name), random.Random(1)
     lines: list[list[int]] = []
     for _ in range(_NUM_GAMES):
         position = game.start()
         while actions := position.actions:
-            position = position.play_action(dice.choice(actions))
+            position = position.play_action(rng.choice(actions))
         lines.append(list(position.history or ()))
     return lines
 

@@ -54,7 +54,7 @@ def _open_spiel(name: str) -> list[measure.Steps]:
     if name not in _OPEN_SPIEL:
         return []
     game = importlib.import_module("pyspiel").load_game(_OPEN_SPIEL[name])
-    dice = random.Random(1)
+    rng = random.Random(1)
 
     def steps(count: int) -> int:
         taken = 0
@@ -62,7 +62,7 @@ def _open_spiel(name: str) -> list[measure.Steps]:
             state = game.new_initial_state()
             while not state.is_terminal():
                 actions = state.legal_actions()
-                state.apply_action(actions[int(dice.random() * len(actions))])
+                state.apply_action(actions[int(rng.random() * len(actions))])
                 taken += 1
         return taken
 

@@ -73,11 +73,11 @@ def draw(
 ) -> list[Position]:
     """Different positions after random play that never wins, none of them won by one move."""
     # random() is the one method whose sequence Python promises to keep.
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     low, high = stones
     found: dict[Any, Position] = {}
     while len(found) < number:
-        line = _wander(game, low + int(dice.random() * (high - low + 1)), dice)
+        line = _wander(game, low + int(rng.random() * (high - low + 1)), rng)
         if line is None:
             continue
         position = game.start()
@@ -88,7 +88,7 @@ def draw(
     return list(found.values())
 
 
-def _wander(game: Game, length: int, dice: random.Random) -> list[int] | None:
+def _wander(game: Game, length: int, rng: random.Random) -> list[int] | None:
     """So many random actions, none of which ends the game; None where they lead nowhere."""
     state = game.initial()
     line: list[int] = []
@@ -98,7 +98,7 @@ def _wander(game: Game, length: int, dice: random.Random) -> list[int] | None:
             return line if len(quiet) == len(game.actions(state)) else None
         if not quiet:
             return None
-        action = quiet[int(dice.random() * len(quiet))]
+        action = quiet[int(rng.random() * len(quiet))]
         line.append(action)
         state = game.play(state, action)
 

@@ -223,7 +223,7 @@ def _alphabeta(repeat: int, notes: list[str], progress: Callable[[str], None]) -
     connect4 = registry.game("connect4")
     blind = copy.copy(connect4)
     blind.__class__ = _Blind
-    dice = random.Random(1)
+    rng = random.Random(1)
     deep = f"search depth {_DEPTH}"
     tasks = (
         ("tictactoe", "solve start", _our_start(), _open_spiel("tic_tac_toe")),
@@ -233,7 +233,7 @@ def _alphabeta(repeat: int, notes: list[str], progress: Callable[[str], None]) -
             "connect4",
             f"{deep} with estimates",
             _our_depth(connect4),
-            _open_spiel("connect_four", lambda _: dice.random()),
+            _open_spiel("connect_four", lambda _: rng.random()),
         ),
     )
     rows = []

@@ -50,18 +50,18 @@ class PlainWalk:
         moves[: len(actions)] = actions
         return len(actions)
 
-    def play_out(self: Any, state: Any, dice: Any, moves: Any) -> Any:
+    def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
         """A random game from here: (value for the side to move, dice after it, moves made)."""
         over, value = self.ended(state)
         sign, steps = 1, 0
         while not over:
             count = self.list_moves(state, False, moves)  # noqa: FBT003 - as in compiled code
-            dice = word(dice + STRIDE)
-            state = self.step(state, int(moves[scale(mix(dice), count)]))
+            rng = word(rng + STRIDE)
+            state = self.step(state, int(moves[scale(mix(rng), count)]))
             over, value = self.ended(state)
             sign = -sign
             steps += 1
-        return sign * value, dice, steps
+        return sign * value, rng, steps
 
 
 class WordWalk:
@@ -108,7 +108,7 @@ class WordWalk:
             count += 1
         return count
 
-    def play_out(self: Any, state: Any, dice: Any, moves: Any) -> Any:  # noqa: ARG002 - masks do
+    def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:  # noqa: ARG002 - masks do
         """A random game from here: (value for the side to move, dice after it, moves made)."""
         stride = word(STRIDE)
         over, value = self.result(state)
@@ -117,12 +117,12 @@ class WordWalk:
             mask = self.legal(state)
             action = self.num_actions - 1
             if mask != 0:
-                dice = word(dice + stride)
-                action = select(mask, scale(mix(dice), popcount(mask)))
+                rng = word(rng + stride)
+                action = select(mask, scale(mix(rng), popcount(mask)))
             state = self.play(state, action)
             over, value = self.result(state)
             steps += 1
-        return (value if steps & 1 == 0 else -value), dice, steps
+        return (value if steps & 1 == 0 else -value), rng, steps
 
 
 class BoardWalk:
@@ -170,7 +170,7 @@ class BoardWalk:
         """Write the legal actions to `moves`; returns how many."""
         return self.list_open(state[0], moves)
 
-    def play_out(self: Any, state: Any, dice: Any, moves: Any) -> Any:
+    def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
         """A random game from here: (value for the side to move, dice after it, moves made).
 
         The list of moves is made once: what is spent leaves it.
@@ -180,12 +180,12 @@ class BoardWalk:
         over, value = self.ended(state)
         steps = 0
         while not over:
-            dice = word(dice + stride)
-            chosen = scale(mix(dice), count)
+            rng = word(rng + stride)
+            chosen = scale(mix(rng), count)
             state = self.step(state, int(moves[chosen]))
             if self.is_spent(state[0], moves[chosen]):
                 count -= 1
                 moves[chosen] = moves[count]
             over, value = self.ended(state)
             steps += 1
-        return (value if steps & 1 == 0 else -value), dice, steps
+        return (value if steps & 1 == 0 else -value), rng, steps

@@ -20,7 +20,7 @@ def check(game: Game) -> None:
         _refuse(game, "num_actions", number, "a word game has at most 64, and a pass")
     _checked(game, game.initial())
     _check_looks(game)
-    dice = random.Random(0)
+    rng = random.Random(0)
     for _ in range(GAMES):
         state = game.initial()
         for ply in range(MAX_PLIES + 1):
@@ -30,7 +30,7 @@ def check(game: Game) -> None:
             if ply == MAX_PLIES:
                 msg = f"{game.spec}: a random game did not end within {MAX_PLIES:,} plies"
                 raise BadSpec(msg)
-            after = game.play(state, dice.choice(actions))
+            after = game.play(state, rng.choice(actions))
             if game.player(after) != 1 - game.player(state):
                 _refuse(game, "player", game.player(after), "the sides take turns: add a pass")
             state = after

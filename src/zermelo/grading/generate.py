@@ -71,7 +71,7 @@ def draw(
     raise ZermeloError(msg)
 
 
-def _different(game: WordGame, plies: tuple[int, int], dice: random.Random) -> Iterator[Position]:
+def _different(game: WordGame, plies: tuple[int, int], rng: random.Random) -> Iterator[Position]:
     """Positions no two of which are alike, as long as there seem to be any."""
     seen: set[Any] = set()
     in_vain = 0
@@ -79,8 +79,8 @@ def _different(game: WordGame, plies: tuple[int, int], dice: random.Random) -> I
     high = min(plies[1], game.longest(game.initial()) - 1)
     while in_vain < _PATIENCE and plies[0] <= high:
         # random() is the one method whose sequence Python promises to keep.
-        length = plies[0] + int(dice.random() * (high - plies[0] + 1))
-        position = _wander(game, length, dice)
+        length = plies[0] + int(rng.random() * (high - plies[0] + 1))
+        position = _wander(game, length, rng)
         in_vain += 1
         if position is None:
             continue
@@ -91,18 +91,18 @@ def _different(game: WordGame, plies: tuple[int, int], dice: random.Random) -> I
             yield position
 
 
-def _wander(game: WordGame, length: int, dice: random.Random) -> Position | None:
+def _wander(game: WordGame, length: int, rng: random.Random) -> Position | None:
     """So many moves by dice, some games without plain blunders, some with; None if one ends."""
     position = game.start()
-    careful = dice.random()
+    careful = rng.random()
     for _ in range(length):
         known, _, moves = game.quick(position.state)
         actions = [game.action_at(bit) for bit in bits(moves)] if not known else []
-        if not actions or dice.random() > careful:
+        if not actions or rng.random() > careful:
             actions = position.actions
         if not actions:
             return None
-        position = position.play_action(actions[int(dice.random() * len(actions))])
+        position = position.play_action(actions[int(rng.random() * len(actions))])
     return None if position.is_over else position
 
 

@@ -165,7 +165,7 @@ def fingerprint(game: Game) -> str:
 
     It outlives every rewriting of the code that leaves the game the same.
     """
-    dice = random.Random(game.spec)
+    rng = random.Random(game.spec)
     digest = hashlib.sha256()
     for _ in range(_GAMES):
         state = game.initial()
@@ -174,5 +174,5 @@ def fingerprint(game: Game) -> str:
             digest.update(f"{actions} {game.result(state)[1] if not actions else ''};".encode())
             if not actions:
                 break
-            state = game.play(state, actions[int(dice.random() * len(actions))])
+            state = game.play(state, actions[int(rng.random() * len(actions))])
     return digest.hexdigest()[:16]

@@ -83,9 +83,9 @@ class LookaheadPlayer(Player):
         return score if near or found.exact else None
 
 
-def _pick(ranks: dict[int, tuple[int, int, float]], dice: random.Random) -> int:
+def _pick(ranks: dict[int, tuple[int, int, float]], rng: random.Random) -> int:
     best = max(ranks.values())
-    return dice.choice([action for action, rank in ranks.items() if rank == best])
+    return rng.choice([action for action, rank in ranks.items() if rank == best])
 
 
 def _answer(

@@ -31,9 +31,9 @@ def random_games(
     tally: Any,
 ) -> Any:
     """Play `count` games; add wins of the side to move, of the other, draws, moves to `tally`."""
-    dice = word(seed)
+    rng = word(seed)
     for _ in range(count):
-        value, dice, steps = game.play_out(game.enter(roots, 0, room), dice, moves)
+        value, rng, steps = game.play_out(game.enter(roots, 0, room), rng, moves)
         tally[2 if value == 0 else (0 if value > 0 else 1)] += 1
         tally[3] += steps
 

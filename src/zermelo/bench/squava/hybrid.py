@@ -141,12 +141,12 @@ def _networks(model: str) -> dict[str, tuple[Valued, Net]]:
 
 def _drawn(game: Valued) -> dict[str, Any]:
     """Weights as a training begins with them."""
-    dice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     found: dict[str, Any] = {}
     for name, sizes in game.sizes:
         if len(sizes) > 1:
             most = 1 / np.sqrt(sizes[0])
-            found[name] = dice.uniform(-most, most, sizes)
+            found[name] = rng.uniform(-most, most, sizes)
         else:
             found[name] = np.full(sizes, name.startswith("norm") and name.endswith("weight"))
     return found

@@ -30,7 +30,7 @@ class Order:
     place: float = 0.0  #: of who plays it among the crew, from 0 to 1
 
     @property
-    def dice(self) -> np.random.Generator:
+    def rng(self) -> np.random.Generator:
         """All that happens by chance in it."""
         return np.random.default_rng(self.seed)
 

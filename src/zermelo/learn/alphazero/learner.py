@@ -69,22 +69,22 @@ class Chunk(NamedTuple):
 
 
 def play(
-    game: TensorGame, playing: Playing, search: Search, done: float, dice: torch.Generator
+    game: TensorGame, playing: Playing, search: Search, done: float, rng: torch.Generator
 ) -> tuple[Chunk, Tensor]:
     """(a chunk, how its games ended for the first player)."""
-    pool = _starts(game, playing, dice)
-    state = _drawn(pool, playing.games, dice)
+    pool = _starts(game, playing, rng)
+    state = _drawn(pool, playing.games, rng)
     full = playing.simulations_at(done)
     parts: list[tuple[Tensor, ...]] = []
     results = []
     for _ in range(playing.plies):
-        capped = playing.capped > 0 and _uniform(game, 1, dice).item() < playing.capped
-        noise = _noise(game, playing, dice)
+        capped = playing.capped > 0 and _uniform(game, 1, rng).item() < playing.capped
+        noise = _noise(game, playing, rng)
         found = search(state, noise, max(1, full // _CAP) if capped else full)
         proven = found.proven != UNKNOWN
-        curious = _uniform(game, playing.games, dice) < playing.curious
-        drawn = any_of(game.judge(state).moves, dice)
-        after = game.play(state, torch.where(curious, drawn, _chosen(playing, found, dice)))
+        curious = _uniform(game, playing.games, rng) < playing.curious
+        drawn = any_of(game.judge(state).moves, rng)
+        after = game.play(state, torch.where(curious, drawn, _chosen(playing, found, rng)))
         over, value = game.result(after)
         # What is proven is over: a search will always find what is left of it.
         worth = torch.where(proven, found.proven, -value).float()
@@ -95,7 +95,7 @@ def play(
         worth = torch.where(over, worth, found.value)
         parts.append((torch.stack(state, 1), found.policy, found.value, ends, worth, learned))
         results.append(torch.where(state[-1] == 0, worth, -worth)[over])
-        fresh = _drawn(pool, playing.games, dice)
+        fresh = _drawn(pool, playing.games, rng)
         state = tuple(torch.where(over, new, old) for new, old in zip(fresh, after, strict=True))
     words, policies, roots, overs, worths, learned = map(torch.stack, zip(*parts, strict=True))
     values = targets(roots, overs, worths, playing.mixed)
@@ -115,16 +115,16 @@ def targets(roots: Tensor, overs: Tensor, worths: Tensor, mixed: float) -> Tenso
     return found
 
 
-def _starts(game: TensorGame, playing: Playing, dice: torch.Generator) -> State:
+def _starts(game: TensorGame, playing: Playing, rng: torch.Generator) -> State:
     """Where games begin: at the start, or where some plies lead that do not lose at once."""
     number = _POOL * playing.games
     begun = game.start(number)
     state, found = begun, begun
-    plies = (_uniform(game, number, dice) * playing.start_plies).long() + 1
-    plies = torch.where(_uniform(game, number, dice) < playing.starts, plies, 0)
+    plies = (_uniform(game, number, rng) * playing.start_plies).long() + 1
+    plies = torch.where(_uniform(game, number, rng) < playing.starts, plies, 0)
     for ply in range(1, playing.start_plies + 1):
         moves = game.judge(state).moves
-        state = game.play(state, any_of(moves, dice))
+        state = game.play(state, any_of(moves, rng))
         over, _value = game.result(state)
         state = tuple(torch.where(over, a, b) for a, b in zip(begun, state, strict=True))
         here = plies == ply
@@ -132,36 +132,36 @@ def _starts(game: TensorGame, playing: Playing, dice: torch.Generator) -> State:
     return found
 
 
-def _drawn(pool: State, number: int, dice: torch.Generator) -> State:
-    places = torch.randint(len(pool[0]), (number,), device=dice.device, generator=dice)
+def _drawn(pool: State, number: int, rng: torch.Generator) -> State:
+    places = torch.randint(len(pool[0]), (number,), device=rng.device, generator=rng)
     return tuple(words[places] for words in pool)
 
 
-def _uniform(game: TensorGame, number: int, dice: torch.Generator) -> Tensor:
-    return torch.rand(number, device=game.device, generator=dice)
+def _uniform(game: TensorGame, number: int, rng: torch.Generator) -> Tensor:
+    return torch.rand(number, device=game.device, generator=rng)
 
 
-def any_of(moves: Tensor, dice: torch.Generator) -> Tensor:
+def any_of(moves: Tensor, rng: torch.Generator) -> Tensor:
     """One of the marked actions of each row."""
-    chances = torch.rand(moves.shape, device=moves.device, generator=dice)
+    chances = torch.rand(moves.shape, device=moves.device, generator=rng)
     return (moves * (chances + 1e-3)).argmax(1)
 
 
-def _noise(game: TensorGame, playing: Playing, dice: torch.Generator) -> Tensor:
+def _noise(game: TensorGame, playing: Playing, rng: torch.Generator) -> Tensor:
     """Gumbel's, or by PUCT Dirichlet's."""
     shape = playing.games, game.num_actions
     if playing.rule == "puct":
         parts = torch.full(shape, _DIRICHLET / game.num_actions, device=game.device)
         # The distribution of the public module cannot be given dice of one's own.
-        drawn = torch._standard_gamma(parts, generator=dice)  # noqa: SLF001
+        drawn = torch._standard_gamma(parts, generator=rng)  # noqa: SLF001
         return drawn / drawn.sum(1, keepdim=True).clamp(min=1e-9)
-    return torch.empty(shape, device=game.device).exponential_(generator=dice).log_().neg_()
+    return torch.empty(shape, device=game.device).exponential_(generator=rng).log_().neg_()
 
 
-def _chosen(playing: Playing, found: Found, dice: torch.Generator) -> Tensor:
+def _chosen(playing: Playing, found: Found, rng: torch.Generator) -> Tensor:
     """The search's move; by PUCT one as likely as it was visited."""
     if playing.rule == "puct":
-        return torch.multinomial(found.policy, 1, generator=dice).squeeze(1)
+        return torch.multinomial(found.policy, 1, generator=rng).squeeze(1)
     moves: Tensor = found.actions
     return moves
 
@@ -193,9 +193,9 @@ class Replay:
         for mine, its in zip(self.rows, chunk, strict=True):
             mine[: self.used] = its.to(mine.device)
 
-    def draw(self, updates: int, batch: int, dice: torch.Generator) -> Tensor:
+    def draw(self, updates: int, batch: int, rng: torch.Generator) -> Tensor:
         """The places of so many batches."""
-        return torch.randint(self.used, (updates, batch), device=dice.device, generator=dice)
+        return torch.randint(self.used, (updates, batch), device=rng.device, generator=rng)
 
 
 class Learner:

@@ -41,10 +41,10 @@ def on_device(
     net = net.to(torch.bfloat16 if device == "cuda" else torch.float32)
     net = net.to(device, memory_format=torch.channels_last)
     judge = compiled_judge(net, device)
-    dice = torch.Generator(device=device).manual_seed(1)
+    rng = torch.Generator(device=device).manual_seed(1)
     state = rules.start(games)
     for _ in range(PLIES):
-        state = rules.play(state, any_of(rules.legal(state), dice))
+        state = rules.play(state, any_of(rules.legal(state), rng))
     planes = rules.planes(state)
     search = Search(rules, judge, games, simulations, recorded=device == "cuda")
     noise = -torch.empty((games, rules.num_actions), device=device).exponential_().log()

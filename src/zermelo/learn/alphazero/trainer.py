@@ -55,10 +55,10 @@ class ZeroRollouts:
         self.net.load_state_dict(torch_arrays.tensors(weights, ""))
         if self._quick is not None:
             self._quick.load(self.net)
-        seed = int(order.dice.integers(1 << 62))
-        dice = torch.Generator(device=self.game.device).manual_seed(seed)
+        seed = int(order.rng.integers(1 << 62))
+        rng = torch.Generator(device=self.game.device).manual_seed(seed)
         with torch.no_grad():
-            chunk, results = alphazero.play(self.game, self.playing, self._search, order.done, dice)
+            chunk, results = alphazero.play(self.game, self.playing, self._search, order.done, rng)
         found = chunk._asdict() | {"results": results.to(torch.int8)}
         found["policies"] = chunk.policies.to(torch.float16)
         return {name: tensor.contiguous().cpu().numpy() for name, tensor in found.items()}
@@ -144,7 +144,7 @@ class Zero:
             average=settings.average,
             clip=settings.clip,
         )
-        self.dice = torch.Generator(device=self.device).manual_seed(seed)
+        self.rng = torch.Generator(device=self.device).manual_seed(seed)
         crew = crew or Alone(ZeroRollouts(recipe, game, device))
         self.harvest = Harvest(crew, self._weights, seed)
         self.results: list[int] = []  #: how the last games ended for the first player
@@ -178,9 +178,9 @@ class Zero:
     def _learn(self) -> tuple[float, float, float]:
         """The updates for one chunk: (losses of policy and value, rate)."""
         settings, number = self.settings, self.recipe.selfplay.updates
-        places = self.replay.draw(number, settings.batch, self.dice)
+        places = self.replay.draw(number, settings.batch, self.rng)
         images = self.game.num_turns if settings.canonical else 1
-        turns = torch.randint(images, places.shape, device=self.device, generator=self.dice)
+        turns = torch.randint(images, places.shape, device=self.device, generator=self.rng)
         total = torch.zeros(2, device=self.device)
         rate = 0.0
         for update in range(number):
@@ -237,7 +237,7 @@ class Zero:
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Weights, optimiser, replay, all dice, and how many chunks were played."""
         arrays = torch_arrays.to_arrays(self._nets(), self.learner.optimiser)
-        arrays["dice"] = self.dice.get_state().numpy()
+        arrays["dice"] = self.rng.get_state().numpy()
         for name, rows in self.replay.rows._asdict().items():
             arrays[_REPLAY + name] = rows[: self.replay.used].cpu().numpy()
         about = {
@@ -251,7 +251,7 @@ class Zero:
     def load_arrays(self, arrays: Arrays, about: dict[str, Any]) -> None:
         """As it was."""
         torch_arrays.load_arrays(arrays, self._nets(), self.learner.optimiser)
-        self.dice.set_state(torch.from_numpy(arrays["dice"].copy()))
+        self.rng.set_state(torch.from_numpy(arrays["dice"].copy()))
         chunk = Chunk(*(torch.from_numpy(arrays[_REPLAY + n]) for n in Chunk._fields))
         self.replay.load(chunk, int(about["next"]))
         self.learner.updates = int(about["updates"])

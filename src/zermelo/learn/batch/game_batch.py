@@ -106,18 +106,18 @@ def step_all(game: WordGame, states: Any, actions: Any, after: Any, rewards: Any
 @kernel("uint64, int64, int64[::1], uint64[:,::1]", common=False)
 def sample_all(game: WordGame, seed: Any, plies: Any, moves: Any, states: Any) -> Any:
     """Fill the rows with states that random play meets and that are not over."""
-    dice = word(seed)
+    rng = word(seed)
     stride = word(STRIDE)
     row = 0
     while row < len(states):
-        dice = word(dice + stride)
-        left = scale(mix(dice), plies)
+        rng = word(rng + stride)
+        left = scale(mix(rng), plies)
         state = game.initial()
         over, _value = game.result(state)
         while left > 0 and not over:
             count = game.list_moves(state, False, moves)  # noqa: FBT003 - compiled
-            dice = word(dice + stride)
-            state = game.play(state, int(moves[scale(mix(dice), count)]))
+            rng = word(rng + stride)
+            state = game.play(state, int(moves[scale(mix(rng), count)]))
             over, _value = game.result(state)
             left -= 1
         if not over:

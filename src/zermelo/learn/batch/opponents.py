@@ -17,30 +17,30 @@ CAREFUL = "careful"  #: random, but for moves that lose at once
 
 
 def opponents_for(
-    recipe: "Recipe", game: WordGame, seed: int, dice: np.random.Generator
+    recipe: "Recipe", game: WordGame, seed: int, rng: np.random.Generator
 ) -> dict[str, Policy]:
     """Those of a recipe's phases, by name, but for the learner itself."""
     specs = {phase.opponent: None for phase in recipe.learning.phases}
-    return {spec: opponent(spec, game, seed, dice) for spec in specs if spec not in OWN}
+    return {spec: opponent(spec, game, seed, rng) for spec in specs if spec not in OWN}
 
 
-def opponent(spec: str, game: WordGame, seed: int, dice: np.random.Generator) -> Policy:
+def opponent(spec: str, game: WordGame, seed: int, rng: np.random.Generator) -> Policy:
     """A player as a policy; all but those with dice always answer a state in the same way."""
     if spec == "random":
-        return random_policy(dice)
+        return random_policy(rng)
     if spec == CAREFUL:
-        return careful_policy(Many(game), dice)
+        return careful_policy(Many(game), rng)
     choices = Choices(game, spec, seed)
     return lambda states, _legal: np.array([choices[tuple(map(int, row))] for row in states])
 
 
-def careful_policy(many: Many, dice: np.random.Generator) -> Policy:
+def careful_policy(many: Many, rng: np.random.Generator) -> Policy:
     """Every legal move that does not lose at once with the same chance; any, where all do."""
 
     def choose(states: np.ndarray, legal: np.ndarray) -> np.ndarray:
         rows, actions = (np.ascontiguousarray(part) for part in np.nonzero(legal))
         _, rewards, _ = many.step(np.ascontiguousarray(states[rows]), actions)
-        wanted = dice.random(legal.shape)
+        wanted = rng.random(legal.shape)
         wanted[rows, actions] -= rewards < 0
         return np.asarray(masked_argmax(wanted, legal))
 

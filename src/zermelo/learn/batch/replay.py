@@ -65,13 +65,13 @@ class Replay:
         if self.alpha and len(places):
             self._weigh(places, np.full(len(places), self._most))
 
-    def draw(self, number: int, dice: np.random.Generator) -> Batch:
+    def draw(self, number: int, rng: np.random.Generator) -> Batch:
         """So many, with what makes up for drawing some more often than others."""
         if not self.alpha:
-            places = dice.integers(0, len(self), number)
+            places = rng.integers(0, len(self), number)
             weights = np.ones(number, np.float32)
         else:
-            places = self._find(dice.random(number) * self._sums[1])
+            places = self._find(rng.random(number) * self._sums[1])
             chances = self._sums[places + len(self._sums) // 2] / self._sums[1]
             weights = (len(self) * chances) ** -self.beta
             weights = (weights / weights.max()).astype(np.float32)

@@ -176,7 +176,7 @@ def train(
     replay: Replay,
     opponents: dict[str, Policy],
     league: list[QNetwork],
-    dice: np.random.Generator,
+    rng: np.random.Generator,
 ) -> Iterator[Report]:
     """Play, remember, learn, until the updates are done; a report after each."""
     settings = learner.settings
@@ -188,13 +188,13 @@ def train(
         acting.fade(done)
         opponent = opponents.get(phase.opponent)
         if phase.opponent == "league" and league:
-            opponent = learner.policy(league[int(dice.integers(len(league)))])
+            opponent = learner.policy(league[int(rng.integers(len(league)))])
         for _ in range(settings.moves):
             replay.add(acting.step(learner.policy(), opponent, epsilon))
         if len(replay) < settings.warm_up:
             continue
         rate = settings.rate(done)
-        batch = replay.draw(settings.batch, dice)
+        batch = replay.draw(settings.batch, rng)
         loss, value, errors = learner.learn(batch, rate)
         replay.learned(batch.places, errors)
         if settings.league and learner.updates % settings.league == 0:

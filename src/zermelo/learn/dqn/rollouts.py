@@ -89,7 +89,7 @@ class Playing(Protocol):
 
     many: Many
 
-    def load(self, weights: Arrays, dice: np.random.Generator) -> None:
+    def load(self, weights: Arrays, rng: np.random.Generator) -> None:
         """Take over what was learned."""
 
     def policies(self) -> tuple[Policy, Policy | None]:
@@ -109,14 +109,14 @@ class QRollouts:
         from zermelo.learn.dqn.learner import phase_at
         from zermelo.learn.dqn.trainer import acting_for
 
-        recipe, dice = self.recipe, order.dice
-        self.playing.load(weights, dice)
+        recipe, rng = self.recipe, order.rng
+        self.playing.load(weights, rng)
         phase, within = phase_at(recipe.learning.phases, order.done)
         epsilon = order.curiosity(phase.epsilon(within))
         own, older = self.playing.policies()
-        opponents = opponents_for(recipe, self.game, order.seed[0], dice)
+        opponents = opponents_for(recipe, self.game, order.seed[0], rng)
         opponent = older if phase.opponent == "league" else opponents.get(phase.opponent)
-        acting = acting_for(recipe, self.playing.many, dice)
+        acting = acting_for(recipe, self.playing.many, rng)
         acting.fade(order.done)
         results: list[int] = []
         moves = []

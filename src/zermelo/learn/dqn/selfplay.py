@@ -75,10 +75,10 @@ class Acting:
         self,
         many: Many,
         rules: Rules,
-        dice: np.random.Generator,
+        rng: np.random.Generator,
         potential: Potential | None = None,
     ) -> None:
-        self.many, self.rules, self.dice, self.potential = many, rules, dice, potential
+        self.many, self.rules, self.rng, self.potential = many, rules, rng, potential
         games, span, words = rules.games, rules.span, many.game.num_words
         self.seats: NDArray[Any] = np.array(rules.seats)[np.arange(games) % len(rules.seats)]
         self.states: NDArray[Any] = self._started(games)
@@ -104,10 +104,10 @@ class Acting:
         states = self.many.start(number)
         for action in self.rules.opening:
             states, _, _ = self.many.step(states, np.full(number, action))
-        drawn = self.dice.random(number) < self.rules.sampled
+        drawn = self.rng.random(number) < self.rules.sampled
         if drawn.any():
             longest = self.many.game.longest(self.many.game.initial())
-            seed = int(self.dice.integers(1 << 62))
+            seed = int(self.rng.integers(1 << 62))
             states[drawn] = self.many.sampled(int(drawn.sum()), longest, seed)
         return states
 
@@ -121,8 +121,8 @@ class Acting:
         own = np.ones(len(states), np.bool_)
         if opponent is not None:
             own = states[:, -1].astype(np.int64) == self.seats
-        random = self.dice.random(len(states)) < epsilon
-        actions = (self.dice.random(legal.shape) * legal).argmax(1)
+        random = self.rng.random(len(states)) < epsilon
+        actions = (self.rng.random(legal.shape) * legal).argmax(1)
         thinks = own & ~random
         if thinks.any():
             actions[thinks] = learner(states[thinks], legal[thinks])
@@ -203,6 +203,6 @@ def masked_argmax(values: Any, legal: Any) -> Any:
     return np.where(legal, values, -np.inf).argmax(1)
 
 
-def random_policy(dice: np.random.Generator) -> Policy:
+def random_policy(rng: np.random.Generator) -> Policy:
     """Every legal move with the same chance."""
-    return lambda _states, legal: (dice.random(legal.shape) * legal).argmax(1)
+    return lambda _states, legal: (rng.random(legal.shape) * legal).argmax(1)

@@ -23,10 +23,10 @@ class Supervised:
     """A network and its labels."""
 
     def __init__(
-        self, recipe: Recipe, game: WordGame, dice: np.random.Generator, device: str = "cpu"
+        self, recipe: Recipe, game: WordGame, rng: np.random.Generator, device: str = "cpu"
     ) -> None:
         self.learner = learner_for(recipe, game, device)
-        self.many, self.dice, self.labels = self.learner.many, dice, labels(game)
+        self.many, self.rng, self.labels = self.learner.many, rng, labels(game)
 
     @property
     def updates(self) -> int:
@@ -39,7 +39,7 @@ class Supervised:
         weights = np.ones(settings.batch, np.float32)
         while self.updates < settings.updates:
             rate = settings.rate(self.updates / settings.updates)
-            places = self.dice.integers(0, len(self.labels.actions), settings.batch)
+            places = self.rng.integers(0, len(self.labels.actions), settings.batch)
             drawn = Transitions(*(column[places] for column in self.labels))
             loss, _, _ = self.learner.learn(Batch(drawn, places, weights), rate)
             yield dqn.Report(self.updates, loss, float(drawn.returns.mean()), 0.0, rate, [])
@@ -57,13 +57,13 @@ class Supervised:
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The labels are made anew."""
-        about = {"updates": self.updates, "dice": self.dice.bit_generator.state}
+        about = {"updates": self.updates, "dice": self.rng.bit_generator.state}
         return {k: np.ascontiguousarray(a) for k, a in learner_arrays(self.learner).items()}, about
 
     def load_arrays(self, arrays: dict[str, Any], about: dict[str, Any]) -> None:
         """As it was."""
         load_learner(self.learner, arrays, int(about["updates"]))
-        self.dice.bit_generator.state = about["dice"]
+        self.rng.bit_generator.state = about["dice"]
 
 
 def labels(game: WordGame) -> Transitions:

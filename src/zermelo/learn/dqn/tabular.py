@@ -71,15 +71,15 @@ class Tabular:
         self,
         recipe: "Recipe",
         game: WordGame,
-        dice: np.random.Generator,
+        rng: np.random.Generator,
         opponents: dict[str, Policy],
         sent: "Sent | None" = None,
     ) -> None:
-        self.settings, self.many, self.dice = recipe.learning, Many(game), dice
+        self.settings, self.many, self.rng = recipe.learning, Many(game), rng
         self.phase = recipe.learning.phases[0]
         self.opponent = opponents.get(self.phase.opponent)
         self.table = Table(game.num_words, game.num_actions)
-        self.acting: Source = sent or Acting(self.many, recipe.acting, dice)
+        self.acting: Source = sent or Acting(self.many, recipe.acting, rng)
         self.updates = 0
         if sent is not None:
             sent.begin(lambda: self.exported()[0])
@@ -139,7 +139,7 @@ class Tabular:
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The table, the games in progress, and the dice."""
         arrays = {"table.states": self.table.states, "table.values": self.table.q}
-        about = {"updates": self.updates, "dice": self.dice.bit_generator.state}
+        about = {"updates": self.updates, "dice": self.rng.bit_generator.state}
         return arrays | self.acting.to_arrays(), about
 
     def load_arrays(self, arrays: dict[str, Any], about: dict[str, Any]) -> None:
@@ -147,7 +147,7 @@ class Tabular:
         self.table.load(arrays["table.states"], arrays["table.values"])
         self.acting.load_arrays(arrays)
         self.updates = int(about["updates"])
-        self.dice.bit_generator.state = about["dice"]
+        self.rng.bit_generator.state = about["dice"]
 
 
 class TablePlaying:
@@ -157,9 +157,9 @@ class TablePlaying:
         self._own = Tabular(recipe, game, np.random.default_rng(0), {})
         self.many = self._own.many
 
-    def load(self, weights: dict[str, Any], dice: np.random.Generator) -> None:
+    def load(self, weights: dict[str, Any], rng: np.random.Generator) -> None:
         """Take over what was learned."""
-        del dice
+        del rng
         self._own.table.load(weights["states"], weights["values"])
 
     def policies(self) -> tuple[Policy, Policy | None]:

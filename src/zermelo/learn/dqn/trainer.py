@@ -29,16 +29,16 @@ class Deep:
         self,
         recipe: Recipe,
         game: WordGame,
-        dice: np.random.Generator,
+        rng: np.random.Generator,
         opponents: dict[str, Policy],
         device: str = "cpu",
         sent: Sent | None = None,
     ) -> None:
         self.learner = learner_for(recipe, game, device)
-        self.many, self.dice, self.opponents = self.learner.many, dice, opponents
+        self.many, self.rng, self.opponents = self.learner.many, rng, opponents
         kept = recipe.replay
         self.replay = Replay(kept.size, game.num_words, kept.alpha, kept.beta)
-        self.acting: Source = sent or acting_for(recipe, self.many, dice)
+        self.acting: Source = sent or acting_for(recipe, self.many, rng)
         self.league: list[QNetwork] = []  #: older selves
         if sent is not None:
             sent.begin(self._weights)
@@ -51,7 +51,7 @@ class Deep:
     def steps(self) -> Iterator[dqn.Report]:
         """The loop of `dqn`."""
         return dqn.train(
-            self.learner, self.acting, self.replay, self.opponents, self.league, self.dice
+            self.learner, self.acting, self.replay, self.opponents, self.league, self.rng
         )
 
     def close(self) -> None:
@@ -63,7 +63,7 @@ class Deep:
         """What a crew needs to play: the network as it is, and an older self."""
         arrays = torch_arrays.net_arrays(NET, self.learner.net)
         if self.league:
-            older = self.league[int(self.dice.integers(len(self.league)))]
+            older = self.league[int(self.rng.integers(len(self.league)))]
             arrays |= torch_arrays.net_arrays(OLDER, older)
         return {name: array.copy() for name, array in arrays.items()}
 
@@ -84,7 +84,7 @@ class Deep:
         about = {
             "updates": self.updates,
             "league": len(self.league),
-            "dice": self.dice.bit_generator.state,
+            "dice": self.rng.bit_generator.state,
         }
         return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, about
 
@@ -96,14 +96,14 @@ class Deep:
         load_learner(self.learner, arrays, int(about["updates"]))
         self.acting.load_arrays(arrays)
         self.replay.load_arrays(arrays)
-        self.dice.bit_generator.state = about["dice"]
+        self.rng.bit_generator.state = about["dice"]
 
 
-def acting_for(recipe: Recipe, many: Many, dice: np.random.Generator) -> Acting:
+def acting_for(recipe: Recipe, many: Many, rng: np.random.Generator) -> Acting:
     """Games as a recipe wants them."""
     asked = recipe.shaping
     potential = shaping.make(asked.name, many, asked.fade) if asked.name else None
-    return Acting(many, recipe.acting, dice, potential)
+    return Acting(many, recipe.acting, rng, potential)
 
 
 class DeepPlaying:
@@ -115,14 +115,14 @@ class DeepPlaying:
         self.older, self.has_older = copy.deepcopy(self.chooser.net), False
         self.many = self.chooser.many
 
-    def load(self, weights: dict[str, Any], dice: np.random.Generator) -> None:
+    def load(self, weights: dict[str, Any], rng: np.random.Generator) -> None:
         """Take over what was learned."""
         self.chooser.net.load_state_dict(torch_arrays.tensors(weights, NET))
         older = torch_arrays.tensors(weights, OLDER)
         self.has_older = bool(older)
         if older:
             self.older.load_state_dict(older)
-        noise = torch.Generator().manual_seed(int(dice.integers(1 << 62)))
+        noise = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
         self.chooser.net.renew_noise(noise)
 
     def policies(self) -> tuple[Policy, Policy | None]:

@@ -71,7 +71,7 @@ class Value:
         rate = self.settings.rate.begin
         self.optimiser = torch.optim.Adam(self.net.parameters(), lr=rate, fused=True)
         self.replay = Replay(recipe.replay.size, game.num_words)
-        self.dice = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(seed)
         self.harvest = Harvest(crew, self.average.exported, seed)
         self.looking = looking_for(recipe, game)
         self.updates = 0
@@ -102,8 +102,8 @@ class Value:
     def learn(self, rate: float) -> tuple[float, float]:
         """One update; returns the loss and the mean value. Symmetric states take turns."""
         settings = self.settings
-        drawn = self.replay.draw(settings.batch, self.dice).drawn
-        turns = self.dice.integers(0, self.many.num_turns, settings.batch)
+        drawn = self.replay.draw(settings.batch, self.rng).drawn
+        turns = self.rng.integers(0, self.many.num_turns, settings.batch)
         wanted = torch.from_numpy(drawn.returns).to(self.device)
         if drawn.factors.any():
             with torch.no_grad():
@@ -152,7 +152,7 @@ class Value:
             "updates": self.updates,
             "chunks": self.harvest.taken,
             "results": self.results,
-            "dice": self.dice.bit_generator.state,
+            "dice": self.rng.bit_generator.state,
         }
         return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, about
 
@@ -162,7 +162,7 @@ class Value:
         self.replay.load_arrays(arrays)
         self.updates, self.results = int(about["updates"]), list(about["results"])
         self.harvest.restart(int(about["chunks"]))
-        self.dice.bit_generator.state = about["dice"]
+        self.rng.bit_generator.state = about["dice"]
 
     def _nets(self) -> dict[str, Network]:
         return {"net.": self.net, "slow.": self.slow, "average.": self.average}
@@ -203,26 +203,26 @@ class ValueRollouts:
 
     def __call__(self, weights: Arrays, order: Order) -> Arrays:
         """A chunk: transitions, and how the games ended for the learner."""
-        recipe, dice, many = self.recipe, order.dice, self.many
+        recipe, rng, many = self.recipe, order.rng, self.many
         self.looking.load(weights)
         phase, within = dqn.phase_at(recipe.learning.phases, order.done)
         epsilon = order.curiosity(phase.epsilon(within))
-        opponents = opponents_for(recipe, many.game, order.seed[0], dice)
+        opponents = opponents_for(recipe, many.game, order.seed[0], rng)
         opponent = opponents.get(phase.opponent)
         number = recipe.acting.games
-        states, results = self._started(number, dice), np.zeros(number, np.int64)
+        states, results = self._started(number, rng), np.zeros(number, np.int64)
         seats, games = np.arange(number) % 2, np.arange(number)
         by_search = recipe.searching.targets == "search"
         found: list[Transitions] = []
         while len(games):
             legal = many.masks(states)
-            actions = (dice.random(legal.shape) * legal).argmax(1)
+            actions = (rng.random(legal.shape) * legal).argmax(1)
             own = np.ones(len(games), np.bool_)
             if opponent is not None:
                 own = states[:, -1].astype(np.int64) == seats[games]
                 if not own.all():
                     actions[~own] = opponent(states[~own], legal[~own])
-            curious = dice.random(len(games)) < epsilon
+            curious = rng.random(len(games)) < epsilon
             asked = own if by_search else own & ~curious
             settled = np.zeros(len(games), np.int64)
             if asked.any():
@@ -230,7 +230,7 @@ class ValueRollouts:
                 if by_search:
                     found += taught
                     settled[asked] = np.where(decided, np.sign(worths.max(1)), 0)
-                noisy = worths + _NOISE * dice.gumbel(size=worths.shape)
+                noisy = worths + _NOISE * rng.gumbel(size=worths.shape)
                 best = np.where(legal[asked], noisy, -np.inf).argmax(1)
                 actions[asked] = np.where(curious[asked], actions[asked], best)
             after, rewards, over = many.step(states, actions)
@@ -259,12 +259,12 @@ class ValueRollouts:
         soon = self.recipe.acting.gamma**searching.depth
         return worths, decided & (np.abs(worths.max(1)) >= soon), taught
 
-    def _started(self, number: int, dice: np.random.Generator) -> Any:
+    def _started(self, number: int, rng: np.random.Generator) -> Any:
         """From the start, or from wherever random moves lead."""
         states = self.many.start(number)
-        drawn = dice.random(number) < self.recipe.acting.sampled
+        drawn = rng.random(number) < self.recipe.acting.sampled
         if drawn.any():
-            seed = int(dice.integers(1 << 62))
+            seed = int(rng.integers(1 << 62))
             plies = self.recipe.searching.opening
             states[drawn] = self.many.sampled(int(drawn.sum()), plies, seed)
         return states

@@ -185,14 +185,14 @@ def _trainer(recipe: Recipe, game: WordGame, seed: int, device: str, crew: Crew 
         return Value(recipe, game, seed, crew, device)
     if recipe.kind == "alphazero":
         return Zero(recipe, game, seed, crew, device)
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     if recipe.kind == "supervised":
-        return Supervised(recipe, game, dice, device)
-    opponents = opponents_for(recipe, game, seed, dice)
+        return Supervised(recipe, game, rng, device)
+    opponents = opponents_for(recipe, game, seed, rng)
     sent = None if crew is None else Sent(recipe, crew, seed)
     if recipe.kind == "tabular":
-        return Tabular(recipe, game, dice, opponents, sent)
-    return Deep(recipe, game, dice, opponents, device, sent)
+        return Tabular(recipe, game, rng, opponents, sent)
+    return Deep(recipe, game, rng, opponents, device, sent)
 
 
 def follow(run: Run, trainer: Trainer, progress: Callable[[Progress], None] | None = None) -> None:

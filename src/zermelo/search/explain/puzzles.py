@@ -37,26 +37,26 @@ def make(game: Any, plies: int, seed: int, seconds: float = _SECONDS) -> Puzzle:
     if not isinstance(game, WordGame) or game.ply_cost == 0 or game.grid is None:
         msg = f"there are no puzzles of {game.spec}: it takes a line game of up to 64 cells"
         raise NoPuzzle(msg)
-    dice = random.Random(f"{game.spec} {plies} {seed}")
+    rng = random.Random(f"{game.spec} {plies} {seed}")
     solver = Solver(game, Settings(table_bits=18))
     clock = Clock()
     while clock.seconds < seconds and plies <= game.grid.size - _LEAST:
-        position = _wander(game, dice)
+        position = _wander(game, rng)
         if position is not None and _fits(solver, position, plies):
             return Puzzle(position, plies, seed)
     msg = f"no win in {plies} plies was found in {game.spec}: try another length"
     raise NoPuzzle(msg)
 
 
-def _wander(game: WordGame, dice: random.Random) -> Position | None:
+def _wander(game: WordGame, rng: random.Random) -> Position | None:
     """A random game without plain blunders, stopped somewhere; None if it was over by then."""
     assert game.grid is not None
     position = game.start()
-    for _ in range(dice.randrange(_LEAST, max(_LEAST + 1, game.grid.size - _LEAST))):
+    for _ in range(rng.randrange(_LEAST, max(_LEAST + 1, game.grid.size - _LEAST))):
         known, _, moves = game.quick(position.state)
         if known or not moves:
             return None
-        position = position.play_action(game.action_at(dice.choice(bits(moves))))
+        position = position.play_action(game.action_at(rng.choice(bits(moves))))
     return None if position.is_over else position
 
 

@@ -43,7 +43,7 @@ _NEVER = -1e9  # the mean of a child that is known to lose
 def grow(
     game: WordGame | BoardGame,
     control: Any,
-    dice: Any,  # one word
+    rng: Any,  # one word
     c: Any,  # how much uncertainty counts
     roots: Any,
     room: Any,
@@ -68,7 +68,7 @@ def grow(
                 count = game.list_moves(state, sure and node != ROOT, moves)
                 add_children(node, count, moves, control, nodes, actions)
             if nodes[node, TRIED] < nodes[node, COUNT]:
-                node = next_untried(node, dice, nodes, actions)
+                node = next_untried(node, rng, nodes, actions)
             else:
                 skips = node == ROOT and control[EVERY] != 0
                 weight = c * np.sqrt(np.log(nodes[node, VISITS]))
@@ -80,7 +80,7 @@ def grow(
         if nodes[node, PROVEN] != UNKNOWN:
             value = int(nodes[node, PROVEN]) - DRAWN
         else:
-            value, dice[0], _steps = game.play_out(state, word(dice[0]), moves)
+            value, rng[0], _steps = game.play_out(state, word(rng[0]), moves)
             value = -value
         # 3. Up to the root, the sides by turns.
         while node >= ROOT:
@@ -235,12 +235,12 @@ def add_children(node: Any, count: Any, moves: Any, control: Any, nodes: Any, ac
     control[USED] = first + count
 
 
-def next_untried(node: Any, dice: Any, nodes: Any, actions: Any) -> Any:
+def next_untried(node: Any, rng: Any, nodes: Any, actions: Any) -> Any:
     """One of the children that were not tried, by chance."""
     tried = nodes[node, TRIED]
     child = nodes[node, FIRST] + tried
-    dice[0] = word(word(dice[0]) + word(STRIDE))
-    other = child + scale(mix(word(dice[0])), int(nodes[node, COUNT] - tried))
+    rng[0] = word(word(rng[0]) + word(STRIDE))
+    other = child + scale(mix(word(rng[0])), int(nodes[node, COUNT] - tried))
     action = actions[other]
     actions[other] = actions[child]
     actions[child] = action
