@@ -9,9 +9,7 @@ Without the tab the answers are not known yet. A line that begins with # is a re
 one a file that `zermelo positions` made tells of which game it is, and how to make it again.
 """
 
-import hashlib
 import json
-import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
@@ -19,27 +17,27 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.core.errors import ZermeloError
+from zermelo.core.fingerprint import rules_fingerprint
 from zermelo.core.game import Game
 from zermelo.core.notation import shown
 from zermelo.core.position import Position
-from zermelo.grading.oracle import Verdict
+from zermelo.grading.oracle import MoveValues
 
 MAX_BYTES, MAX_POSITIONS = 16_000_000, 100_000
 _LETTERS = {"W": 1, "w": 1, "d": 0, "l": -1}
-_GAMES, _MAX_PLIES = 32, 200  # of a fingerprint
 _LEGEND = "# a letter for each legal move: W fastest win, w win, d draw, l loss"
 
 
-class BadSet(ZermeloError):
+class BadPositionSet(ZermeloError):
     """A file of positions that cannot be used, with the line and the reason."""
 
 
 @dataclass(frozen=True)
-class Graded:
+class LabelledPosition:
     """A position that is not over, with what every move is worth where that is known."""
 
     position: Position
-    verdict: Verdict | None = None
+    verdict: MoveValues | None = None
 
     def to_text(self) -> str:
         """Its line."""
@@ -51,7 +49,7 @@ class Graded:
         return text if self.verdict is None else f"{text}\t{_to_letters(self.verdict)}"
 
 
-def shipped(game: Game) -> dict[str, list[Graded]]:
+def load_shipped(game: Game) -> dict[str, list[LabelledPosition]]:
     """The sets that come with the package for a game, by name, the easy ones first.
 
     >>> import zermelo as z
@@ -66,7 +64,7 @@ def shipped(game: Game) -> dict[str, list[Graded]]:
     return found
 
 
-def read(path: Path, game: Game) -> list[Graded]:
+def read(path: Path, game: Game) -> list[LabelledPosition]:
     """The positions in a file; BadSet names the line that is wrong, and why."""
     try:
         with path.open("rb") as file:
@@ -74,19 +72,19 @@ def read(path: Path, game: Game) -> list[Graded]:
         text = data.decode()
     except OSError as error:
         msg = f"cannot read positions from {path}: {error.strerror}"
-        raise BadSet(msg) from None
+        raise BadPositionSet(msg) from None
     except UnicodeDecodeError:
         msg = f"{path} holds no positions: it is no text"
-        raise BadSet(msg) from None
+        raise BadPositionSet(msg) from None
     if len(data) > MAX_BYTES:
         msg = f"{path} has more than {MAX_BYTES:,} bytes: too many for a set of positions"
-        raise BadSet(msg)
+        raise BadPositionSet(msg)
     return parse(text, game, str(path))
 
 
-def parse(text: str, game: Game, name: str) -> list[Graded]:
+def parse(text: str, game: Game, name: str) -> list[LabelledPosition]:
     """The positions in a file's text."""
-    found: list[Graded] = []
+    found: list[LabelledPosition] = []
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1):
         try:
             if line.startswith("#"):
@@ -96,49 +94,50 @@ def parse(text: str, game: Game, name: str) -> list[Graded]:
             found.append(_parse_line(line, game))
         except ZermeloError as error:
             msg = f"{name}, line {number}: {error}"
-            raise BadSet(msg) from None
+            raise BadPositionSet(msg) from None
         if len(found) > MAX_POSITIONS:
             msg = f"{name} has more than {MAX_POSITIONS:,} positions"
-            raise BadSet(msg)
+            raise BadPositionSet(msg)
     if not found:
         msg = f"{name} holds no positions"
-        raise BadSet(msg)
+        raise BadPositionSet(msg)
     return found
 
 
-def _parse_line(line: str, game: Game) -> Graded:
+def _parse_line(line: str, game: Game) -> LabelledPosition:
     text, tab, letters = line.rstrip("\r").partition("\t")
     position = game.read(text)
     if position.is_over:
         msg = f"the game is over, there is no move to judge: {position.verdict}"
-        raise BadSet(msg)
-    return Graded(position, _from_letters(letters.strip(), position) if tab else None)
+        raise BadPositionSet(msg)
+    return LabelledPosition(position, _from_letters(letters.strip(), position) if tab else None)
 
 
-def _from_letters(letters: str, position: Position) -> Verdict:
+def _from_letters(letters: str, position: Position) -> MoveValues:
     actions = position.actions
     wrong = next((letter for letter in letters if letter not in _LETTERS), None)
     if wrong is not None:
         msg = f"{shown(wrong)} is no answer: a letter is W, w, d or l"
-        raise BadSet(msg)
+        raise BadPositionSet(msg)
     if len(letters) != len(actions):
         msg = f"{len(letters)} answers for {len(actions)} legal moves"
-        raise BadSet(msg)
+        raise BadPositionSet(msg)
     by_action = dict(zip(actions, letters, strict=True))
     fastest = frozenset(action for action, letter in by_action.items() if letter == "W")
-    return Verdict({a: _LETTERS[letter] for a, letter in by_action.items()}, fastest or None)
+    return MoveValues({a: _LETTERS[letter] for a, letter in by_action.items()}, fastest or None)
 
 
-def _to_letters(verdict: Verdict) -> str:
+def _to_letters(verdict: MoveValues) -> str:
     fastest = verdict.fastest or ()
     return "".join(
         "W" if action in fastest else "wdl"[1 - value] for action, value in verdict.values.items()
     )
 
 
-def to_text(graded: Iterable[Graded], game: Game, seed: int, command: str) -> str:
+def to_text(graded: Iterable[LabelledPosition], game: Game, seed: int, command: str) -> str:
     """A file's text."""
-    header = {"game": game.spec, "seed": seed, "command": command, "rules": fingerprint(game)}
+    rules = rules_fingerprint(game)
+    header = {"game": game.spec, "seed": seed, "command": command, "rules": rules}
     lines = [f"# {json.dumps(header)}", _LEGEND, *[one.to_text() for one in graded]]
     return "\n".join([*lines, ""])
 
@@ -154,25 +153,7 @@ def _check_header(line: str, game: Game) -> None:
     spec, rules = header.get("game", game.spec), header.get("rules")
     if spec != game.spec:
         msg = f"these are positions of {shown(str(spec))}, not of {game.spec}"
-        raise BadSet(msg)
-    if rules is not None and rules != fingerprint(game):
+        raise BadPositionSet(msg)
+    if rules is not None and rules != rules_fingerprint(game):
         msg = f"these positions were made with other rules of {game.spec}: make them anew"
-        raise BadSet(msg)
-
-
-def fingerprint(game: Game) -> str:
-    """A digest of what the rules do in some random games: legal moves and how they end.
-
-    It outlives every rewriting of the code that leaves the game the same.
-    """
-    rng = random.Random(game.spec)
-    digest = hashlib.sha256()
-    for _ in range(_GAMES):
-        state = game.initial()
-        for _ in range(_MAX_PLIES):
-            actions = game.actions(state)
-            digest.update(f"{actions} {game.result(state)[1] if not actions else ''};".encode())
-            if not actions:
-                break
-            state = game.play(state, actions[int(rng.random() * len(actions))])
-    return digest.hexdigest()[:16]
+        raise BadPositionSet(msg)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from zermelo.core.fingerprint import rules_fingerprint
 from zermelo.core.game import Game, WordGame
-from zermelo.grading.position_sets import fingerprint
 from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.game_batch import Many
 from zermelo.learn.dqn import tabular
@@ -96,7 +96,7 @@ def opened(run: str, game: Game, kind: str) -> tuple[Path, dict[str, Any], dict[
     if said.get("game") != game.spec:
         msg = f"{run} was trained for {said.get('game')}, not for {game.spec}"
         raise BadWeights(msg)
-    if not isinstance(game, WordGame) or said.get("rules") != fingerprint(game):
+    if not isinstance(game, WordGame) or said.get("rules") != rules_fingerprint(game):
         msg = f"{run} was trained when {game.spec} had other rules: train it anew"
         raise BadWeights(msg)
     arrays = packing.unpacked(path, arrays)
@@ -134,7 +134,7 @@ def about(game: WordGame, encoder: str, shape: dict[str, Any], **more: Any) -> d
     return {
         "format": _FORMAT,
         "game": game.spec,
-        "rules": fingerprint(game),
+        "rules": rules_fingerprint(game),
         "encoder": encoder,
         "shape": shape,
         **more,

@@ -19,18 +19,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from zermelo.core import home
 from zermelo.core.errors import ZermeloError
+from zermelo.core.files import write_atomically
+from zermelo.core.fingerprint import rules_fingerprint
 from zermelo.core.game import WordGame
-from zermelo.grading.position_sets import fingerprint
 from zermelo.learn.batch.game_batch import Many
 from zermelo.learn.models import model
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
-from zermelo.matches import saves
 
 if TYPE_CHECKING:
-    from zermelo.learn.config.recipes import Recipe
-    from zermelo.learn.dqn.learner import Report
+    from zermelo.learn.config.recipe import Recipe
+    from zermelo.learn.config.reports import Report
 
 CHECKPOINT, BEST, LOG, CARD = "checkpoint.safetensors", "best.safetensors", "log.jsonl", "card.json"
 _ASKED = "run.json"
@@ -99,7 +100,7 @@ class Run:
     def _own(self) -> dict[str, Any]:
         """What a file of this run must agree with."""
         recipe = json.loads(json.dumps(self.recipe.to_json()))
-        return {"recipe": recipe, "seed": self.seed, "rules": fingerprint(self.game)}
+        return {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
 
     def begin(self) -> None:
         """A folder for a new run; one that is there must not be lost by accident."""
@@ -112,7 +113,7 @@ class Run:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             text = json.dumps({**self._own(), **more}, indent=1)
-            weights_file.write_whole(self.folder / _ASKED, text.encode())
+            write_atomically(self.folder / _ASKED, text, durable=True, mode=0o644)
         except OSError as error:
             msg = f"cannot write to {self.folder}: {error.strerror}"
             raise BadRun(msg) from None
@@ -261,14 +262,14 @@ class Story:
     player: str  #: its spec, once it is finished
 
 
-def home() -> Path:
-    """Where runs are, unless their owner says."""
-    return saves.folder().parent / "runs"
+def runs_folder() -> Path:
+    """Return the folder of the runs whose folder the user does not name."""
+    return home.state_folder() / "runs"
 
 
 def find(name: str) -> Path:
     """The folder of a run, by its name or its path."""
-    for folder in (home() / name, Path(name)):
+    for folder in (runs_folder() / name, Path(name)):
         if (folder / _ASKED).is_file():
             return folder
     msg = f"there is no run {name!r}: zermelo runs lists them"
@@ -306,7 +307,7 @@ def _player_kind(recipe: dict[str, Any]) -> str:
 
 def stories(*more: Path) -> list[Story]:
     """Of the runs at home, and of those in some other folders that are still there."""
-    folders = [path.parent for path in sorted(home().glob(f"*/{_ASKED}"))]
+    folders = [path.parent for path in sorted(runs_folder().glob(f"*/{_ASKED}"))]
     folders += [path for path in dict.fromkeys(more) if path not in folders]
     found = []
     for folder in folders:

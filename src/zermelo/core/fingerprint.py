@@ -1,0 +1,83 @@
+"""Fingerprints of rules: how a file says which rules it was made with.
+
+Position sets, models, training runs, tablebases and opening books store `rules_fingerprint` and are
+refused where it differs. Tablebases and books claim proven values, so they also store
+`source_digest`, which catches an edit of a user's game that random play does not notice.
+"""
+
+import functools
+import hashlib
+import inspect
+import random
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from zermelo.core.game import Game
+
+_NUM_GAMES, _MAX_PLIES = 32, 200
+
+
+@functools.lru_cache(maxsize=256)
+def rules_fingerprint(game: Game) -> str:
+    """Return a digest of the legal actions and results in random games, seeded by the spec.
+
+    It depends on what the rules do and not on how they are written: moving, renaming or rewriting
+    code leaves it as it is.
+    """
+    rng = random.Random(game.spec)
+    digest = hashlib.sha256()
+    for _ in range(_NUM_GAMES):
+        state = game.initial()
+        for _ in range(_MAX_PLIES):
+            actions = game.actions(state)
+            digest.update(f"{actions} {game.result(state)[1] if not actions else ''};".encode())
+            if not actions:
+                break
+            state = game.play(state, actions[int(rng.random() * len(actions))])
+    return digest.hexdigest()[:16]
+
+
+@functools.lru_cache(maxsize=256)
+def source_digest(game: Game) -> str:
+    """Return a digest of the source of a game defined outside this package, "" for a built-in one.
+
+    It covers the modules of the game's classes and those in the same folder that they import from.
+    """
+    sources: dict[str, str] = {}
+    pending: list[type | ModuleType] = [c for c in type(game).__mro__ if _is_foreign(c.__module__)]
+    while pending:
+        item = pending.pop()
+        module = inspect.getmodule(item)
+        if module is None or _folder(module) is None:  # defined in a notebook, say
+            sources[str(item)] = _source(item)
+        elif module.__name__ not in sources:
+            sources[module.__name__] = _source(module)
+            pending += [m for m in _imported_modules(module) if _folder(m) == _folder(module)]
+    if not sources:
+        return ""
+    text = "\0".join(sources[name] for name in sorted(sources))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _is_foreign(module_name: str) -> bool:
+    package = module_name.partition(".")[0]
+    return package != __name__.partition(".")[0] and package not in sys.stdlib_module_names
+
+
+def _imported_modules(module: ModuleType) -> list[ModuleType]:
+    """Return the foreign modules that a module's global names come from."""
+    modules = (inspect.getmodule(value) for value in vars(module).values())
+    return [m for m in modules if m is not None and _is_foreign(m.__name__)]
+
+
+def _folder(module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return None if file is None else Path(file).parent
+
+
+def _source(item: type | ModuleType) -> str:
+    try:
+        return inspect.getsource(item)
+    except (OSError, TypeError):
+        return ""
