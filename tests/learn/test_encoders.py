@@ -107,6 +107,19 @@ def test_features_of_a_drawing() -> None:
     assert not found[35:].any()
 
 
+CROWDED = ".XX../.X.X./..XX./...../.XX.."  # twenty lines of four and twenty of three hold two
+
+
+def test_line_counts_are_capped_at_one() -> None:
+    """No three in a row, and far more than ten lines of each length with two stones."""
+    board = squava().position(CROWDED, to_move=0, unchecked=True)
+    assert naive_lines(board.game, board.board, 1, length=4, count=2) == 20
+    assert naive_lines(board.game, board.board, 1, length=3, count=2) == 20
+    found = encoded("squava", "features", CROWDED, 0)
+    assert found[25:31].tolist() == [0, 0, 1, 0, 1, 0]
+    assert encoded("squava", "features", CROWDED, 1)[25:31].tolist() == [0, 0, 0, 1, 0, 1]
+
+
 def squava() -> Any:
     return z.game("squava")
 
@@ -163,8 +176,9 @@ def naive_encoded(name: str, game: Any, state: Any) -> list[float]:
         return own + other + wins[0] + wins[1]
     both = (side, -side)
     short = [min(naive_lines(game, board, s, game.win, game.win - 1) / 5, 1.0) for s in both]
-    twos = [naive_lines(game, board, s, game.win, 2) / 10 for s in both]
-    losing = [naive_lines(game, board, s, game.lose, 2) / 10 if game.lose else 0.0 for s in both]
+    twos = [min(naive_lines(game, board, s, game.win, 2) / 10, 1.0) for s in both]
+    losing = [naive_lines(game, board, s, game.lose, 2) if game.lose else 0 for s in both]
+    losing = [min(count / 10, 1.0) for count in losing]
     inner = [r * 5 + c for r in (1, 2, 3) for c in (1, 2, 3)]
     centre = [sum(board[c] == s for c in inner) / 9 for s in both]
     stones = sum(map(abs, board))

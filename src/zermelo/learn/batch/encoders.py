@@ -189,8 +189,10 @@ def write_features(game: WordLineGame, state: Any, row: Any, found: Any) -> None
         own, other = (mine, theirs) if side == 0 else (theirs, mine)
         short = lines_of(game.win - 1, own, other, game.win, game.win_windows)
         found[row, 25 + side] = min(short / 5.0, 1.0)
-        found[row, 27 + side] = lines_of(2, own, other, game.win, game.win_windows) / 10.0
-        found[row, 29 + side] = lines_of(2, own, other, game.lose, game.lose_windows) / 10.0
+        twos = lines_of(2, own, other, game.win, game.win_windows)
+        found[row, 27 + side] = min(twos / 10.0, 1.0)
+        losing = lines_of(2, own, other, game.lose, game.lose_windows)
+        found[row, 29 + side] = min(losing / 10.0, 1.0)
         found[row, 31 + side] = popcount(own & word(_INNER)) / _CENTRE
     stones = popcount(mine | theirs)
     found[row, 33] = stones / 25.0
