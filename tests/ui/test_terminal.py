@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import zermelo as z
 from support.commands import zermelo
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -198,6 +199,29 @@ GAMES = {
     ),
     "engines": (["gomoku6", "--first", "greedy:seed=1", "--second", "minimax:2,seed=1"], ""),
 }
+
+
+@pytest.mark.parametrize(
+    ("spec", "typed", "echo"),
+    [
+        ("squava", "33", "c3 (33)"),
+        ("squava", "c3", "c3 (33)"),
+        ("tictactoe", "4", "b2 (4)"),
+        ("gomoku", "h8", "h8 (112)"),
+        ("connect4", "d", "4"),
+        ("reversi", "d3", "d3"),
+        ("line:rows=10,cols=5,win=4,lose=3", "c3", "c3"),
+    ],
+)
+def test_the_echo_shows_the_short_form_that_is_accepted(
+    home: Path, spec: str, typed: str, echo: str
+) -> None:
+    shown = zermelo("play", spec, "--second", "human", given=f"{typed}\n").stdout
+    assert f"You played: {echo}\n" in shown
+    move, _, digits = echo.partition(" ")
+    if digits:
+        game = z.game(spec)
+        assert game.parse_action(digits.strip("()")) == game.parse_action(move)
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -74,13 +74,16 @@ def _ask(sitting: Sitting) -> None:
             said = command.run(sitting, argument)
             print(said, end="\n" if said else "")
             return
+        before = match.position
         match.play(line)
     except ZermeloError as error:
         print(f"{sentence(error)} Type help for commands.")
         return
-    cell = match.position.last_cell
-    index = "" if cell is None or match.game.discs else f" ({cell})"
-    print(f"You played: {match.moves[-1]}{index}\n{sitting.board}")
+    move, cell = match.moves[-1], match.position.last_cell
+    # The digits that would have played this move, as the game itself reads them.
+    digits = "" if cell is None else match.game.cell_hint(before.state, cell)
+    echo = move if digits in ("", move) or match.game.discs else f"{move} ({digits})"
+    print(f"You played: {echo}\n{sitting.board}")
 
 
 def _reply(sitting: Sitting) -> None:
