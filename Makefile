@@ -1,7 +1,7 @@
 # Two commands do all set-up: `make studio` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
-# uv does not read pip's settings: hand it the folders where pip looks for wheels.
+# uv does not read pip's settings, so pass on the folders where pip looks for wheels.
 export UV_FIND_LINKS := $(or $(PIP_FIND_LINKS),$(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null))
 
 .PHONY: studio play test check proofs bench load clean
@@ -13,7 +13,7 @@ studio: .venv/studio
 play: .venv/core
 	@$(BIN)/zermelo play tictactoe --indices
 
-# What is compiled first, on all cores, no test has to wait for.
+# Kernels are compiled first, on all cores, so that no test has to wait for them.
 test: check
 	$(BIN)/zermelo warm
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not proof"
@@ -44,8 +44,8 @@ load: .venv/dev
 clean:
 	rm -rf .venv
 
-# uv is several times faster than pip, which does the same where uv cannot. Both leave bytecode, as
-# we do for ours: where Python may not write any, each start would compile all it imports anew.
+# uv is several times faster than pip, which is the fallback. Bytecode is compiled here because a
+# Python that may not write any would otherwise compile every import again at each start.
 extras := cluster,dev,envs,learn,peers,studio,tui,window
 define install
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
