@@ -18,7 +18,7 @@ from zermelo.core.bitboard import bits
 from zermelo.core.player import Limit
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.games.reversi.rules import Reversi
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solver import Solver
 
 _POSITIONS = 4000
@@ -89,8 +89,8 @@ def main(spec: str) -> None:
     while len(rows) < _POSITIONS:
         state = sample(game, rng)
         try:
-            sign = solver.sign(state, Clock(Limit(nodes=_NODES)))
-        except Stopped:
+            sign = solver.sign(state, SearchClock(Limit(nodes=_NODES)))
+        except SearchStopped:
             continue
         rows.append(features(game, state))
         values.append((1 + sign) / 2)

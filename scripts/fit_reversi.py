@@ -26,7 +26,7 @@ import numpy as np
 
 from zermelo.games.reversi import patterns
 from zermelo.games.reversi.rules import Reversi
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.runner import Runner
 
 _PLIES = 3  # looked ahead in play
@@ -77,7 +77,7 @@ def labelled(game: Reversi, lines: list[list[Any]]) -> tuple[Any, Any, Any]:
     exact: list[int] = []
     for begin in range(0, len(late), _BATCH):
         batch = [state for _, state in late[begin : begin + _BATCH]]
-        exact += solver.scores(batch, Clock())
+        exact += solver.scores(batch, SearchClock())
     rows = [(state, score, number) for (number, state), score in zip(late, exact, strict=True)]
     first = {number: (state[2], score) for state, score, number in reversed(rows)}
     for number, (player, score) in first.items():

@@ -10,7 +10,7 @@ from support.commands import answer, zermelo
 from zermelo.bench import measure, positions, signature, solve
 from zermelo.core.game import WordGame
 from zermelo.core.player import Limit
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax import runner as runners
 from zermelo.search.negamax.runner import Runner
 from zermelo.search.solver.solver import Settings, Solver
@@ -53,29 +53,29 @@ def test_scores_of_many_states_in_one_call(spec: str, stones: tuple[int, int], n
     """As the solver finds them one by one, with the same work as one that knows nothing."""
     game = word_game(spec)
     states = [p.state for p in positions.draw(game, stones, number)]
-    runner, clock = Runner(game, table_bits=16), Clock()
+    runner, clock = Runner(game, table_bits=16), SearchClock()
     together = runner.scores(states, clock)
     solver, nodes = Solver(game, Settings(table_bits=16, deepening=False)), 0
     for state, score in zip(states, together, strict=True):
         solver.forget()
         assert score == solver.score(state)
         solver.forget()
-        alone = Clock()
+        alone = SearchClock()
         solver.bounds(state, -game.far, game.far, alone)
         nodes += alone.nodes
     assert clock.nodes == nodes
-    assert runner.scores([], Clock()) == []
+    assert runner.scores([], SearchClock()) == []
 
 
 def test_scores_when_generations_run_out_and_when_stopped() -> None:
     game = word_game("connect4")
     states = positions.connect_four("middle", 8).states
     runner = Runner(game, table_bits=16)
-    once = runner.scores(states, Clock())
-    with pytest.raises(Stopped):
-        runner.scores(states, Clock(Limit(nodes=3000)))
+    once = runner.scores(states, SearchClock())
+    with pytest.raises(SearchStopped):
+        runner.scores(states, SearchClock(Limit(nodes=3000)))
     runner.control[runners.k.GENERATION] = (1 << 16) - 5
-    assert runner.scores(states, Clock()) == once
+    assert runner.scores(states, SearchClock()) == once
     assert runner.control[runners.k.GENERATION] == len(states)
 
 

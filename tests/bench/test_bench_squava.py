@@ -14,14 +14,14 @@ from zermelo.bench.squava import hybrid
 from zermelo.bench.squava import players as squava
 from zermelo.cli.bench import bench
 from zermelo.search.engines import WordEngine
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 
 pytest.importorskip("torch", reason="torch is not installed")
 from support.learners import GAME, OURS, PUBLISHED, tiny
 from zermelo.bench import actors
 from zermelo.bench.squava import phases
 from zermelo.learn.config import recipes
-from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.config.recipe import Recipe
 
 SOME = squava.graded(12)
 
@@ -89,8 +89,8 @@ def test_moves_as_they_come() -> None:
     state = GAME.position(moves="a1 c3 e5 b2").state
     found = []
     for ordering in (True, False):
-        engine, clock = WordEngine(GAME, ordering=ordering), Clock()
-        engine.start(4)
+        engine, clock = WordEngine(GAME, ordering=ordering), SearchClock()
+        engine.start_iteration(4)
         found.append((engine.search(state, 4, -engine.far, engine.far, clock), clock.nodes))
     (score, nodes), (other, more) = found
     assert score == other

@@ -16,7 +16,7 @@ from zermelo.core.position import Position
 from zermelo.games.reversi import patterns
 from zermelo.games.reversi.rules import Reversi
 from zermelo.search.count import count
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.runner import Runner
 from zermelo.search.solver.solver import Solver
 
@@ -243,7 +243,7 @@ def test_all_known_endgames() -> None:
 
 def scores(game: z.Game, states: list[tuple[int, ...]]) -> list[int]:
     assert isinstance(game, WordGame)
-    return Runner(game, table_bits=20).scores(states, Clock())
+    return Runner(game, table_bits=20).scores(states, SearchClock())
 
 
 class Awarded(Reversi):
@@ -320,7 +320,7 @@ def test_patterns_are_worth_what_their_lines_are() -> None:
         found = game.evaluate(state)
         assert abs(found - max(-63, min(63, expected))) <= 0.51
         assert {game.evaluate(game.moved(state, turn)) for turn in game.symmetries()} == {found}
-        assert runner.look_ahead(state, 0, -65, 65, Clock()) == found
+        assert runner.look_ahead(state, 0, -65, 65, SearchClock()) == found
 
 
 def test_patterns_with_colours_swapped_are_worth_the_opposite() -> None:

@@ -14,11 +14,12 @@ from support.learners import GAME, OURS, PUBLISHED, tiny
 from zermelo.cli import cli
 from zermelo.core.position import Position
 from zermelo.games.lines.published import PublishedSquava
-from zermelo.learn.actors.protocol import Order
+from zermelo.learn.actors.protocol import RolloutRequest
 from zermelo.learn.batch.encoders import Encoder, num_fillings, runs
 from zermelo.learn.batch.game_batch import Many
 from zermelo.learn.config import recipes
-from zermelo.learn.config.recipes import BadRecipe, Recipe
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.validation import BadRecipe
 from zermelo.learn.hybrid import player as hybrid
 from zermelo.learn.hybrid import trainer as value
 from zermelo.learn.hybrid.kernel_network import UNIT, Looking, net_for, valued, worth
@@ -27,7 +28,7 @@ from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.learn.runs import training
 from zermelo.search.explain.analysis import analyze, to_json
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.negamax import kernel as k
 from zermelo.search.negamax.runner import Runner
 
@@ -91,7 +92,7 @@ def test_symmetric_states_are_worth_the_same() -> None:
         turned = Many(GAME).turned(seen, np.full(len(seen), turn))
         for state, image in zip(seen, turned, strict=True):
             one, other = (
-                runner.look_ahead(tuple(map(int, s)), 0, -game.far, game.far, Clock())
+                runner.look_ahead(tuple(map(int, s)), 0, -game.far, game.far, SearchClock())
                 for s in (state, image)
             )
             assert abs(one - other) <= 1, "but for the order of sums"
@@ -108,7 +109,7 @@ def test_the_kernel_says_what_the_network_says(made: tuple[Recipe, Any, Looking]
     held.shares = (1000, 0)
     runner = Runner(game, table_bits=10, symmetry=False, net=net_for(game, net.exported()))
     found = [
-        runner.look_ahead(tuple(map(int, state)), 0, -game.far, game.far, Clock()) for state in seen
+        runner.look_ahead(tuple(map(int, state)), 0, -game.far, game.far, SearchClock()) for state in seen
     ]
     assert np.abs(np.array(found) - wanted).max() <= 1.01
     assert len({round(float(v), 3) for v in wanted}) > 100, "not all the same"
@@ -121,7 +122,7 @@ def test_python_says_what_the_kernel_says(made: tuple[Recipe, Any, Looking]) -> 
     runner = Runner(game, table_bits=10, symmetry=False, net=held)
     for row in states(3):
         state = tuple(map(int, row))
-        compiled = runner.look_ahead(state, 0, -game.far, game.far, Clock())
+        compiled = runner.look_ahead(state, 0, -game.far, game.far, SearchClock())
         assert abs(int(game.learned(state, held.weights, held.room)) - compiled) <= 1
 
 
@@ -144,7 +145,7 @@ def test_many_searches_are_single_ones(made: tuple[Recipe, Any, Looking]) -> Non
                 score = won * game.far
                 if not over:
                     far = game.far + 1
-                    score = plain.look_ahead(child, plies - 1, -far, far, Clock())
+                    score = plain.look_ahead(child, plies - 1, -far, far, SearchClock())
                 assert row[action] == -score + (score > 0) - (score < 0)
 
 
@@ -179,7 +180,7 @@ def test_blends() -> None:
     def estimate(*shares: int) -> int:
         net = net_for(game, arrays, shares)
         runner = Runner(game, table_bits=10, symmetry=False, net=net)
-        return runner.look_ahead(state, 0, -game.far, game.far, Clock())
+        return runner.look_ahead(state, 0, -game.far, game.far, SearchClock())
 
     learned, known = estimate(1000, 0), estimate(0, 1000)
     assert known == GAME.evaluate(state)
@@ -215,7 +216,7 @@ def test_steps_are_seen_by_the_side_to_move() -> None:
     """As published: the reward where the game ends, else the next state's value, negated."""
     rollouts = value.ValueRollouts(tiny(PUBLISHED), GAME)
     arrays = value.network_for(PUBLISHED, GAME).exported()
-    chunk = rollouts(arrays, Order((0, 0), 0.0))
+    chunk = rollouts(arrays, RolloutRequest((0, 0), 0.0))
     ends = 0
     for state, action, reward, factor, later in zip(
         *(chunk[name] for name in ("states", "actions", "returns", "factors", "later")), strict=True
@@ -235,7 +236,7 @@ def test_targets_of_steps() -> None:
     recipe = replace(recipe, network=replace(recipe.network, dropout=0.0))
     trainer = training._trainer(recipe, GAME, 1, "cpu", training._crew(recipe, 0, None))
     assert isinstance(trainer, value.Value)
-    chunk = trainer.harvest.next(0.0)
+    chunk = trainer.rollouts.next(0.0)
     fields = ("states", "actions", "returns", "factors", "later")
     trainer.replay.add(value.Transitions(*(chunk[name] for name in fields)))
     rng = trainer.rng.bit_generator.state

@@ -15,7 +15,7 @@ from zermelo.games.lines.renju import RenjuGame
 from zermelo.search import textbook
 from zermelo.search.large.engine import BoardEngine
 from zermelo.search.large.kernel import DECISIVE, FAR, look_ahead
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 
 SMALL = [
     ({"rows": 4, "cols": 4, "win": 3}, 5),
@@ -50,8 +50,8 @@ def _truth(game: Any, state: Any) -> int:
 
 
 def _look(engine: BoardEngine, state: Any, depth: int, low: int = -FAR, high: int = FAR) -> int:
-    engine.start(depth)
-    return engine.search(state, depth, low, high, Clock())
+    engine.start_iteration(depth)
+    return engine.search(state, depth, low, high, SearchClock())
 
 
 @pytest.mark.parametrize(("rules", "stones"), SMALL)
@@ -80,7 +80,7 @@ def test_what_is_proven_is_true(rules: dict[str, Any], stones: int) -> None:
                 if score < min(high, -DECISIVE):
                     assert truth <= score
         assert _look(wide, state, game.cells) == truth
-        assert not wide.met_horizon
+        assert not wide.hit_horizon
         for low in (truth - 1, truth, truth + 1, rng.randrange(-FAR, FAR)):
             score = _look(wide, state, game.cells, low, low + 1)
             assert truth <= score <= low or truth >= score > low
@@ -92,7 +92,7 @@ def test_only_moves_that_lose_by_themselves() -> None:
     position = game.position("XOX.O/XOXXO/O.OX./XOX.O", to_move=0)
     engine = BoardEngine(game)
     assert _look(engine, position.state, 2) == 1 - FAR
-    assert len(engine.line(position.state)) == 1
+    assert len(engine.principal_variation(position.state)) == 1
 
 
 def _gomoku(moves: str, spec: str = "gomoku") -> Position:
@@ -108,7 +108,7 @@ def _best(position: Position, depth: int, **switches: int) -> tuple[int, str]:
     """The score, and the first move of the line."""
     engine = _engine(position, **switches)
     score = _look(engine, position.state, depth)
-    line = engine.line(position.state)
+    line = engine.principal_variation(position.state)
     for action in line:
         position = position.play_action(action)
     if abs(score) > DECISIVE:
@@ -160,7 +160,7 @@ def test_threats_beyond_the_horizon() -> None:
     position = _gomoku("h8 g8 i8 a1 j8 a3 l9 k13 k10 a5 k11 a7")
     assert _best(position, 0)[0] == FAR - 5  # k8, and after l8 the open four k9
     blind = _engine(position, fours=0)
-    assert blind._look_ahead(position.state, 0, -FAR, FAR, Clock()) < DECISIVE
+    assert blind._look_ahead(position.state, 0, -FAR, FAR, SearchClock()) < DECISIVE
 
 
 @pytest.mark.parametrize("depth", [0, 2, 3])
@@ -206,18 +206,18 @@ def test_renju_proofs_are_won_by_play() -> None:
 
 @pytest.mark.parametrize("spec", ["gomoku", "gomoku:renju=true", "connect4:10x10"])
 def test_slices_change_nothing(spec: str) -> None:
-    class Slow(Clock):
-        def slice(self) -> int:
+    class Slow(SearchClock):
+        def next_slice(self, min_nodes: int = 0) -> int:
             return 7
 
     game = z.game(spec)
     assert isinstance(game, BoardLineGame)
     one, other = BoardEngine(game), BoardEngine(game)
     for state in _positions(game, 12, 3):
-        whole, sliced = Clock(), Slow()
+        whole, sliced = SearchClock(), Slow()
         assert one.search(state, 3, -FAR, FAR, whole) == other.search(state, 3, -FAR, FAR, sliced)
         assert whole.nodes == sliced.nodes
-        assert one.line(state) == other.line(state)
+        assert one.principal_variation(state) == other.principal_variation(state)
 
 
 @pytest.mark.parametrize("rules", [SMALL[1][0], SMALL[6][0]])
@@ -226,7 +226,7 @@ def test_the_kernel_runs_uncompiled(rules: dict[str, Any]) -> None:
     engine, plain = BoardEngine(game, width=6), BoardEngine(game, width=6)
     plain._run = functools.partial(look_ahead, game)
     for state in _positions(game, 6, 4):
-        fast, slow = Clock(), Clock()
+        fast, slow = SearchClock(), SearchClock()
         assert engine.search(state, 3, -FAR, FAR, fast) == plain.search(state, 3, -FAR, FAR, slow)
         assert fast.nodes == slow.nodes
         assert np.array_equal(engine._gains, plain._gains)
@@ -237,8 +237,8 @@ def test_a_search_that_was_stopped_leaves_no_trace() -> None:
     position = _gomoku("h8 i9 h9 h10 g8 i8")
     engine = _engine(position)
     expected = _look(engine, position.state, 3)
-    with pytest.raises(Stopped):
-        engine.search(position.state, 6, -FAR, FAR, Clock(Limit(nodes=500)))
+    with pytest.raises(SearchStopped):
+        engine.search(position.state, 6, -FAR, FAR, SearchClock(Limit(nodes=500)))
     assert _look(engine, position.state, 3) == expected
 
 
@@ -251,7 +251,7 @@ def test_the_estimate_tells_open_lines_from_closed_ones() -> None:
         cells = tuple({"X": 1, "O": -1}.get(c, 0) for c in "." * 105 + row + "." * 105)
         game = z.game("gomoku")
         engine = BoardEngine(game)
-        engine._look_ahead(game.from_board(cells, 0, checked=False), 0, -FAR, FAR, Clock())
+        engine._look_ahead(game.from_board(cells, 0, checked=False), 0, -FAR, FAR, SearchClock())
         return int(engine._tally[0, -1])
 
     rows = (

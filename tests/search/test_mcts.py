@@ -14,7 +14,7 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.players import mcts
 from zermelo.players.mcts import MCTSPlayer
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.mcts import kernel as tree_kernel
 from zermelo.search.mcts import tree
 from zermelo.search.mcts.kernel import (  # fmt: skip
@@ -56,7 +56,7 @@ def grown(game: z.Game, state: Any, sims: int, **options: Any) -> Tree:
     """A tree after so many simulations."""
     made = Tree(game, **({"c": 1.0, "sure": True, "seed": 1} | options))
     made.plant(state)
-    for _ in made.simulate(sims, Clock()):
+    for _ in made.simulate(sims, SearchClock()):
         pass
     return made
 
@@ -208,7 +208,7 @@ def test_the_tree_is_kept_from_move_to_move() -> None:
     assert made.visits == kept[0].visits
     assert not made.move_to(game.initial())
     before = made.visits
-    for _ in made.simulate(1000, Clock()):
+    for _ in made.simulate(1000, SearchClock()):
         pass
     assert made.visits == before + 1000
 

@@ -19,7 +19,7 @@ from support.commands import answer, zermelo
 from support.positions import late_state
 from zermelo.core.player import Limit
 from zermelo.search import textbook
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.runner import Unsolved
 from zermelo.search.solver.solution import solve
 from zermelo.search.solver.solver import Settings, Solver
@@ -390,7 +390,7 @@ def test_the_kernel_runs_uncompiled(spec: str, monkeypatch: pytest.MonkeyPatch) 
     found = []
     for compiled in "10":
         monkeypatch.setenv("ZERMELO_JIT", compiled)
-        solver, clock = Solver(z.game(spec), Settings(table_bits=12)), Clock()
+        solver, clock = Solver(z.game(spec), Settings(table_bits=12)), SearchClock()
         found.append((solver.score(solver.game.initial(), clock), clock.nodes))
     assert found[0] == found[1]
 

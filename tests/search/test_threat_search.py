@@ -14,11 +14,11 @@ from zermelo.core.player import Limit
 from zermelo.games.lines.large import BoardLineGame
 from zermelo.games.lines.renju import RenjuGame
 from zermelo.search import textbook
-from zermelo.search.engine import Forced
+from zermelo.search.engine import ForcedWin
 from zermelo.search.large.engine import BoardEngine
 from zermelo.search.large.threat_kernel import force
 from zermelo.search.large.threat_search import MAX_FOURS, ThreatSearch
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 
 NODES = 20_000
 RULES = ("gomoku", "gomoku:overline=exact", "gomoku:renju=true", "mnk:9x12x4", "mnk:16x10x6")
@@ -55,17 +55,17 @@ def checking(spec: str, player: int, sample: int | None, seed: int) -> Check:
 
     def first(board: Board, attacker: int) -> Cell | None:
         state = state_of(search.game, board, attacker)
-        found = search.find(state, Clock(Limit(nodes=10 * NODES)))
+        found = search.find(state, SearchClock(Limit(nodes=10 * NODES)))
         return found and divmod(found.line[0], search.game.cols)
 
     return Check(first, player, sample, random.Random(seed))
 
 
-def show(spec: str, moves: str) -> tuple[Any, Forced | None]:
+def show(spec: str, moves: str) -> tuple[Any, ForcedWin | None]:
     position = z.game(spec).start()
     for move in moves.split():
         position = position.play(move)
-    return position, searching(spec).find(position.state, Clock(Limit(nodes=NODES)))
+    return position, searching(spec).find(position.state, SearchClock(Limit(nodes=NODES)))
 
 
 def from_bottom(move: str) -> str:
@@ -83,19 +83,19 @@ def test_published_wins_by_fours(row: int) -> None:
         board = "/".join(record["board"])
         state = game.position(board, to_move=player, unchecked=True).state
         fours = min(check["max_depth"], MAX_FOURS)
-        found = search.by_fours(state, Clock(), max_fours=fours)
+        found = search.by_fours(state, SearchClock(), max_fours=fours)
         if check["result"] is None:
             assert found is None
             continue
         assert found is not None
-        assert found.fours
+        assert found.only_fours
         # What is published leaves out the last block and the five.
         assert found.plies == len(check["result"]) + 2
         assert checking(game.spec, player, None, row).refute(board_of(game, state)) is None
         assert follows_the_rules(game, state, found)
 
 
-def follows_the_rules(game: Any, state: Any, found: Forced) -> bool:
+def follows_the_rules(game: Any, state: Any, found: ForcedWin) -> bool:
     """The line is legal to its end, which is a win."""
     winner = game.player(state)
     for action in found.line:
@@ -115,7 +115,7 @@ def random_wins(spec: str, count: int, seed: int, sample: int | None) -> int:
         if player is None:
             continue
         state = state_of(search.game, board, player)
-        found = search.find(state, Clock(Limit(nodes=NODES)))
+        found = search.find(state, SearchClock(Limit(nodes=NODES)))
         if found is not None:
             wins += 1
             assert follows_the_rules(search.game, state, found)
@@ -168,7 +168,7 @@ def test_small_boards_by_the_textbook(rules: dict[str, Any]) -> None:
                 state = game.play(state, rng.choice(game.actions(state)))
         if game.result(state)[0]:
             continue
-        found = search.find(state, Clock(Limit(nodes=2_000)))
+        found = search.find(state, SearchClock(Limit(nodes=2_000)))
         if found is not None:
             wins += 1
             value = textbook.Search(game, method="both", distance=True).solve(state)
@@ -179,7 +179,7 @@ def test_small_boards_by_the_textbook(rules: dict[str, Any]) -> None:
 
 def test_an_open_three_wins_and_a_closed_one_does_not() -> None:
     position, found = show("gomoku", "h8 a1 i8 a15 j8 o1")
-    assert found == Forced(found.line, 3, fours=True)
+    assert found == ForcedWin(found.line, 3, only_fours=True)
     _, found = show("gomoku", "h8 g8 i8 a15 j8 o1")
     assert found is None
     position, found = show("gomoku", "h8 a1 i8 a15 i9 o1 h9 o15")
@@ -208,14 +208,14 @@ def test_a_stop_leaves_the_search_whole() -> None:
     search = searching("gomoku")
     assert found is not None
     for nodes in (1, 10, 100, 1000):
-        assert search.find(position.state, Clock(Limit(nodes=nodes))) is None
-        assert search.find(position.state, Clock(Limit(nodes=NODES))) == found
+        assert search.find(position.state, SearchClock(Limit(nodes=nodes))) is None
+        assert search.find(position.state, SearchClock(Limit(nodes=NODES))) == found
 
 
 def test_the_kernel_runs_uncompiled_and_in_slices() -> None:
-    class Slow(Clock):
-        def slice(self, least: int = 1) -> int:
-            return least
+    class Slow(SearchClock):
+        def next_slice(self, min_nodes: int = 1) -> int:
+            return min_nodes
 
     game = z.game("gomoku:size=9,renju=true")
     fast, plain = ThreatSearch(game), ThreatSearch(game)
@@ -226,9 +226,9 @@ def test_the_kernel_runs_uncompiled_and_in_slices() -> None:
         player = wander(board, rng.randrange(8, 20), rng)
         if player is not None:
             state = state_of(game, board, player)
-            whole, sliced = Clock(Limit(nodes=300)), Slow(Limit(nodes=300))
+            whole, sliced = SearchClock(Limit(nodes=300)), Slow(Limit(nodes=300))
             assert fast.find(state, whole, 2) == plain.find(state, whole, 2)
-            assert fast.find(state, sliced, 2) == plain.find(state, Clock(Limit(nodes=300)), 2)
+            assert fast.find(state, sliced, 2) == plain.find(state, SearchClock(Limit(nodes=300)), 2)
 
 
 def test_players_take_and_prevent_forced_wins() -> None:
@@ -244,8 +244,8 @@ def test_players_take_and_prevent_forced_wins() -> None:
     state = position.game.from_board(cells, 1, checked=False)
     engine = BoardEngine(position.game, fours=0)
     after = position.game.play(state, position.game.parse_action("o15"))
-    assert engine.search(after, 0, -engine.far, engine.far, Clock()) == engine.far - 5
-    assert engine.forced(after).fours
+    assert engine.search(after, 0, -engine.far, engine.far, SearchClock()) == engine.far - 5
+    assert engine.known_forced_win(after).only_fours
 
 
 def test_reasons_tell_of_forced_wins() -> None:

@@ -16,7 +16,7 @@ from zermelo.arena.tournament import tournament
 from zermelo.bench import measure
 from zermelo.core.game import Game
 from zermelo.games import registry
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.mcts.tree import Tree
 
 GAMES = ("tictactoe", "connect4", "gomoku6", "gomoku", "reversi")
@@ -60,7 +60,7 @@ def _ours(game: Game) -> measure.Steps:
     def steps(count: int) -> int:
         for _ in range(count):
             tree.plant(game.initial())
-            for _done in tree.simulate(_SIMS, Clock()):
+            for _done in tree.simulate(_SIMS, SearchClock()):
                 pass
         return count * _SIMS
 

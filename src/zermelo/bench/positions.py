@@ -10,7 +10,7 @@ from typing import Any
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game, WordGame
 from zermelo.core.position import Position
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.runner import Runner
 
 #: Connect Four: the stones played in each drawn set. "Easy" is decided within so many plies.
@@ -57,8 +57,8 @@ def _ends_soon(game: WordGame) -> Callable[[Any], bool]:
     def is_wanted(state: Any) -> bool:
         near = game.far - _EASY_PLIES
         runner.forget()
-        won = runner.bounds(state, near - 1, near, Clock())[0] >= near
-        return won or runner.bounds(state, -near, 1 - near, Clock())[1] <= -near
+        won = runner.bounds(state, near - 1, near, SearchClock())[0] >= near
+        return won or runner.bounds(state, -near, 1 - near, SearchClock())[1] <= -near
 
     return is_wanted
 

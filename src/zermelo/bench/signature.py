@@ -11,7 +11,7 @@ from zermelo.bench import positions
 from zermelo.core.game import WordGame
 from zermelo.games import registry
 from zermelo.search.count import count
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.solver.solver import Settings, Solver
 
 _DEPTHS = {
@@ -71,7 +71,7 @@ def _nodes(spec: str, states: list[Any]) -> int:
     """Each state with a solver that knows nothing."""
     game = registry.game(spec)
     assert isinstance(game, WordGame)
-    clock = Clock()
+    clock = SearchClock()
     for state in states:
         Solver(game, Settings(table_bits=_TABLE_BITS)).score(state, clock)
     return clock.nodes

@@ -26,7 +26,7 @@ from zermelo.core.player import Limit
 from zermelo.games import registry
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.search.engines import WordEngine
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.runner import Runner
 from zermelo.search.solver.solver import Settings, Solver
 
@@ -140,7 +140,7 @@ class _Ours:
     def answers(self, some: Positions) -> list[int]:
         """Connect Four's score: 22 minus the stones that the winner will have played, signed."""
         found = []
-        scores = self.runner.scores(some.states, Clock())
+        scores = self.runner.scores(some.states, SearchClock())
         for position, score in zip(some.positions, scores, strict=True):
             stones = sum(map(abs, position.board or ())) + self.game.far - abs(score)
             size = (len(position.board or ()) + 3) // 2 - (stones + 1) // 2
@@ -152,9 +152,9 @@ class _Ours:
         import numpy as np
 
         states = np.array(some.states, np.uint64)
-        clock = Clock()
+        clock = SearchClock()
         self.runner.scores(states, clock)
-        seconds = _seconds(Clock, lambda clock: self.runner.scores(states, clock), repeat)
+        seconds = _seconds(SearchClock, lambda clock: self.runner.scores(states, clock), repeat)
         return _row("connect4", some.name, "zermelo", len(states), seconds, clock.nodes)
 
 
@@ -265,11 +265,11 @@ def _our_depth(game: Any) -> Task:
 
     def prepare() -> WordEngine:
         engine = WordEngine(game)
-        engine.start(_DEPTH)
+        engine.start_iteration(_DEPTH)
         return engine
 
     def work(engine: WordEngine) -> None:
-        engine.search(game.initial(), _DEPTH, -engine.far, engine.far, Clock())
+        engine.search(game.initial(), _DEPTH, -engine.far, engine.far, SearchClock())
 
     return prepare, work
 
@@ -301,12 +301,12 @@ def _switches(
         for name, settings in _SWITCHES.items():
             progress(f"{spec}, {name}")
             task = f"solve {'middle ' if spec == 'connect4' else ''}{name}"
-            clock = Clock(Limit(nodes=max_nodes))
+            clock = SearchClock(Limit(nodes=max_nodes))
             work, size = _ablation(game, settings, middle)
             begin = time.process_time()
             try:
                 work(clock)
-            except Stopped:
+            except SearchStopped:
                 notes.append(f"{spec}/{task}: more than {clock.nodes:,} nodes, stopped")
                 size = 0
             seconds = time.process_time() - begin
@@ -316,7 +316,7 @@ def _switches(
 
 def _ablation(
     game: WordGame, settings: Settings, middle: Positions
-) -> tuple[Callable[[Clock], Any], int]:
+) -> tuple[Callable[[SearchClock], Any], int]:
     """What to do, and how many positions that solves; compiled and with all memory touched."""
     runner = Runner(
         game,
@@ -326,7 +326,7 @@ def _ablation(
     )
     runner.table[:] = 0
     if game.spec == "connect4":
-        runner.scores(middle.states[:1], Clock())
+        runner.scores(middle.states[:1], SearchClock())
         return lambda clock: runner.scores(middle.states, clock), len(middle.positions)
     ask = partial(runner.bounds, game.initial(), -game.far, game.far, coarse=True)
     return lambda clock: ask(clock=clock), 1

@@ -10,7 +10,7 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.game import WordGame
 from zermelo.core.position import Position
 from zermelo.games import registry
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.solver.solver import Settings, Solver
 
 #: value for the first player, and plies to the end where they are published
@@ -87,7 +87,7 @@ def prove(position: Position) -> Row:
     game = position.game
     assert isinstance(game, WordGame)
     solver = Solver(game, Settings(table_bits=_TABLE_BITS))
-    clock, begin = Clock(), time.process_time()
+    clock, begin = SearchClock(), time.process_time()
     score = solver.score(position.state, clock)
     seconds = time.process_time() - begin
     sign = ((score > 0) - (score < 0)) * (1 if position.player == 0 else -1)

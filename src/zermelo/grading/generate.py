@@ -1,6 +1,6 @@
-"""The maker of sets: positions drawn from sensible random play, every move solved exactly.
+"""Generate sets of labelled positions: sampled from random games, every move solved exactly.
 
-The same seed gives the same set: nothing here depends on the time, only on numbers of nodes.
+The same seed gives the same set: limits are numbers of nodes, never seconds.
 """
 
 import random
@@ -13,92 +13,97 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game, WordGame
 from zermelo.core.player import Limit
 from zermelo.core.position import Position
-from zermelo.grading.oracle import Prover
-from zermelo.grading.position_sets import Graded
-from zermelo.search.limits import Clock, Stopped
+from zermelo.grading.oracle import SolverOracle
+from zermelo.grading.position_sets import LabelledPosition
+from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solver import Settings
 
-_PATIENCE = 5_000  # draws in a row that find nothing new
+_MAX_REJECTED = 5_000  # samples in a row without a new position: then there are no more
 _SETTINGS = Settings(table_bits=20)
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which positions belong in a set. In all of them there is a mistake to make."""
+class PositionFilter:
+    """Which positions to accept. A position without a possible mistake is never accepted."""
 
-    plies: tuple[int, int] = (0, 400)  #: moves played before it
-    #: plies from there to the end under best play; a draw lasts as long as the board
-    decided: tuple[int, int] = (1, 400)
-    keeping: int = 400  #: at most so many moves keep the value
-    nodes: int = 10_000_000  #: for the solver; a position that takes more is left out
-
-
-Progress = Callable[[int, int], None]  #: (positions found, positions looked at)
+    plies: tuple[int, int] = (0, 400)  #: moves played before the position
+    #: plies to the end under best play; a draw lasts until the board is full
+    distance: tuple[int, int] = (1, 400)
+    max_preserving: int = 400  #: maximum number of value-preserving moves
+    max_nodes: int = 10_000_000  #: node limit of the solver for one position
 
 
-def draw(
+Progress = Callable[[int, int], None]  #: called with (positions accepted, positions examined)
+
+
+def generate_positions(
     game: Game,
     number: int,
     *,
     seed: int = 1,
-    wanted: Wanted | None = None,
+    accept: PositionFilter | None = None,
     progress: Progress | None = None,
-) -> list[Graded]:
-    """So many different positions, up to symmetry, with their answers.
+) -> list[LabelledPosition]:
+    """Return `number` labelled positions, no two of which are equal up to symmetry.
+
+    Raise ZermeloError if there seem to be fewer, or if the solver does not support the game.
 
     >>> import zermelo as z
-    >>> one, two = draw(z.game("tictactoe"), 2, seed=1, wanted=Wanted(plies=(3, 4)))
-    >>> one.position.moves != two.position.moves, one.verdict.can_err
+    >>> one, two = generate_positions(z.game("tictactoe"), 2, accept=PositionFilter(plies=(3, 4)))
+    >>> one.position.moves != two.position.moves, one.move_values.allows_mistake
     (True, True)
     """
     if not isinstance(game, WordGame):
-        msg = f"{game.spec} is beyond the solver: sets are made for boards up to 64 cells"
+        msg = f"cannot solve {game.spec}: the solver supports boards of at most 64 cells"
         raise ZermeloError(msg)
-    wanted = wanted or Wanted()
-    prover = Prover(game, Limit(nodes=wanted.nodes), _SETTINGS)
-    found: list[Graded] = []
-    for looked, position in enumerate(_different(game, wanted.plies, random.Random(seed))):
+    accept = accept or PositionFilter()
+    oracle = SolverOracle(game, Limit(nodes=accept.max_nodes), _SETTINGS)
+    positions: list[LabelledPosition] = []
+    for num_examined, position in enumerate(_sample(game, accept.plies, random.Random(seed))):
         if progress:
-            progress(len(found), looked)
-        graded = _judged(prover, position, wanted)
-        found += [graded] if graded else []
-        if len(found) == number:
-            return found
+            progress(len(positions), num_examined)
+        labelled = _label(oracle, position, accept)
+        positions += [labelled] if labelled else []
+        if len(positions) == number:
+            return positions
     msg = (
-        f"only {len(found)} such positions of {game.spec} were found: ask for fewer, or for a "
-        "wider range"
+        f"found only {len(positions)} of {number} such positions of {game.spec}: "
+        "ask for fewer, or widen the ranges"
     )
     raise ZermeloError(msg)
 
 
-def _different(game: WordGame, plies: tuple[int, int], rng: random.Random) -> Iterator[Position]:
-    """Positions no two of which are alike, as long as there seem to be any."""
+def _sample(game: WordGame, plies: tuple[int, int], rng: random.Random) -> Iterator[Position]:
+    """Yield positions that differ up to symmetry, until new ones become too rare."""
     seen: set[Any] = set()
-    in_vain = 0
+    num_rejected = 0
     symmetries = game.symmetries()
     high = min(plies[1], game.longest(game.initial()) - 1)
-    while in_vain < _PATIENCE and plies[0] <= high:
-        # random() is the one method whose sequence Python promises to keep.
+    while num_rejected < _MAX_REJECTED and plies[0] <= high:
+        # random() is the only method whose sequence is stable across Python versions.
         length = plies[0] + int(rng.random() * (high - plies[0] + 1))
-        position = _wander(game, length, rng)
-        in_vain += 1
+        position = _play_random_moves(game, length, rng)
+        num_rejected += 1
         if position is None:
             continue
-        least = min((game.moved(position.state, s) for s in symmetries), default=position.state)
-        if least not in seen:
-            seen.add(least)
-            in_vain = 0
+        canonical = min((game.moved(position.state, s) for s in symmetries), default=position.state)
+        if canonical not in seen:
+            seen.add(canonical)
+            num_rejected = 0
             yield position
 
 
-def _wander(game: WordGame, length: int, rng: random.Random) -> Position | None:
-    """So many moves by dice, some games without plain blunders, some with; None if one ends."""
+def _play_random_moves(game: WordGame, length: int, rng: random.Random) -> Position | None:
+    """Return the position after `length` random moves, or None if the game ends before.
+
+    How often immediate blunders are avoided varies from game to game.
+    """
     position = game.start()
-    careful = rng.random()
+    care = rng.random()
     for _ in range(length):
         known, _, moves = game.quick(position.state)
         actions = [game.action_at(bit) for bit in bits(moves)] if not known else []
-        if not actions or rng.random() > careful:
+        if not actions or rng.random() > care:
             actions = position.actions
         if not actions:
             return None
@@ -106,28 +111,32 @@ def _wander(game: WordGame, length: int, rng: random.Random) -> Position | None:
     return None if position.is_over else position
 
 
-def _judged(prover: Prover, position: Position, wanted: Wanted) -> Graded | None:
-    """A position with its answers, None if it is not wanted or takes too many nodes."""
+def _label(
+    oracle: SolverOracle, position: Position, accept: PositionFilter
+) -> LabelledPosition | None:
+    """Return the labelled position, or None if it is not accepted or takes too many nodes."""
     try:
-        if not _fits(prover, position.state, wanted):
+        if not _has_distance(oracle, position.state, accept):
             return None
-    except Stopped:
+    except SearchStopped:
         return None
-    verdict = prover.judge(position.state)
-    if verdict is None or not verdict.can_err or len(verdict.keeping) > wanted.keeping:
+    values = oracle.evaluate_moves(position.state)
+    if values is None or not values.allows_mistake:
         return None
-    return Graded(position, verdict)
+    if len(values.value_preserving) > accept.max_preserving:
+        return None
+    return LabelledPosition(position, values)
 
 
-def _fits(prover: Prover, state: Any, wanted: Wanted) -> bool:
-    """Whether it is decided in the plies that are asked for."""
-    low, high = wanted.decided
-    game, clock = prover.game, Clock(Limit(nodes=wanted.nodes))
+def _has_distance(oracle: SolverOracle, state: Any, accept: PositionFilter) -> bool:
+    """Return whether the distance to the end lies in the accepted range."""
+    low, high = accept.distance
+    game, clock = oracle.game, SearchClock(Limit(nodes=accept.max_nodes))
     longest = game.longest(state)
     if game.ply_cost == 0 or (low <= 1 and high >= longest):
         return True
     if low > longest:
         return False
-    if low > 1 and prover.is_within(state, low - 1, clock):
+    if low > 1 and oracle.is_decided_within(state, low - 1, clock):
         return False
-    return high >= longest or prover.is_within(state, high, clock)
+    return high >= longest or oracle.is_decided_within(state, high, clock)

@@ -1,4 +1,4 @@
-"""Truth: what every move of a position is worth under perfect play, proven by the solver."""
+"""Oracles: the exact value of every move of a position under perfect play."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,113 +6,116 @@ from typing import Any, Protocol
 
 from zermelo.core.game import WordGame
 from zermelo.core.player import Limit
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solution import solver_for
 from zermelo.search.solver.solver import Settings
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The exact worth of every legal action of a position, for the side to move.
+class MoveValues:
+    """The exact value of every legal action of a position, for the side to move.
 
-    `fastest` holds the wins that come soonest; None where that is not known or nothing wins.
+    `fastest` holds the actions that win soonest; it is None if they are unknown or nothing wins.
     """
 
-    values: Mapping[int, int]  #: 1, 0 or -1 by action, in the order of the actions
+    by_action: Mapping[int, int]  #: 1, 0 or -1, in ascending order of the actions
     fastest: frozenset[int] | None = None
 
     @property
     def value(self) -> int:
-        """The position's own."""
-        return max(self.values.values())
+        """The value of the position: that of its best action."""
+        return max(self.by_action.values())
 
     @property
-    def keeping(self) -> list[int]:
-        """The actions that keep it."""
-        return [action for action, value in self.values.items() if value == self.value]
+    def value_preserving(self) -> list[int]:
+        """The actions that preserve the value of the position."""
+        return [action for action, value in self.by_action.items() if value == self.value]
 
     @property
-    def can_err(self) -> bool:
-        """Whether some move is a mistake."""
-        return min(self.values.values()) < self.value
+    def allows_mistake(self) -> bool:
+        """Whether at least one action lowers the value."""
+        return min(self.by_action.values()) < self.value
 
     def is_mistake(self, action: int) -> bool:
-        """Whether an action lowers the value."""
-        return self.values[action] < self.value
+        """Return whether an action lowers the value."""
+        return self.by_action[action] < self.value
 
-    def is_slow(self, action: int) -> bool:
-        """Whether an action wins, but not as fast as can be; False where that is not known."""
-        return self.fastest is not None and action not in self.fastest and self.values[action] > 0
+    def is_slow_win(self, action: int) -> bool:
+        """Return whether an action wins later than necessary; False if `fastest` is None."""
+        return (
+            self.fastest is not None and action not in self.fastest and self.by_action[action] > 0
+        )
 
 
-class Truth(Protocol):
-    """Whoever knows what moves are worth: a graph of all states, or the solver."""
+class Oracle(Protocol):
+    """A source of exact values: the graph of all states, or the solver."""
 
-    def judge(self, state: Any) -> Verdict | None:
-        """Every move of a state that is not over; None where it is not proven."""
+    def evaluate_moves(self, state: Any) -> MoveValues | None:
+        """Return the value of every move of a non-terminal state, or None if it is not proven."""
 
     def value(self, state: Any) -> int | None:
-        """1, 0 or -1 for the side to move; None where it is not proven."""
+        """Return 1, 0 or -1 for the side to move, or None if it is not proven."""
 
 
-class Prover:
-    """Truth by the solver. The limit is that of one position; what takes longer is not known."""
+class SolverOracle:
+    """An oracle that asks the solver. `limit` applies to each question separately."""
 
     def __init__(self, game: WordGame, limit: Limit, settings: Settings | None = None) -> None:
         self.game, self.limit = game, limit
         self.solver = solver_for(game, settings)
 
-    def judge(self, state: Any) -> Verdict | None:
-        """Win, draw or loss of every move within the limit, then the fastest wins within it."""
-        clock = Clock(self.limit)
+    def evaluate_moves(self, state: Any) -> MoveValues | None:
+        """Return the value of every move, with the fastest wins if they too are found in time."""
+        clock = SearchClock(self.limit)
         try:
             values = {
                 action: -self.solver.sign(self.game.play(state, action), clock)
                 for action in self.game.actions(state)
             }
-        except Stopped:
+        except SearchStopped:
             return None
-        return Verdict(values, self._fastest(state, values))
+        return MoveValues(values, self._fastest_wins(state, values))
 
     def value(self, state: Any) -> int | None:
-        """By the solver."""
+        """Return 1, 0 or -1 for the side to move, or None if the limit is reached."""
         try:
-            return self.solver.sign(state, Clock(self.limit))
-        except Stopped:
+            return self.solver.sign(state, SearchClock(self.limit))
+        except SearchStopped:
             return None
 
-    def _fastest(self, state: Any, values: Mapping[int, int]) -> frozenset[int] | None:
+    def _fastest_wins(self, state: Any, values: Mapping[int, int]) -> frozenset[int] | None:
         wins = [action for action, value in values.items() if value > 0]
         if len(wins) < 2 or self.game.ply_cost == 0:
             return frozenset(wins) if wins and self.game.ply_cost else None
-        clock = Clock(self.limit)
+        clock = SearchClock(self.limit)
         try:
             score = self.solver.score(state, clock)
             return frozenset(a for a in wins if self.solver.reaches(state, a, score, clock))
-        except Stopped:
+        except SearchStopped:
             return None
 
-    def is_within(self, state: Any, plies: int, clock: Clock) -> bool:
-        """Whether a state is won or lost in at most so many plies; a draw never is."""
+    def is_decided_within(self, state: Any, plies: int, clock: SearchClock) -> bool:
+        """Return whether a state is won or lost in at most `plies` plies; a draw never is."""
         near = self.game.far - plies
         if self.solver.is_above(state, near - 1, clock):
             return True
         return not self.solver.is_above(state, -near, clock)
 
-    def beats(self, state: Any, guess: int, nodes: int) -> bool:
-        """Whether the side to move is proven, by so few nodes, to get more than `guess`.
+    def exceeds(self, state: Any, value: int, max_nodes: int) -> bool:
+        """Return whether `max_nodes` nodes prove that the side to move gets more than `value`.
 
-        False says nothing.
+        False means that this was not proven, not that it was disproven.
         """
-        # Between a loss and a draw every score will do, and so it does above a draw.
+        # Any bound between a loss and a draw, or between a draw and a win, would do.
+        bound = -1 if value < 0 else 0
         try:
-            return self.solver.is_above(state, -1 if guess < 0 else 0, Clock(Limit(nodes=nodes)))
-        except Stopped:
+            return self.solver.is_above(state, bound, SearchClock(Limit(nodes=max_nodes)))
+        except SearchStopped:
             return False
 
-    def reply(self, state: Any) -> int | None:
-        """A best action; None where it is not proven within the limit."""
-        clock = Clock(self.limit)
+    def best_action(self, state: Any) -> int | None:
+        """Return a best action, or None if it is not proven within the limit."""
+        clock = SearchClock(self.limit)
         try:
             score = self.solver.score(state, clock)
             return next(
@@ -120,5 +123,5 @@ class Prover:
                 for action in self.game.actions(state)
                 if self.solver.reaches(state, action, score, clock)
             )
-        except Stopped:
+        except SearchStopped:
             return None

@@ -10,8 +10,8 @@ from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
-from zermelo.search.iterative_deepening import Depth, deepen, is_settled
-from zermelo.search.limits import Clock
+from zermelo.search.iterative_deepening import Iteration, deepen, is_settled
+from zermelo.search.limits import SearchClock
 
 
 class AlphaBetaPlayer(Player):
@@ -28,9 +28,9 @@ class AlphaBetaPlayer(Player):
         """A record a depth."""
         engine = self._engine_for(position.game)
         seconds = min(filter(None, (self.seconds, limit.seconds)), default=None)
-        clock = Clock(replace(limit, seconds=seconds))
+        clock = SearchClock(replace(limit, seconds=seconds))
         depth = min(filter(None, (self.depth, limit.depth)), default=None)
-        for found in deepen(engine, position.state, clock, max_depth=depth, every=limit.every):
+        for found in deepen(engine, position.state, clock, max_depth=depth, all_moves=limit.every):
             last = _record(position, engine, found, clock, every=limit.every)
             yield last
         # What the depth that was not finished took counts too.
@@ -40,7 +40,7 @@ class AlphaBetaPlayer(Player):
         """Without dice, but a search ended by time or nodes goes by what was seen before."""
         del seed
         if self._engine is not None:
-            self._engine.forget()
+            self._engine.clear()
 
     def _engine_for(self, game: Game) -> Engine:
         if self._engine is None or self._game != game:
@@ -75,7 +75,7 @@ def alphabeta(seconds: float, seed: int | None = None) -> AlphaBetaPlayer:
 
 
 def _record(
-    position: Position, engine: Engine, found: Depth, clock: Clock, *, every: bool
+    position: Position, engine: Engine, found: Iteration, clock: SearchClock, *, every: bool
 ) -> Analysis:
     """One depth as an analysis; without `every` the other moves have bounds only: left out."""
     moves = found.scores if every else {found.best: found.score}
@@ -83,15 +83,15 @@ def _record(
     return Analysis.led_by(candidates, nodes=clock.nodes, seconds=clock.seconds, depth=found.depth)
 
 
-def _candidate(position: Position, engine: Engine, found: Depth, action: int) -> Candidate:
+def _candidate(position: Position, engine: Engine, found: Iteration, action: int) -> Candidate:
     score = found.scores[action]
     exact = found.exact or is_settled(engine, score, found.depth)
     text = position.game.to_text
     return Candidate(
         text(action),
         value={1: "win", 0: "draw", -1: "loss"}[sign(score)] if exact else None,
-        estimate=None if exact else engine.estimate(score),
-        plies=engine.plies(score) if exact else None,
+        estimate=None if exact else engine.to_estimate(score),
+        plies=engine.plies_to_end(score) if exact else None,
         exact=exact,
         best=score == found.score,
         pv=tuple(map(text, found.lines[action])),

@@ -15,8 +15,8 @@ from zermelo.games.lines.tactics import windows
 from zermelo.games.reversi.rules import Reversi
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
-from zermelo.search.iterative_deepening import Depth, deepen
-from zermelo.search.limits import Clock
+from zermelo.search.iterative_deepening import Iteration, deepen
+from zermelo.search.limits import SearchClock
 
 _SCALE = 40.0  # greedy's points that make its whole estimate
 
@@ -38,7 +38,7 @@ class GreedyPlayer(Player):
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer, at once."""
         del limit
-        clock = Clock()
+        clock = SearchClock()
         ranks = {a: _rank(position.game, position.state, a) for a in position.actions}
         yield _answer(position, _pick(ranks, self._dice), ranks, clock)
 
@@ -64,10 +64,10 @@ class LookaheadPlayer(Player):
         game = position.game
         if self._engine is None or self._engine.game != game:
             self._engine = engine_for(game)
-        engine, clock = self._engine, Clock(limit)
+        engine, clock = self._engine, SearchClock(limit)
         seen: dict[int, int | None] = {}
         for found in deepen(
-            engine, position.state, clock, max_depth=self.plies, every=True, lines=False
+            engine, position.state, clock, max_depth=self.plies, all_moves=True, with_lines=False
         ):
             seen = {a: self._within(engine, found, a) for a in found.scores}
         best = max(score or 0 for score in seen.values())
@@ -76,10 +76,10 @@ class LookaheadPlayer(Player):
         }
         yield _answer(position, _pick(ranks, self._dice), ranks, clock, (engine, seen))
 
-    def _within(self, engine: Engine, found: Depth, action: int) -> int | None:
+    def _within(self, engine: Engine, found: Iteration, action: int) -> int | None:
         """A score that is proven and near enough."""
         score = found.scores[action]
-        near = engine.far - abs(score) <= self.plies and abs(score) > engine.decisive
+        near = engine.far - abs(score) <= self.plies and abs(score) > engine.decisive_score
         return score if near or found.exact else None
 
 
@@ -92,7 +92,7 @@ def _answer(
     position: Position,
     action: int,
     ranks: dict[int, tuple[int, int, float]],
-    clock: Clock,
+    clock: SearchClock,
     seen: tuple[Engine, dict[int, int | None]] | None = None,
 ) -> Analysis:
     """The record: proven where looking ahead has proven it, else greedy's own points."""
@@ -103,7 +103,7 @@ def _answer(
         score = seen[1][other] if seen else None
         if seen and score is not None:
             value = {1: "win", 0: "draw", -1: "loss"}[sign(score)]
-            plies = seen[0].plies(score)
+            plies = seen[0].plies_to_end(score)
             diff = None if seen[0].ply_cost else score
         points = ranks[other][1] / _SCALE if other in ranks else 0.0
         candidates.append(

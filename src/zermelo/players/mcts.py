@@ -8,7 +8,7 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.mcts import evaluators
 from zermelo.search.mcts.tree import Child, Evaluator, Tree
 
@@ -80,7 +80,7 @@ class MCTSPlayer(Player):
         if number is None and seconds is None:
             number = SIMS
         tree = self._tree_for(position.game)  # which may have to be compiled
-        clock = Clock(replace(limit, seconds=seconds))
+        clock = SearchClock(replace(limit, seconds=seconds))
         # An analysis judges every move: moves that could be left out elsewhere belong to it.
         if limit.every or not self.reuse or not tree.move_to(position.state):
             tree.plant(position.state, every=limit.every)
@@ -90,7 +90,7 @@ class MCTSPlayer(Player):
                 if clock.seconds - shown > _PAUSE and tree.children():
                     shown = clock.seconds
                     yield _record(position, tree, clock, every=limit.every)
-        except Stopped:
+        except SearchStopped:
             pass
         yield _record(position, tree, clock, every=limit.every)
 
@@ -109,7 +109,7 @@ class MCTSPlayer(Player):
         return self._tree
 
 
-def _record(position: Position, tree: Tree, clock: Clock, *, every: bool) -> Analysis:
+def _record(position: Position, tree: Tree, clock: SearchClock, *, every: bool) -> Analysis:
     # Whoever only wants a move does not wait for the lines behind the others.
     candidates = [
         _candidate(position, tree, child, whole=every or rank == 0)

@@ -9,7 +9,7 @@ from zermelo.core.game import BoardGame, WordGame
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
 from zermelo.search.explain.analysis import Analyst
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.runner import Unsolved
 from zermelo.search.solver.solution import VALUES, solver_for
 from zermelo.search.solver.solver import Solver
@@ -50,11 +50,11 @@ class PerfectPlayer(Player):
         """Of all best moves one by the dice: every one of them is proven first."""
         if self._solver is None or self._solver.game != game:
             self._solver = solver_for(game)
-        clock = Clock(limit)
+        clock = SearchClock(limit)
         try:
             score = self._solver.score(position.state, clock)
             best = self._solver.best(position.state, score, clock)
-        except Stopped:
+        except SearchStopped:
             return Analysis(position.legal[0], estimate=0.0)
         move = game.to_text(self._dice.choice(best))
         return Analysis(

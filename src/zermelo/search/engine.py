@@ -1,7 +1,8 @@
-"""The engine: whatever looks a number of plies ahead. Deepening, players and analysis share it.
+"""The engine interface: a search to a given depth, which iterative deepening drives.
 
-Scores are seen by the side to move. A win in n plies is `far - n`, a loss `n - far`, a draw 0
-(Reversi: the disc difference); an estimate lies between -`decisive` and `decisive`.
+Scores are seen by the side to move. A win in n plies scores `far - n`, a loss in n plies
+`n - far`, a draw 0 (in Reversi the score is the disc difference); an estimate lies between
+-`decisive_score` and `decisive_score`.
 """
 
 import math
@@ -11,83 +12,84 @@ from typing import Any
 
 from zermelo.core.bitboard import sign
 from zermelo.core.game import Game
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 
 
 @dataclass(frozen=True)
-class Forced:
-    """A proven win of the side to move by threats, with the line that lasts longest."""
+class ForcedWin:
+    """A proven win of the side to move by a sequence of threats, with the longest defence."""
 
-    line: tuple[int, ...]  #: actions; one that ends with a forbidden block lacks the last move
-    plies: int  #: no defence lasts longer
-    fours: bool  #: every move of the winner threatens to win at once
+    line: tuple[int, ...]  #: actions; the last move is missing where the block is forbidden
+    plies: int  #: the most plies that any defence lasts
+    only_fours: bool  #: every move of the winner threatens to win immediately
 
 
 class Engine(ABC):
-    """Searches states of one game to a depth, with estimates at the horizon."""
+    """Searches states of one game to a depth and estimates the states at the horizon."""
 
     game: Game
     far: int
-    #: a score beyond this is a proven win or loss, whatever lies beyond the horizon
-    decisive: int
-    ply_cost: int = 1  #: 0 where scores do not tell how far away they are
-    scale: float = 1000.0  #: the score that makes an estimate of tanh(1)
-    #: how far away a proven end may be for its distance to be exact, too, and not only a bound
-    sure_plies: int = 1 << 30
-    #: whether such a distance may be read off at all: not where a state turns up at several plies
-    settles: bool = True
-    #: whether an estimate stood in for an end since `start`: if not, every score is exact
-    met_horizon: bool = False
+    #: a score beyond this is a proven win or loss
+    decisive_score: int
+    ply_cost: int = 1  #: 0 where scores do not encode the distance to the end
+    scale: float = 1000.0  #: the score whose estimate is tanh(1)
+    #: beyond this many plies a proven distance is only an upper bound
+    max_exact_plies: int = 1 << 30
+    #: False where a state can occur at several plies, so that a distance may be too large
+    has_exact_distances: bool = True
+    #: whether a state was estimated since `start_iteration`; if not, all scores are exact
+    hit_horizon: bool = False
 
     @abstractmethod
-    def start(self, depth: int) -> None:
-        """Begin an iteration: scores of an earlier one serve the ordering of moves only."""
+    def start_iteration(self, depth: int) -> None:
+        """Start an iteration: results of earlier ones now only help to order moves."""
 
-    def forget(self) -> None:  # noqa: B027 - most keep nothing that matters
-        """As if nothing had been asked before."""
+    def clear(self) -> None:  # noqa: B027 - most engines keep nothing that changes an answer
+        """Discard everything that earlier searches left behind."""
 
     @abstractmethod
-    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
-        """The score of a state that is not over, `depth` plies ahead (0: the estimate).
+    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
+        """Return the score of a state that is not over, searched to `depth` plies.
 
-        Fail-soft: an answer of alpha or less is an upper bound, of beta or more a lower one.
-        Nodes are reported to the clock, which may raise Stopped.
+        Depth 0 returns the estimate. Fail-soft: a score of alpha or less is an upper bound, a
+        score of beta or more a lower bound. Nodes are reported to the clock, which may raise
+        SearchStopped.
         """
 
     @abstractmethod
-    def line(self, state: Any) -> list[int]:
-        """The actions that the last search of a state expects, as far as it remembers."""
+    def principal_variation(self, state: Any) -> list[int]:
+        """Return the actions that the last search of a state expects, as far as they are stored."""
 
-    def force(self, state: Any, clock: Clock) -> int | None:
-        """The first move of a forced win, which `search` then knows; None where none is found.
+    def find_forced_win(self, state: Any, clock: SearchClock) -> int | None:
+        """Return the first action of a forced win, None if none is found.
 
-        Called once before a state is searched.
+        Called once before a state is searched; `search` then uses the result.
         """
         del state, clock
         return None
 
-    def forced(self, state: Any) -> Forced | None:
-        """How the winner of a state, or of the one before it, wins by threats, if that is known."""
+    def known_forced_win(self, state: Any) -> ForcedWin | None:
+        """Return the forced win in a state, or against its side to move, if one was found."""
         del state
         return None
 
-    def sooner(self, score: int) -> int:
-        """A child's score, seen by the side that moved: the sign flips, a ply is added."""
+    def parent_score(self, score: int) -> int:
+        """Convert the score of a child to the parent: flip the sign and add a ply."""
         return -score + self.ply_cost * sign(score)
 
-    def later(self, bound: int) -> int:
-        """The bound for a child that means `bound` here: the inverse of `sooner`."""
+    def child_bound(self, bound: int) -> int:
+        """Convert a bound on the parent's score to the child: the inverse of `parent_score`."""
         return -(bound + self.ply_cost * sign(bound))
 
-    def ended(self, state: Any) -> int:
-        """The score of a state that is over."""
+    def terminal_score(self, state: Any) -> int:
+        """Return the score of a state that is over."""
         return int(self.game.result(state)[1]) * self.far
 
-    def plies(self, score: int) -> int | None:
-        """The distance to the end that a proven score tells; None where it tells none."""
-        away = self.far - abs(score)
-        return away if score and self.ply_cost and away <= self.sure_plies else None
+    def plies_to_end(self, score: int) -> int | None:
+        """Return the distance to the end that a proven score encodes, None if it encodes none."""
+        plies = self.far - abs(score)
+        return plies if score and self.ply_cost and plies <= self.max_exact_plies else None
 
-    def estimate(self, score: int) -> float:
-        """A score as a number in [-1, 1]; 1 and -1 are for what is proven."""
+    def to_estimate(self, score: int) -> float:
+        """Map a score to [-0.99, 0.99]; 1 and -1 are reserved for proven results."""
         return round(max(-0.99, min(0.99, math.tanh(score / self.scale))), 4)

@@ -4,7 +4,7 @@ from typing import Any
 
 from zermelo.core.game import BoardGame, Game, WordGame
 from zermelo.search.engine import Engine
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.negamax import kernel as k
 from zermelo.search.negamax.runner import Net, Runner
 
@@ -31,31 +31,31 @@ class WordEngine(Engine):
         self.game: WordGame = game
         self.far, self.ply_cost, self.scale = game.far, game.ply_cost, game.scale
         # Reversi is decided by counting at the end: no score proves anything before.
-        self.decisive = game.far // 2 if game.ply_cost else game.far
-        self.settles = game.layered
+        self.decisive_score = game.far // 2 if game.ply_cost else game.far
+        self.has_exact_distances = game.layered
         # Without symmetry a state's best move in the table is its own, so lines can be read off.
         self._runner = Runner(
             game, table_bits=_TABLE_BITS, ordering=ordering, symmetry=False, net=net
         )
 
-    def start(self, depth: int) -> None:
+    def start_iteration(self, depth: int) -> None:
         """Another generation of the table."""
         del depth
         self._runner.renew()
         self._runner.control[k.MET_HORIZON] = 0
-        self.met_horizon = False
+        self.hit_horizon = False
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """No scores, nor moves that were best."""
         self._runner.forget()
 
-    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
+    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
         """By the kernel."""
         score = self._runner.look_ahead(state, depth, alpha, beta, clock)
-        self.met_horizon = bool(self._runner.control[k.MET_HORIZON])
+        self.hit_horizon = bool(self._runner.control[k.MET_HORIZON])
         return score
 
-    def line(self, state: Any) -> list[int]:
+    def principal_variation(self, state: Any) -> list[int]:
         """The table's moves, and at the end of the line what wins at once."""
         actions: list[int] = []
         while len(actions) < _MAX_LINE and not self.game.result(state)[0]:
@@ -74,32 +74,32 @@ class WordEngine(Engine):
                 return action
         return None
 
-    def ended(self, state: Any) -> int:
+    def terminal_score(self, state: Any) -> int:
         """In Reversi the disc difference."""
-        return super().ended(state) if self.ply_cost else int(self.game.quick(state)[1])
+        return super().terminal_score(state) if self.ply_cost else int(self.game.quick(state)[1])
 
 
 class PlainEngine(Engine):
     """Alpha-beta as the book has it, for any game of the contract; beyond the horizon all is 0."""
 
     far = _PLAIN_FAR
-    decisive = _PLAIN_FAR // 2
+    decisive_score = _PLAIN_FAR // 2
 
     def __init__(self, game: Game) -> None:
         self.game = game
         self._known: dict[Any, tuple[int, int, int | None]] = {}  # low, high, best action
 
-    def start(self, depth: int) -> None:
+    def start_iteration(self, depth: int) -> None:
         """Forget."""
         del depth
         self._known.clear()
-        self.met_horizon = False
+        self.hit_horizon = False
 
-    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
+    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
         """Negamax with a memo of bounds, by state and depth."""
-        clock.spend(1)
+        clock.report(1)
         if depth <= 0:
-            self.met_horizon = True
+            self.hit_horizon = True
             return 0
         low, high, first = self._known.get((state, depth), (-self.far, self.far, None))
         if low >= beta or low == high:
@@ -110,10 +110,10 @@ class PlainEngine(Engine):
         for action in self.game.actions(state):
             child = self.game.play(state, action)
             if self.game.result(child)[0]:
-                score = self.sooner(self.ended(child))
+                score = self.parent_score(self.terminal_score(child))
             else:
-                window = self.later(beta), self.later(max(alpha, best))
-                score = self.sooner(self.search(child, depth - 1, *window, clock))
+                window = self.child_bound(beta), self.child_bound(max(alpha, best))
+                score = self.parent_score(self.search(child, depth - 1, *window, clock))
             if score > best:
                 best, best_action = score, action
             if best >= beta:
@@ -122,7 +122,7 @@ class PlainEngine(Engine):
         self._known[state, depth] = low, high, best_action
         return best
 
-    def line(self, state: Any) -> list[int]:
+    def principal_variation(self, state: Any) -> list[int]:
         """From the memo, the deepest first."""
         best = {s: (d, a) for (s, d), (_, _, a) in sorted(self._known.items(), key=_depth)}
         actions: list[int] = []

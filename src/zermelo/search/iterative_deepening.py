@@ -1,6 +1,7 @@
-"""Deepening: depth 1, 2, 3, … until the limit, or until nothing is hidden.
+"""Iterative deepening: search to depth 1, 2, 3, … until a limit or until the score is exact.
 
-Every depth ends with a best move, so a search that is stopped has one, and says how deep it saw.
+Every completed depth has a best move, so a search that is stopped still has an answer and knows
+how deep it looked.
 """
 
 from collections.abc import Iterator
@@ -9,126 +10,130 @@ from typing import Any
 
 from zermelo.core.game import Game
 from zermelo.search.engine import Engine
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 
 MAX_DEPTH = 400
 
 
 @dataclass(frozen=True)
-class Depth:
-    """What one depth found: scores for the side to move, best first.
+class Iteration:
+    """The result of one completed depth: scores for the side to move, best first.
 
-    Without `every` only the best score is one; the others are bounds that lie below it.
+    Unless all moves were asked for, only the best score is exact to this depth; the others are
+    upper bounds below it.
     """
 
     depth: int
     scores: dict[int, int]  #: by action
-    best: int
-    lines: dict[int, tuple[int, ...]]  #: expected play by action, for `every` one or the best
-    exact: bool  #: no estimate was needed anywhere
+    best: int  #: the best action
+    lines: dict[int, tuple[int, ...]]  #: expected play by action, for all moves or only the best
+    exact: bool  #: no state had to be estimated
 
     @property
     def score(self) -> int:
-        """Of the best action."""
+        """The score of the best action."""
         return self.scores[self.best]
 
     @property
     def pv(self) -> tuple[int, ...]:
-        """Expected play."""
+        """The principal variation, from the best action on."""
         return self.lines[self.best]
 
 
 def deepen(
     engine: Engine,
     state: Any,
-    clock: Clock,
+    clock: SearchClock,
     *,
     max_depth: int | None = None,
-    every: bool = False,
-    lines: bool = True,
-) -> Iterator[Depth]:
-    """Deeper and deeper answers for a state that is not over; at least one, whatever the clock.
+    all_moves: bool = False,
+    with_lines: bool = True,
+) -> Iterator[Iteration]:
+    """Yield results of increasing depth for a state that is not over.
 
-    `every` asks for the score of every move; without `lines` no expected play is told.
+    There is at least one, even if the clock has run out. `all_moves` scores every legal move and
+    not only the best; without `with_lines` the expected play is left out.
     """
-    order = _from_centre(engine.game, engine.game.actions(state))
-    forced = engine.force(state, clock)
+    actions = _from_centre(engine.game, engine.game.actions(state))
+    forced = engine.find_forced_win(state, clock)
     if forced is not None:
-        order.sort(key=lambda action: action != forced)
+        actions.sort(key=lambda action: action != forced)
     for depth in range(1, (max_depth or MAX_DEPTH) + 1):
         try:
-            # The first depth is a move's worth of work, and without it there would be no answer.
-            within = clock if depth > 1 else Clock()
-            found = _look(engine, state, order, depth, within, every=every, lines=lines)
-        except Stopped:
+            # Depth 1 is cheap, and without it there would be no answer: it has no limit.
+            depth_clock = clock if depth > 1 else SearchClock()
+            iteration = _search_root(
+                engine, state, actions, depth, depth_clock, all_moves=all_moves, lines=with_lines
+            )
+        except SearchStopped:
             return
-        yield found
-        order = list(found.scores)
-        if found.exact or _is_settled(engine, found, every=every):
+        yield iteration
+        actions = list(iteration.scores)
+        if iteration.exact or _is_settled(engine, iteration, all_moves=all_moves):
             return
 
 
 def _from_centre(game: Game, actions: list[int]) -> list[int]:
-    """Of moves that look alike, those in the middle first."""
+    """Sort actions by distance from the centre, where they are cells of a board."""
     grid = game.grid
     if grid is None or game.num_actions < grid.size:
         return actions
-    middle = complex((grid.cols - 1) / 2, (grid.rows - 1) / 2)
-    return sorted(actions, key=lambda a: abs(complex(a % grid.cols, a // grid.cols) - middle))
+    centre = complex((grid.cols - 1) / 2, (grid.rows - 1) / 2)
+    return sorted(actions, key=lambda a: abs(complex(a % grid.cols, a // grid.cols) - centre))
 
 
 def is_settled(engine: Engine, score: int, depth: int) -> bool:
-    """Whether a score is proven, distance included: nothing nearer is left beyond the horizon.
+    """Return whether a score is proven including its distance, so that searching on is useless.
 
-    Forced moves are searched past the depth, so a proven win may lie further away than a nearer
-    one that was not seen; at most a ply beyond the depth it does not. Where distances are bounds
-    anyway (`Engine.plies` is None), the proof is enough.
+    Forced moves are searched past the depth, so a proven win may be farther away than a nearer one
+    that was not seen; within one ply of the depth that cannot be. Where distances are only bounds
+    (`Engine.plies_to_end` is None), the proof is enough.
     """
-    if abs(score) <= engine.decisive or not engine.settles:
+    if abs(score) <= engine.decisive_score or not engine.has_exact_distances:
         return False
-    return engine.plies(score) is None or engine.far - abs(score) <= depth + 1
+    return engine.plies_to_end(score) is None or engine.far - abs(score) <= depth + 1
 
 
-def _is_settled(engine: Engine, found: Depth, *, every: bool) -> bool:
-    scores = found.scores.values() if every else (found.score,)
-    return all(is_settled(engine, score, found.depth) for score in scores)
+def _is_settled(engine: Engine, iteration: Iteration, *, all_moves: bool) -> bool:
+    scores = iteration.scores.values() if all_moves else (iteration.score,)
+    return all(is_settled(engine, score, iteration.depth) for score in scores)
 
 
-def _look(
+def _search_root(
     engine: Engine,
     state: Any,
-    order: list[int],
+    actions: list[int],
     depth: int,
-    clock: Clock,
+    clock: SearchClock,
     *,
-    every: bool,
+    all_moves: bool,
     lines: bool,
-) -> Depth:
-    """All moves at one depth, the best of the last depth first."""
-    engine.start(depth)
+) -> Iteration:
+    """Search every action to one depth, in the given order."""
+    engine.start_iteration(depth)
     infinity = engine.far + 1
     scores: dict[int, int] = {}
     expected: dict[int, tuple[int, ...]] = {}
-    best, best_action = -infinity, order[0]
-    for action in order:
+    best, best_action = -infinity, actions[0]
+    for action in actions:
         child = engine.game.play(state, action)
-        over = engine.game.result(child)[0]
-        if over:
-            score = engine.sooner(engine.ended(child))
+        is_over = engine.game.result(child)[0]
+        if is_over:
+            score = engine.parent_score(engine.terminal_score(child))
         else:
-            alpha = -infinity if every else best
-            window = engine.later(infinity), engine.later(alpha)
-            score = engine.sooner(engine.search(child, depth - 1, *window, clock))
+            alpha = -infinity if all_moves else best
+            window = engine.child_bound(infinity), engine.child_bound(alpha)
+            score = engine.parent_score(engine.search(child, depth - 1, *window, clock))
         scores[action] = score
-        if lines and (score > best or every):
-            expected[action] = (action, *([] if over else engine.line(child)))
+        if lines and (score > best or all_moves):
+            expected[action] = (action, *([] if is_over else engine.principal_variation(child)))
         if score > best:
             best, best_action = score, action
     ranked = sorted(scores, key=lambda a: (-scores[a], a != best_action))
-    return Depth(
+    return Iteration(
         depth,
         {action: scores[action] for action in ranked},
         best_action,
         expected,
-        exact=not engine.met_horizon,
+        exact=not engine.hit_horizon,
     )

@@ -1,7 +1,7 @@
-"""The clock: the one place where time and node limits of a search are kept.
+"""Time and node limits of a search.
 
-A search works in slices and reports each to its clock, which raises `Stopped` when a limit is
-reached. Ctrl-C arrives between two slices, too.
+A search works in slices of nodes and reports each one to its clock, which raises `SearchStopped`
+when a limit is reached. Ctrl-C is handled between two slices, too.
 """
 
 import threading
@@ -10,23 +10,23 @@ from collections.abc import Callable
 
 from zermelo.core.player import Limit
 
-_TICK = 0.01  # seconds between two looks at the clock, about
+_SLICE_SECONDS = 0.01  # about how long a slice takes
 _MIN_SLICE, _MAX_SLICE = 1_000, 100_000  # nodes
 
 
-class Stopped(Exception):
-    """A limit was reached; what was found so far stands."""
+class SearchStopped(Exception):
+    """A limit was reached; the results so far remain valid."""
 
 
-class Clock:
-    """Counts nodes and time from its making. Threads may share one."""
+class SearchClock:
+    """Counts nodes and time from its creation on and enforces a limit. Threads may share one."""
 
     def __init__(
         self, limit: Limit | None = None, progress: Callable[[int], None] | None = None
     ) -> None:
         limit = limit or Limit()
-        self.begin = time.perf_counter()
-        self.deadline = None if limit.seconds is None else self.begin + limit.seconds
+        self.start_time = time.perf_counter()
+        self.deadline = None if limit.seconds is None else self.start_time + limit.seconds
         self.max_nodes = limit.nodes
         self.nodes = 0
         self.stop = limit.stop
@@ -35,66 +35,71 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Since the beginning."""
-        return time.perf_counter() - self.begin
+        """The time since the clock was created."""
+        return time.perf_counter() - self.start_time
 
-    def part(self, share: float = 1.0, nodes: int | None = None) -> "Part":
-        """A clock for a share of the time that is left, or so many nodes; they count here too."""
-        left = None if self.deadline is None else max(0.0, self.deadline - time.perf_counter())
-        rest = None if self.max_nodes is None else max(0, self.max_nodes - self.nodes)
-        if rest is not None:
-            nodes = min(nodes or rest, int(rest * share))
-        return Part(self, Limit(None if left is None else left * share, nodes))
+    def subclock(self, share: float = 1.0, nodes: int | None = None) -> "SubClock":
+        """Return a clock for a share of what is left, or for a number of nodes.
 
-    def slice(self, least: int = _MIN_SLICE) -> int:
-        """How many nodes to search before the next report: some 10 ms, by the pace so far."""
-        pace = self.nodes / max(self.seconds, _TICK)
-        size = int(min(_MAX_SLICE, max(least, pace * _TICK)))
+        Its nodes count here, too.
+        """
+        seconds_left = None
+        if self.deadline is not None:
+            seconds_left = max(0.0, self.deadline - time.perf_counter())
+        if self.max_nodes is not None:
+            nodes_left = max(0, self.max_nodes - self.nodes)
+            nodes = min(nodes or nodes_left, int(nodes_left * share))
+        return SubClock(self, Limit(None if seconds_left is None else seconds_left * share, nodes))
+
+    def next_slice(self, min_nodes: int = _MIN_SLICE) -> int:
+        """Return how many nodes to search before the next report: about 10 ms of work."""
+        nodes_per_second = self.nodes / max(self.seconds, _SLICE_SECONDS)
+        size = int(min(_MAX_SLICE, max(min_nodes, nodes_per_second * _SLICE_SECONDS)))
         return size if self.max_nodes is None else max(1, min(size, self.max_nodes - self.nodes))
 
-    def count(self, nodes: int) -> None:
-        """Report nodes of a search that is done: no reason to stop."""
+    def add_nodes(self, nodes: int) -> None:
+        """Count the nodes of a search that has finished, without checking the limits."""
         with self._lock:
             self.nodes += nodes
 
-    def spend(self, nodes: int) -> None:
-        """Report nodes of a search that goes on; Stopped when a limit is reached."""
-        self.count(nodes)
+    def report(self, nodes: int) -> None:
+        """Count the nodes of a search that continues; raise SearchStopped if a limit is reached."""
+        self.add_nodes(nodes)
         if self.progress:
             self.progress(self.nodes)
         self.check()
 
     def check(self) -> None:
-        """Stopped when a limit is reached."""
-        late = self.deadline is not None and time.perf_counter() >= self.deadline
-        spent = self.max_nodes is not None and self.nodes >= self.max_nodes
-        if late or spent or (self.stop is not None and self.stop.is_set()):
-            raise Stopped
+        """Raise SearchStopped if a limit is reached."""
+        is_late = self.deadline is not None and time.perf_counter() >= self.deadline
+        is_spent = self.max_nodes is not None and self.nodes >= self.max_nodes
+        if is_late or is_spent or (self.stop is not None and self.stop.is_set()):
+            raise SearchStopped
 
 
-class Part(Clock):
-    """A clock within a clock, which can be cancelled by itself."""
+class SubClock(SearchClock):
+    """A clock within another one, with limits of its own; it can be cancelled by itself."""
 
-    def __init__(self, whole: Clock, limit: Limit) -> None:
-        super().__init__(limit, whole.progress)
-        self.whole = whole
-        self.cancelled = False
+    def __init__(self, parent: SearchClock, limit: Limit) -> None:
+        super().__init__(limit, parent.progress)
+        self.parent = parent
+        self.is_cancelled = False
 
-    def slice(self, least: int = _MIN_SLICE) -> int:
-        """Short where threads share what is left of a number of nodes."""
-        size = super().slice(least)
-        if self.whole.max_nodes is None:
+    def next_slice(self, min_nodes: int = _MIN_SLICE) -> int:
+        """Return a short slice where threads share the last nodes of a limit."""
+        size = super().next_slice(min_nodes)
+        if self.parent.max_nodes is None:
             return size
-        return max(1, min(size, (self.whole.max_nodes - self.whole.nodes) // 4))
+        return max(1, min(size, (self.parent.max_nodes - self.parent.nodes) // 4))
 
-    def count(self, nodes: int) -> None:
-        """Here and in the whole."""
-        super().count(nodes)
-        self.whole.count(nodes)
+    def add_nodes(self, nodes: int) -> None:
+        """Count nodes here and in the parent."""
+        super().add_nodes(nodes)
+        self.parent.add_nodes(nodes)
 
     def check(self) -> None:
-        """By its own limits and those of the whole."""
+        """Raise SearchStopped if cancelled, or if a limit here or in the parent is reached."""
         super().check()
-        self.whole.check()
-        if self.cancelled:
-            raise Stopped
+        self.parent.check()
+        if self.is_cancelled:
+            raise SearchStopped

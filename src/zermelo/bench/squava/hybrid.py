@@ -26,7 +26,7 @@ from zermelo.games import registry
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.learn.hybrid.kernel_network import CACHE, Valued, net_for, valued
 from zermelo.learn.hybrid.player import HybridEngine, hybrid_engine
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.runner import Net
 
 PARTS = ("search", "actors", "matches", "centre")  #: that are measured unless others are asked for
@@ -159,15 +159,15 @@ def searches(
     times: list[float] = []
     while not times or (len(times) < repeat and sum(times) < _LONG):
         net.cache[:] = 0
-        engine, clock = HybridEngine(game, net, ordering=ordering), Clock()
+        engine, clock = HybridEngine(game, net, ordering=ordering), SearchClock()
         begin = time.process_time()
         scores = [_score(engine, state, depth, clock) for state in states]
         times.append(time.process_time() - begin)
     return Searches(scores, clock.nodes, statistics.median(times), engine.hit_rate)
 
 
-def _score(engine: HybridEngine, state: Any, depth: int, clock: Clock) -> int:
-    engine.forget()
+def _score(engine: HybridEngine, state: Any, depth: int, clock: SearchClock) -> int:
+    engine.clear()
     return engine.search(state, depth, -engine.far, engine.far, clock)
 
 

@@ -12,7 +12,7 @@ from zermelo.games.lines.published import PublishedSquava
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.search.engines import WordEngine
 from zermelo.search.iterative_deepening import deepen
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.runner import Runner
 from zermelo.search.solver.solver import Solver
 
@@ -55,7 +55,7 @@ def _nodes(name: str, game: WordGame, states: list[Any], *, ordering: bool) -> R
     """Win, draw or loss of every position, each with a new table."""
     runner = Runner(game, table_bits=20, ordering=ordering)
     runner.table[:] = 0
-    clock, begin = Clock(), time.process_time()
+    clock, begin = SearchClock(), time.process_time()
     for state in states:
         runner.forget()
         runner.bounds(state, -game.far, game.far, clock, coarse=True)
@@ -87,7 +87,7 @@ def _truth(
 
 def _mistakes(name: str, game: WordGame, truth: list[tuple[Any, dict[int, int]]]) -> Row:
     """How often a search to a small depth with this evaluation gives something away."""
-    engine, clock = WordEngine(game), Clock()
+    engine, clock = WordEngine(game), SearchClock()
     wrong = 0
     for state, values in truth:
         for found in deepen(engine, state, clock, max_depth=_DEPTH):

@@ -14,7 +14,7 @@ from zermelo.learn.alphazero.search_cpu import KernelSearch
 from zermelo.learn.alphazero.search_options import NEVER, UNKNOWN, Found
 from zermelo.learn.networks.numpy_inference import planes_of
 from zermelo.learn.networks.symmetry_average import Judge
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 
 _LESS = 0.99  # of an estimate: 1 is for what is proven
 _VALUES = {1: "win", 0: "draw", -1: "loss"}
@@ -53,7 +53,7 @@ class AlphaZeroPlayer(Player):
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer."""
         net = self.fit(position.game)
-        clock = Clock(limit)
+        clock = SearchClock(limit)
         states = np.array([position.state], np.uint64)
         is_proven = False
         if self._search is None:

@@ -14,7 +14,7 @@ from zermelo.kernels import compiled
 from zermelo.learn.alphazero import search_kernel as k
 from zermelo.learn.alphazero.search_options import UNKNOWN, Found, considered_visits
 from zermelo.learn.alphazero.selection import NUM_COLUMNS
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +63,7 @@ class KernelSearch:
         )
 
     def __call__(
-        self, states: Array, noise: Array | None = None, clock: Clock | None = None
+        self, states: Array, noise: Array | None = None, clock: SearchClock | None = None
     ) -> Found:
         """Search from running games [row, word]; noise [row, action] makes it explore.
 
@@ -99,8 +99,8 @@ class KernelSearch:
             )
             try:
                 if clock is not None:
-                    clock.spend(waiting)
-            except Stopped:
+                    clock.report(waiting)
+            except SearchStopped:
                 break
         found = Found(
             np.empty(rows, np.int64),

@@ -34,7 +34,7 @@ class HybridEngine(WordEngine):
         asked, found = (int(self._runner.control[at]) for at in (k.ASKED, k.FOUND))
         return found / max(1, asked)
 
-    def estimate(self, score: int) -> float:
+    def to_estimate(self, score: int) -> float:
         """Scores are the network's own unit."""
         return round(max(-_MOST, min(_MOST, score / UNIT)), 4)
 
@@ -45,9 +45,9 @@ class HybridEngine(WordEngine):
         heuristic = int(game.evaluate(state))
         blend = (net.shares[0] * learned + net.shares[1] * heuristic) // 1000
         return {
-            "network": self.estimate(learned),
-            "heuristic": super().estimate(heuristic),
-            "blend": self.estimate(blend),
+            "network": self.to_estimate(learned),
+            "heuristic": super().to_estimate(heuristic),
+            "blend": self.to_estimate(blend),
         }
 
 

@@ -16,8 +16,8 @@ from zermelo.core.position import Position
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
 from zermelo.search.explain.reasons import Facts, Judged, explain
-from zermelo.search.iterative_deepening import Depth, deepen, is_settled
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.iterative_deepening import Iteration, deepen, is_settled
+from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver import solution
 from zermelo.search.solver.solver import Settings, Solver
 
@@ -91,9 +91,7 @@ def _candidate_json(position: Position, candidate: Candidate) -> dict[str, Any]:
         "plies": candidate.plies,
         "exact": candidate.exact,
         "best": candidate.best,
-        "reasons": [
-            {"kind": r.kind, "text": r.text, "line": list(r.line)} for r in candidate.reasons
-        ],
+        "reasons": [reason.to_json() for reason in candidate.reasons],
         "pv": list(candidate.pv),
     } | solution.scores(position, candidate.value, candidate.plies, candidate.diff)
     more = {"visits": candidate.visits, "parts": candidate.parts}
@@ -116,16 +114,16 @@ class Analyst(Player):
         engine, solver = self._tools(game)
         if limit.seconds is None and limit.nodes is None:
             limit = replace(limit, seconds=PATIENCE)
-        work = _Work(position, engine, Clock(limit))
+        work = _Work(position, engine, SearchClock(limit))
         is_small = solver is not None  # on a large board reasons take a while
-        clock = work.clock.part(_DEEPENING if solver is not None else _ALONE)
-        for found in deepen(engine, position.state, clock, max_depth=limit.depth, every=True):
+        clock = work.clock.subclock(_DEEPENING if solver is not None else _ALONE)
+        for found in deepen(engine, position.state, clock, max_depth=limit.depth, all_moves=True):
             work.take(found)
             yield work.record(reasons=is_small)
         if solver is not None:
-            for _ in work.prove(solver, work.clock.part(_PROVING)):
+            for _ in work.prove(solver, work.clock.subclock(_PROVING)):
                 yield work.record(reasons=is_small)
-            with contextlib.suppress(Stopped):
+            with contextlib.suppress(SearchStopped):
                 work.find_lines(solver)
         yield work.record(reasons=True)
 
@@ -133,7 +131,7 @@ class Analyst(Player):
         """Without dice, but what was proven before helps to prove more."""
         del seed
         if self._engine is not None:
-            self._engine.forget()
+            self._engine.clear()
         if self._solver is not None:
             self._solver.forget()
 
@@ -150,7 +148,7 @@ class Analyst(Player):
 class _Work:
     """One position being analysed."""
 
-    def __init__(self, position: Position, engine: Engine, clock: Clock) -> None:
+    def __init__(self, position: Position, engine: Engine, clock: SearchClock) -> None:
         self.position, self.engine, self.clock = position, engine, clock
         self.game, self.state = position.game, position.state
         self.facts = Facts(self.game, self.state)
@@ -160,7 +158,7 @@ class _Work:
         self.depth = 0
         self.source = "search"
 
-    def take(self, found: Depth) -> None:
+    def take(self, found: Iteration) -> None:
         """The scores of a depth."""
         self.scores, self.depth = dict(found.scores), found.depth
         for action, score in found.scores.items():
@@ -168,16 +166,16 @@ class _Work:
                 self.proven.add(action)
         self.lines.update(found.lines)
 
-    def prove(self, solver: Solver, clock: Clock) -> Iterator[int]:
+    def prove(self, solver: Solver, clock: SearchClock) -> Iterator[int]:
         """The exact scores of the moves, most promising first, as long as the clock allows."""
         for action in list(self.scores):
             if action in self.proven:
                 continue
             try:
                 child = solver.score(self.game.play(self.state, action), clock)
-            except Stopped:
+            except SearchStopped:
                 return
-            self.scores[action] = self.engine.sooner(child)
+            self.scores[action] = self.engine.parent_score(child)
             self.proven.add(action)
             yield action
         self.source = solver.source(self.state)
@@ -187,7 +185,7 @@ class _Work:
         for action in self._ranked():
             if action in self.proven:
                 child = self.game.play(self.state, action)
-                score = self.engine.later(self.scores[action])
+                score = self.engine.child_bound(self.scores[action])
                 self.lines[action] = (action, *solver.line(child, score, self.clock))
 
     def _ranked(self) -> list[int]:
@@ -210,7 +208,7 @@ class _Work:
         return Analysis(
             first.move,
             value=first.value if whole else None,
-            estimate=None if whole else self.engine.estimate(top),
+            estimate=None if whole else self.engine.to_estimate(top),
             plies=first.plies if whole else None,
             exact=whole,
             candidates=candidates,
@@ -239,10 +237,10 @@ class _Work:
         return Judged(
             action,
             sign=sign(score),
-            plies=self.engine.plies(score),
+            plies=self.engine.plies_to_end(score),
             diff=None if self.engine.ply_cost else score,
             line=self.lines[action],
-            forced=self.engine.forced(self.facts.children[action]),
+            forced=self.engine.known_forced_win(self.facts.children[action]),
         )
 
     def _candidate(self, judged: Judged, why: Any, *, best: bool) -> Candidate:
@@ -251,7 +249,7 @@ class _Work:
         return Candidate(
             text(judged.action),
             value=solution.VALUES[judged.sign] if judged.sign is not None else None,
-            estimate=None if exact else self.engine.estimate(self.scores[judged.action]),
+            estimate=None if exact else self.engine.to_estimate(self.scores[judged.action]),
             plies=judged.plies,
             exact=exact,
             best=best,

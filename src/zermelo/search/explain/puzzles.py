@@ -1,58 +1,84 @@
-"""Puzzles: positions where one move alone wins in so many plies; proven, not guessed."""
+"""Puzzles: positions in which exactly one move wins in a given number of plies, all proven."""
 
 import random
 from dataclasses import dataclass
 from typing import Any
 
 from zermelo.core.bitboard import bits
-from zermelo.core.errors import ZermeloError
-from zermelo.core.game import WordGame
+from zermelo.core.errors import BadSpec, ZermeloError
+from zermelo.core.game import Game, WordGame
 from zermelo.core.player import Limit
 from zermelo.core.position import Position
-from zermelo.search.limits import Clock, Stopped
+from zermelo.games import registry
+from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solver import Settings, Solver
 
 PLIES = (3, 5, 7, 9)
-_LEAST = 3  # moves before a puzzle
-_SECONDS = 5.0
-_NODES = 200_000  # a position that takes more is left for another
+SECONDS = 5.0  #: the longest search for a puzzle
+_MIN_MOVES = 3  # before a puzzle, and left after it
+_MAX_NODES = 200_000  # a position that takes more to solve is skipped
+_TABLE_BITS = 18
 
 
 class NoPuzzle(ZermeloError):
-    """None was found, or the game has none."""
+    """No puzzle was found in time, or the game can have none."""
 
 
 @dataclass(frozen=True)
 class Puzzle:
-    """The side to move wins in `plies`, with one first move only."""
+    """A position that the side to move wins in `plies`, by one first move only."""
 
     position: Position
+    solution: str  #: that move
     plies: int
     seed: int
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields that scripts get; the solution is not among them."""
+        return {
+            "game": self.position.game.spec,
+            "moves": self.position.moves,
+            "to_move": self.position.player,
+            "plies": self.plies,
+            "seed": self.seed,
+        }
 
-def make(game: Any, plies: int, seed: int, seconds: float = _SECONDS) -> Puzzle:
-    """The same puzzle for the same game, plies and seed."""
-    seconds = min(seconds, _SECONDS)
+
+def puzzle(game: Game | str, plies: int = 3, seed: int = 1, *, seconds: float = SECONDS) -> Puzzle:
+    """Find a puzzle by solving random positions; the same arguments give the same puzzle.
+
+    Raise BadSpec if no win takes that many plies, and NoPuzzle if none is found in time.
+
+    >>> found = puzzle("connect4", plies=5, seed=2)
+    >>> import zermelo as z
+    >>> z.solve(found.position).plies, z.solve(found.position).best == (found.solution,)
+    (5, True)
+    """
+    game = registry.game(game) if isinstance(game, str) else game
+    if plies not in PLIES:
+        parity = "even" if plies % 2 == 0 else "not available"
+        msg = f"plies is {plies}, which is {parity}: a win takes 3, 5, 7 or 9"
+        raise BadSpec(msg)
     if not isinstance(game, WordGame) or game.ply_cost == 0 or game.grid is None:
         msg = f"there are no puzzles of {game.spec}: it takes a line game of up to 64 cells"
         raise NoPuzzle(msg)
     rng = random.Random(f"{game.spec} {plies} {seed}")
-    solver = Solver(game, Settings(table_bits=18))
-    clock = Clock()
-    while clock.seconds < seconds and plies <= game.grid.size - _LEAST:
-        position = _wander(game, rng)
-        if position is not None and _fits(solver, position, plies):
-            return Puzzle(position, plies, seed)
+    solver = Solver(game, Settings(table_bits=_TABLE_BITS))
+    clock = SearchClock()
+    while clock.seconds < min(seconds, SECONDS) and plies <= game.grid.size - _MIN_MOVES:
+        position = _random_position(game, rng)
+        action = None if position is None else _only_win(solver, position.state, plies)
+        if position is not None and action is not None:
+            return Puzzle(position, game.to_text(action), plies, seed)
     msg = f"no win in {plies} plies was found in {game.spec}: try another length"
     raise NoPuzzle(msg)
 
 
-def _wander(game: WordGame, rng: random.Random) -> Position | None:
-    """A random game without plain blunders, stopped somewhere; None if it was over by then."""
+def _random_position(game: WordGame, rng: random.Random) -> Position | None:
+    """Play random moves without plain blunders; None if the game ends too early."""
     assert game.grid is not None
     position = game.start()
-    for _ in range(rng.randrange(_LEAST, max(_LEAST + 1, game.grid.size - _LEAST))):
+    for _ in range(rng.randrange(_MIN_MOVES, max(_MIN_MOVES + 1, game.grid.size - _MIN_MOVES))):
         known, _, moves = game.quick(position.state)
         if known or not moves:
             return None
@@ -60,13 +86,14 @@ def _wander(game: WordGame, rng: random.Random) -> Position | None:
     return None if position.is_over else position
 
 
-def _fits(solver: Solver, position: Position, plies: int) -> bool:
-    """A win in exactly `plies`, by one move; every other move takes longer or does not win."""
-    state, score = position.state, solver.game.far - plies
-    clock = Clock(Limit(nodes=_NODES))
+def _only_win(solver: Solver, state: Any, plies: int) -> int | None:
+    """Return the one action that wins in exactly `plies` if there is one and no faster win."""
+    score = solver.game.far - plies
+    clock = SearchClock(Limit(nodes=_MAX_NODES))
     try:
         if not solver.is_above(state, score - 1, clock) or solver.is_above(state, score, clock):
-            return False
-        return len(solver.best(state, score, clock)) == 1
-    except Stopped:
-        return False
+            return None
+        best = solver.best(state, score, clock)
+    except SearchStopped:
+        return None
+    return best[0] if len(best) == 1 else None

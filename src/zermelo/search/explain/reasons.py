@@ -13,7 +13,7 @@ from typing import Any
 from zermelo.core.game import Game
 from zermelo.core.player import Reason
 from zermelo.games.lines.rules import LineGame
-from zermelo.search.engine import Forced
+from zermelo.search.engine import ForcedWin
 
 KINDS = {
     "wins-now": "the move ends the game and wins it",
@@ -43,7 +43,7 @@ class Judged:
     plies: int | None = None  #: to the end, counted from before the move
     diff: int | None = None
     line: tuple[int, ...] = ()  #: best play, this move first
-    forced: Forced | None = None  #: how threats prove the win or the loss
+    forced: ForcedWin | None = None  #: how threats prove the win or the loss
 
 
 @dataclass
@@ -233,11 +233,11 @@ def _outcome(facts: Facts, move: Judged) -> list[Reason]:
     return []
 
 
-def _by_threats(game: Game, forced: Forced) -> str:
+def _by_threats(game: Game, forced: ForcedWin) -> str:
     """How long it takes at most, and by what kind of moves."""
     names = {4: "threes", 5: "fours", 6: "fives"}
     fours = names.get(getattr(game, "win", 0), "threats to win at once")
-    return f"{forced.plies} plies, {fours} only" if forced.fours else f"{forced.plies} plies"
+    return f"{forced.plies} plies, {fours} only" if forced.only_fours else f"{forced.plies} plies"
 
 
 def _rank(facts: Facts, move: Judged, judged: list[Judged]) -> list[Reason]:

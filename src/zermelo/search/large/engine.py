@@ -9,11 +9,11 @@ import numpy as np
 from zermelo.core.game import BoardGame
 from zermelo.games.lines.large import BoardLineGame
 from zermelo.kernels import compiled
-from zermelo.search.engine import Engine, Forced
+from zermelo.search.engine import Engine, ForcedWin
 from zermelo.search.large import kernel as k
 from zermelo.search.large.threat_search import ThreatSearch
 from zermelo.search.large.windows import geometry
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 
 _WEIGHTS = (800, 120, 20, 3, 1)  # by stones missing, from 1
 _TEMPO = 150
@@ -33,11 +33,11 @@ class BoardEngine(Engine):
     """
 
     far = k.FAR
-    decisive = k.DECISIVE
+    decisive_score = k.DECISIVE
     scale = 1000.0
 
     # Moves are left out, so a nearer win may be missed; but what wins or threatens to is seen.
-    sure_plies = 4
+    max_exact_plies = 4
 
     def __init__(self, game: BoardGame, width: int = _WIDTH, fours: int = _FOURS) -> None:
         assert isinstance(game, BoardLineGame), f"{game.spec} has no lines to count"
@@ -58,16 +58,16 @@ class BoardEngine(Engine):
             self._tally[k.WEIGHTS, stones] = _WEIGHTS[min(game.win - stones, len(_WEIGHTS)) - 1]
         self._lines: dict[Any, list[int]] = {}
         # By state: the score that threats prove and how, None where none was found.
-        self._known: dict[Any, tuple[int, Forced] | None] = {}
+        self._known: dict[Any, tuple[int, ForcedWin] | None] = {}
         self._in_danger = False  # the other side threatens to win by force
-        self._clock = Clock()  # of the whole search: some parts run without a limit
+        self._clock = SearchClock()  # of the whole search: some parts run without a limit
 
-    def start(self, depth: int) -> None:
+    def start_iteration(self, depth: int) -> None:
         """Nothing but lines is kept from an earlier iteration."""
         del depth
-        self.met_horizon = False
+        self.hit_horizon = False
 
-    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
+    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
         """The score of a state that is not over; see `Engine.search`.
 
         With depth 0 it still sees a win at once, forced blocks and a win by threats. Before a score
@@ -77,32 +77,32 @@ class BoardEngine(Engine):
         score = self._proven(state)
         if score is None:
             score = self._look_ahead(state, depth, alpha, beta, clock)
-            if score < beta and abs(score) <= self.decisive:
+            if score < beta and abs(score) <= self.decisive_score:
                 self._check(state, clock)
                 score = self._proven(state) or score
         return score
 
-    def _look_ahead(self, state: Any, depth: int, alpha: int, beta: int, clock: Clock) -> int:
+    def _look_ahead(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
         cells = np.frombuffer(self.game.to_cells(state), np.uint8)
         control, frames = self._control, self._frames
         self._set_up(cells, self.game.player(state))
         frames[0, [k.ALPHA, k.BETA, k.NEXT, k.DEPTH]] = alpha, beta, k.NEW, depth
         finished = False
         while not finished:
-            control[k.NODES], control[k.BUDGET] = 0, clock.slice()
+            control[k.NODES], control[k.BUDGET] = 0, clock.next_slice()
             finished = self._run(
                 cells, control, frames, self._moves, self._pv, self._windows, self._through,
                 self._gates, self._counts, self._gains, self._tally,
             )  # fmt: skip
-            clock.spend(int(control[k.NODES]))
-        self.met_horizon = self.met_horizon or bool(control[k.HORIZON])
+            clock.report(int(control[k.NODES]))
+        self.hit_horizon = self.hit_horizon or bool(control[k.HORIZON])
         if length := int(frames[0, k.LENGTH]):
             if len(self._lines) >= _MAX_LINES:
                 self._lines.clear()
             self._lines[state] = [int(action) for action in self._pv[0, :length]]
         return int(control[k.SCORE])
 
-    def line(self, state: Any) -> list[int]:
+    def principal_variation(self, state: Any) -> list[int]:
         """The moves expected from a state, if a search of it found some above its alpha."""
         known = self._known.get(state)
         if known is not None:
@@ -110,7 +110,7 @@ class BoardEngine(Engine):
             return list(forced.line[score < 0 :])
         return list(self._lines.get(state, ()))
 
-    def force(self, state: Any, clock: Clock) -> int | None:
+    def find_forced_win(self, state: Any, clock: SearchClock) -> int | None:
         """By fours, then by quiet threats: see `threats`."""
         self._known.clear()
         self._clock = clock
@@ -129,13 +129,13 @@ class BoardEngine(Engine):
             self._known[after] = found.plies - 1 - self.far, found
         return found.line[0]
 
-    def _find(self, state: Any, clock: Clock, share: float, nodes: int) -> Forced | None:
+    def _find(self, state: Any, clock: SearchClock, share: float, nodes: int) -> ForcedWin | None:
         if not self._may_force(state):
             return None
-        part = clock.part(share, None if clock.deadline is not None else nodes)
+        part = clock.subclock(share, None if clock.deadline is not None else nodes)
         return self._threats.find(state, part)
 
-    def forced(self, state: Any) -> Forced | None:
+    def known_forced_win(self, state: Any) -> ForcedWin | None:
         """What `force` and the check after a search have found."""
         known = self._known.get(state)
         return None if known is None else known[1]
@@ -144,15 +144,15 @@ class BoardEngine(Engine):
         known = self._known.get(state)
         return None if known is None else known[0]
 
-    def _check(self, state: Any, clock: Clock) -> None:
+    def _check(self, state: Any, clock: SearchClock) -> None:
         """Whether the side to move wins by force; looked at once, until `force` is called again."""
         if state in self._known or not self._may_force(state):
             return
         self._known[state] = None
-        with contextlib.suppress(Stopped):
+        with contextlib.suppress(SearchStopped):
             self._clock.check()
             look = self._threats.find if self._in_danger else self._threats.by_fours
-            found = look(state, clock.part(nodes=_CHECKING_NODES))
+            found = look(state, clock.subclock(nodes=_CHECKING_NODES))
             if found is not None:
                 self._known[state] = self.far - found.plies, found
 

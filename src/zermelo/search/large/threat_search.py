@@ -9,11 +9,11 @@ import numpy as np
 from zermelo.core.errors import BadSpec
 from zermelo.games.lines.large import BoardLineGame
 from zermelo.kernels import compiled
-from zermelo.search.engine import Forced
+from zermelo.search.engine import ForcedWin
 from zermelo.search.large import threat_kernel as k
 from zermelo.search.large.threat_moves import NOWHERE
 from zermelo.search.large.windows import geometry
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 
 MAX_FOURS = 150  #: in one line
 MAX_THREATS = 12  #: moves of the attacker before the last fours
@@ -43,21 +43,21 @@ class ThreatSearch:
         self._memo = np.zeros((_SLOTS, 2), np.uint64)
         self._key = np.zeros(1, np.uint64)
 
-    def find(self, state: Any, clock: Clock, max_threats: int = MAX_THREATS) -> Forced | None:
+    def find(self, state: Any, clock: SearchClock, max_threats: int = MAX_THREATS) -> ForcedWin | None:
         """A forced win in a state that is not over: by fours if that is quick, else by threats.
 
         None when there is none, or none was found when the clock stopped.
         """
-        with contextlib.suppress(Stopped):
-            if (found := self.by_fours(state, clock.part(_SHARE))) is not None:
+        with contextlib.suppress(SearchStopped):
+            if (found := self.by_fours(state, clock.subclock(_SHARE))) is not None:
                 return found
-        with contextlib.suppress(Stopped):
+        with contextlib.suppress(SearchStopped):
             for limit in range(1, max_threats + 1):
                 if (found := self._look(state, k.THREATS, limit, clock)) is not None:
                     return found
         return None
 
-    def by_fours(self, state: Any, clock: Clock, max_fours: int = MAX_FOURS) -> Forced | None:
+    def by_fours(self, state: Any, clock: SearchClock, max_fours: int = MAX_FOURS) -> ForcedWin | None:
         """A win by fours alone, no more than so many before five; the shortest, if time allows."""
         self._control[k.GENERATION] += 1  # forgets failures
         found = None
@@ -68,15 +68,15 @@ class ThreatSearch:
         while found is not None and found.plies > 3:
             try:
                 shorter = self._look(state, k.FOURS, found.plies // 2 - 1, clock)
-            except Stopped:
+            except SearchStopped:
                 break
             if shorter is None:
                 break
             found = shorter
         return found
 
-    def _look(self, state: Any, kind: int, limit: int, clock: Clock) -> Forced | None:
-        """One question to the kernel; Stopped when the clock says so."""
+    def _look(self, state: Any, kind: int, limit: int, clock: SearchClock) -> ForcedWin | None:
+        """One question to the kernel; SearchStopped when the clock says so."""
         cells = np.frombuffer(self.game.to_cells(state), np.uint8)
         control, frames = self._control, self._frames
         control[[k.PLY, k.READY, k.ATTACKER]] = 0, 0, self.game.player(state)
@@ -89,18 +89,18 @@ class ThreatSearch:
         done = False
         while not done:
             before = int(control[k.NODES])
-            control[k.BUDGET] = before + clock.slice()
+            control[k.BUDGET] = before + clock.next_slice()
             done = self._run(
                 cells, control, frames, self._moves, self._lines, self._windows, self._through,
                 self._tally, self._ranks, self._memo, self._key,
             )  # fmt: skip
             spent = int(control[k.NODES]) - before
-            clock.count(spent) if done else clock.spend(spent)
+            clock.add_nodes(spent) if done else clock.report(spent)
         if not control[k.SOLVED]:
             return None
         line = self._lines[0, : int(frames[0, k.LENGTH])]
         actions = tuple(int(self._through[place, 0]) for place in line)
-        return Forced(actions, int(frames[0, k.PLIES]), fours=kind == k.FOURS)
+        return ForcedWin(actions, int(frames[0, k.PLIES]), only_fours=kind == k.FOURS)
 
 
 def _doubled(limit: int) -> Iterator[int]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from zermelo.core.bitboard import mix, word
 from zermelo.core.game import Game
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.mcts import kernel as k
 from zermelo.search.playouts import Room
 
@@ -128,8 +128,8 @@ class Tree:
         """The state after the move to a node."""
         return self.game.play(state, int(self._arrays[2][node]))
 
-    def simulate(self, number: int | None, clock: Clock) -> Iterator[int]:
-        """Simulate so many times, in slices; yields how many are done. Stopped by the clock."""
+    def simulate(self, number: int | None, clock: SearchClock) -> Iterator[int]:
+        """Simulate so many times, in slices; yields how many are done. SearchStopped by the clock."""
         control = self._control
         unit = k.UNIT if self.evaluator else 1
         whole = min(_MAX_TOTAL // unit - self.visits - len(self._slots), number or _ENDLESS)
@@ -141,10 +141,10 @@ class Tree:
                 control[k.BUDGET] = whole
                 self._evaluate(self.evaluator)
             else:
-                control[k.BUDGET] = min(whole, done + clock.slice(self._least))
+                control[k.BUDGET] = min(whole, done + clock.next_slice(self._least))
                 self._roll_out()
             last, done = done, int(control[k.SIMS])
-            clock.spend(done - last)
+            clock.report(done - last)
             yield done
 
     def _roll_out(self) -> None:

@@ -7,7 +7,7 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.game import WordGame
 from zermelo.core.symmetry import byte_tables
 from zermelo.kernels import compiled
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.negamax import batch
 from zermelo.search.negamax import kernel as k
 from zermelo.search.negamax.transposition_table import NO_MOVE, recall
@@ -97,7 +97,7 @@ class Runner:
             self.control[k.GENERATION] = 1
 
     def bounds(
-        self, state: Any, low: int, high: int, clock: Clock, *, coarse: bool = False
+        self, state: Any, low: int, high: int, clock: SearchClock, *, coarse: bool = False
     ) -> tuple[int, int]:
         """Bounds that answer the question, for a state that is not over.
 
@@ -110,13 +110,13 @@ class Runner:
         self._work(state, low, high, clock)
         return int(self.control[k.LOW]), int(self.control[k.HIGH])
 
-    def look_ahead(self, state: Any, depth: int, low: int, high: int, clock: Clock) -> int:
+    def look_ahead(self, state: Any, depth: int, low: int, high: int, clock: SearchClock) -> int:
         """The score of a state that is not over, with estimates `depth` plies ahead."""
         self.control[k.WIDE], self.control[k.HORIZON] = 1, depth
         self._work(state, low, high, clock)
         return int(self.control[k.GUESS])
 
-    def _work(self, state: Any, low: int, high: int, clock: Clock) -> None:
+    def _work(self, state: Any, low: int, high: int, clock: SearchClock) -> None:
         import numpy as np
 
         control = self.control
@@ -126,18 +126,18 @@ class Runner:
         done = False
         while not done:
             before = int(control[k.NODES])
-            control[k.BUDGET] = before + clock.slice()
+            control[k.BUDGET] = before + clock.next_slice()
             done = self._run(root, control, *self._room, self.table, self._turns, *self._net)
             if control[k.TOO_DEEP]:
                 control[k.TOO_DEEP] = 0
                 msg = f"{self.game.spec} can last more than {_MAX_PLIES:,} plies: beyond the solver"
                 raise Unsolved(msg)
             if done:
-                clock.count(int(control[k.NODES]) - before)
+                clock.add_nodes(int(control[k.NODES]) - before)
             else:
-                clock.spend(int(control[k.NODES]) - before)
+                clock.report(int(control[k.NODES]) - before)
 
-    def scores(self, states: Any, clock: Clock) -> list[int]:
+    def scores(self, states: Any, clock: SearchClock) -> list[int]:
         """The exact score of every state, none of which is over; each as if asked for first.
 
         For measuring: thousands of states cost no more calls than a few do. `states` may be an
@@ -156,7 +156,7 @@ class Runner:
         self.work_through(run, roots, (found,), clock)
         return [int(score) for score in found]
 
-    def work_through(self, run: Any, states: Any, arrays: tuple[Any, ...], clock: Clock) -> None:
+    def work_through(self, run: Any, states: Any, arrays: tuple[Any, ...], clock: SearchClock) -> None:
         """Run a kernel that searches many states to the end; it says how many are done."""
         control = self.control
         control[k.WIDE], control[k.COARSE], control[k.HORIZON] = 0, 0, _NO_HORIZON
@@ -164,12 +164,12 @@ class Runner:
         done = 0
         while done < len(states):
             before = int(control[k.NODES])
-            control[k.BUDGET] = before + clock.slice()
+            control[k.BUDGET] = before + clock.next_slice()
             done = run(
                 states, *arrays, done, control, *self._room, self.table, self._turns, *self._net
             )
             spent = int(control[k.NODES]) - before
-            clock.count(spent) if done == len(states) else clock.spend(spent)
+            clock.add_nodes(spent) if done == len(states) else clock.report(spent)
 
     def look_each(self, states: Any, plies: int) -> Any:
         """[state, action]: scores so many plies ahead of states that are not over; NO_SCORE else.

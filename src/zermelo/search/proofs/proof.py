@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from zermelo.core.bitboard import bits, lowest
 from zermelo.core.errors import TooLarge, ZermeloError
+from zermelo.core.files import write_atomically
 from zermelo.core.game import BoardGame, Game
 from zermelo.games.lines.tactics import WordLineGame, windows
 from zermelo.kernels import compiled
-from zermelo.search.limits import Clock
+from zermelo.search.limits import SearchClock
 from zermelo.search.proofs import strategy_kernel
 from zermelo.search.proofs.strategy_kernel import HOLD, WIN
 from zermelo.search.solver.solution import solver_for
-from zermelo.search.tablebase.files import write_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,8 +52,7 @@ class Proof:
     def write(self, path: Path) -> int:
         """Write the file, whole or not at all; returns its size in bytes."""
         data = self.to_text().encode("ascii")
-        write_whole(path, [data])
-        path.chmod(0o644)  # a proof is for others to read
+        write_atomically(path, data, durable=True, mode=0o644)
         return len(data)
 
 
@@ -107,7 +106,7 @@ class _Work:
 
         self.game, self.progress = game, progress
         self.listed, self.bytes = 0, _HEAD
-        self.clock = Clock(progress=self._say)
+        self.clock = SearchClock(progress=self._say)
         self.solver = solver_for(game)
         masks = [
             sum(1 << (cell + n * step) for n in range(game.win))

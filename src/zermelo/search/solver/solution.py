@@ -16,7 +16,7 @@ from zermelo.games.reversi.rules import Reversi
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
 from zermelo.search.iterative_deepening import deepen, is_settled
-from zermelo.search.limits import Clock, Stopped
+from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.runner import Unsolved
 from zermelo.search.solver.solver import Settings, Solver
 from zermelo.search.tablebase.books import Book
@@ -164,20 +164,20 @@ class _Work:
             self.solver = self.solver or solver_for(game)
         else:
             self.engine  # noqa: B018 - is made, and compiled, here
-        clock = Clock(self.limit, self.progress)  # compilation aside
+        clock = SearchClock(self.limit, self.progress)  # compilation aside
         try:
             if self.solver is not None:
                 score = None
                 if self.limit != Limit() and self.source() == "search":
-                    score = self.guess(clock.part(_ESTIMATE_SHARE))
+                    score = self.guess(clock.subclock(_ESTIMATE_SHARE))
                 self.prove(self.solver, clock, score)
             else:
                 self.guess(clock)
-        except Stopped:
+        except SearchStopped:
             pass
         except KeyboardInterrupt:
             if not self.known.exact and self.known.depth is None:
-                self.guess(Clock(Limit(seconds=_AFTER_CTRL_C)))
+                self.guess(SearchClock(Limit(seconds=_AFTER_CTRL_C)))
         source = self.source() if self.known.exact else "search"
         return replace(self.known, nodes=clock.nodes, seconds=clock.seconds, source=source)
 
@@ -185,15 +185,15 @@ class _Work:
         """Where the exact score comes from."""
         return "search" if self.solver is None else self.solver.source(self.position.state)
 
-    def guess(self, clock: Clock) -> int | None:
+    def guess(self, clock: SearchClock) -> int | None:
         """An estimate by deepening; the score, if it turns out to be a proof."""
         game, state, engine = self.position.game, self.position.state, self.engine
         every = not isinstance(game, WordGame)
-        for found in deepen(engine, state, clock, max_depth=self.limit.depth, every=every):
+        for found in deepen(engine, state, clock, max_depth=self.limit.depth, all_moves=every):
             texts = tuple(map(game.to_text, found.pv))
             self.known = Solution(
                 self.position,
-                estimate=engine.estimate(found.score),
+                estimate=engine.to_estimate(found.score),
                 best=texts[:1],
                 pv=texts,
                 depth=found.depth,
@@ -202,7 +202,7 @@ class _Work:
             if found.exact or is_settled(engine, found.score, found.depth):
                 best = [a for a, score in found.scores.items() if score == found.score]
                 self.found(found.score, engine.far, engine.ply_cost, best if every else best[:1])
-                plies = engine.plies(found.score)
+                plies = engine.plies_to_end(found.score)
                 complete = every and (found.exact or plies is not None)
                 self.known = replace(self.known, plies=plies, pv=texts, complete=complete)
                 return found.score
@@ -220,14 +220,14 @@ class _Work:
             complete=False,
         )
 
-    def prove(self, solver: Solver, clock: Clock, score: int | None) -> None:
+    def prove(self, solver: Solver, clock: SearchClock, score: int | None) -> None:
         """By the solver; `score` is what deepening has proven already."""
         if self.goal == "exact":
             self.prove_exactly(solver, clock, score)
         else:
             self.prove_sign(solver, clock)
 
-    def prove_exactly(self, solver: Solver, clock: Clock, score: int | None) -> None:
+    def prove_exactly(self, solver: Solver, clock: SearchClock, score: int | None) -> None:
         """Score, all best moves, a line."""
         game, state = solver.game, self.position.state
         guessed = game.parse_action(self.known.best[0])
@@ -243,7 +243,7 @@ class _Work:
         line = solver.line(state, score, clock)
         self.known = replace(self.known, pv=tuple(map(game.to_text, line)))
 
-    def prove_sign(self, solver: Solver, clock: Clock) -> None:
+    def prove_sign(self, solver: Solver, clock: SearchClock) -> None:
         """Win, draw or loss of the position and of its moves; what is not proven stays null."""
         game, state = solver.game, self.position.state
         wins = solver.is_above(state, 0, clock) if self.goal == "win" else None

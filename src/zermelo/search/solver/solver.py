@@ -15,7 +15,7 @@ from zermelo.core.bitboard import sign
 from zermelo.core.game import WordGame
 from zermelo.search.engines import WordEngine
 from zermelo.search.iterative_deepening import deepen, is_settled
-from zermelo.search.limits import Clock, Part, Stopped
+from zermelo.search.limits import SearchClock, SubClock, SearchStopped
 from zermelo.search.negamax import kernel as k
 from zermelo.search.negamax.runner import Runner
 from zermelo.search.tablebase.tablebase import Table
@@ -66,34 +66,34 @@ class Solver:
         for runner in self._runners:
             runner.forget()
 
-    def score(self, state: Any, clock: Clock | None = None) -> int:
+    def score(self, state: Any, clock: SearchClock | None = None) -> int:
         """The exact score of a state.
 
         Draws are proven sooner without a horizon, near wins sooner by deepening: in games where
         both are common the two take turns, with growing budgets.
         """
-        clock = clock or Clock()
+        clock = clock or SearchClock()
         known = self._known(state)
         if known is not None:
             return known
         if self.settings.deepening and self.game.layered and not self.game.ends_first:
             for proving, deepening in _TURNS:
-                with contextlib.suppress(Stopped):
-                    return self._prove(state, clock.part(nodes=proving))
+                with contextlib.suppress(SearchStopped):
+                    return self._prove(state, clock.subclock(nodes=proving))
                 clock.check()
-                score = self._deepen(state, clock.part(nodes=deepening))
+                score = self._deepen(state, clock.subclock(nodes=deepening))
                 if score is not None:
                     return score
         return self._prove(state, clock)
 
-    def _prove(self, state: Any, clock: Clock) -> int:
+    def _prove(self, state: Any, clock: SearchClock) -> int:
         """By questions to the end of the game."""
         low, high = -self.game.far, self.game.far
         if not self.game.ends_first:
             low, high = self.bounds(state, low, high, clock, coarse=True)
         return self.bounds(state, low, high, clock)[0]
 
-    def _deepen(self, state: Any, clock: Clock) -> int | None:
+    def _deepen(self, state: Any, clock: SearchClock) -> int | None:
         """By deepening, None if the clock stops it."""
         self._engine = self._engine or WordEngine(self.game)
         for found in deepen(self._engine, state, clock):
@@ -118,7 +118,7 @@ class Solver:
             return "search"
         return self.known.source
 
-    def sign(self, state: Any, clock: Clock | None = None) -> int:
+    def sign(self, state: Any, clock: SearchClock | None = None) -> int:
         """1, 0 or -1: a win, a draw or a loss, without the distance."""
         known = self._known(state)
         if known is not None:
@@ -126,7 +126,7 @@ class Solver:
         low, high = self.bounds(state, -self.game.far, self.game.far, clock, coarse=True)
         return (low > 0) - (high < 0)
 
-    def is_above(self, state: Any, guess: int, clock: Clock | None = None) -> bool:
+    def is_above(self, state: Any, guess: int, clock: SearchClock | None = None) -> bool:
         """Whether the score of a state is above a guess."""
         known = self._known(state)
         if known is not None:
@@ -140,24 +140,24 @@ class Solver:
         return self.known.score(state) if self.known else None
 
     def bounds(
-        self, state: Any, low: int, high: int, clock: Clock | None = None, *, coarse: bool = False
+        self, state: Any, low: int, high: int, clock: SearchClock | None = None, *, coarse: bool = False
     ) -> tuple[int, int]:
         """Bounds that answer the question, for a state that is not over; see `Runner.bounds`."""
-        clock = clock or Clock()
+        clock = clock or SearchClock()
         if len(self._runners) > 1:
             return self._bounds_together(state, low, high, clock, coarse=coarse)
         return self._runners[0].bounds(state, low, high, clock, coarse=coarse)
 
-    def best(self, state: Any, score: int, clock: Clock | None = None) -> list[int]:
+    def best(self, state: Any, score: int, clock: SearchClock | None = None) -> list[int]:
         """All actions that reach exactly this score, which is the state's."""
         return [a for a in self.game.actions(state) if self.reaches(state, a, score, clock)]
 
-    def reaches(self, state: Any, action: int, score: int, clock: Clock | None = None) -> bool:
+    def reaches(self, state: Any, action: int, score: int, clock: SearchClock | None = None) -> bool:
         """Whether an action is worth at least this score."""
         child = self.game.play(state, action)
         return not self.is_above(child, self._below(score), clock)
 
-    def line(self, state: Any, score: int, clock: Clock | None = None) -> list[int]:
+    def line(self, state: Any, score: int, clock: SearchClock | None = None) -> list[int]:
         """Best play to the end, the first best action each time; from a book, to its end."""
         actions: list[int] = []
         in_book = self.source(state) == "book"
@@ -180,7 +180,7 @@ class Solver:
         return -score + self.game.ply_cost * sign(score)
 
     def _bounds_together(
-        self, state: Any, low: int, high: int, clock: Clock, *, coarse: bool
+        self, state: Any, low: int, high: int, clock: SearchClock, *, coarse: bool
     ) -> tuple[int, int]:
         """As the kernel narrows its bounds, with the moves of every guess split among threads."""
         control = [0] * k.NUM_CONTROLS
@@ -212,17 +212,17 @@ class Solver:
             return self.ended(child)
         return int(self.game.evaluate(child))
 
-    def _ask_all(self, children: list[Any], guess: int, clock: Clock) -> list[int]:
+    def _ask_all(self, children: list[Any], guess: int, clock: SearchClock) -> list[int]:
         """What the moves to these states are worth, or bounds, if one state is not above `guess`.
 
         The first that is ends the others' search.
         """
-        parts = [clock.part() for _ in self._runners]
+        parts = [clock.subclock() for _ in self._runners]
         waiting = iter(children)
         worths: list[int] = []
         lock, is_found = threading.Lock(), threading.Event()
 
-        def work(runner: Runner, part: Part) -> None:
+        def work(runner: Runner, part: SubClock) -> None:
             while not is_found.is_set():
                 with lock:
                     child = next(waiting, None)
@@ -233,15 +233,15 @@ class Solver:
                 else:
                     try:
                         low, high = runner.bounds(child, guess, guess + 1, part)
-                    except Stopped:
-                        if part.cancelled:
+                    except SearchStopped:
+                        if part.is_cancelled:
                             return
                         raise
                 worths.append(self._above(low if low > guess else high))
                 if low <= guess:
                     is_found.set()
                     for other in parts:
-                        other.cancelled = True
+                        other.is_cancelled = True
 
         with ThreadPoolExecutor(len(parts)) as pool, _cancelling(parts):
             for done in [
@@ -252,11 +252,11 @@ class Solver:
 
 
 @contextlib.contextmanager
-def _cancelling(parts: list[Part]) -> Iterator[None]:
+def _cancelling(parts: list[SubClock]) -> Iterator[None]:
     """Whatever goes wrong, or Ctrl-C, ends the other threads' search too."""
     try:
         yield
     except BaseException:
         for part in parts:
-            part.cancelled = True
+            part.is_cancelled = True
         raise
