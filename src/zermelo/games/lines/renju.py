@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from zermelo.core.bitboard import bits
-from zermelo.games.lines import notation as line_boards
+from zermelo.games.geometry import run_from
 from zermelo.games.lines.large import ALLOWED, BANNED, FIRST, FREE, HANGS, BoardLineGame
 
 _FIVE = 5
@@ -217,7 +217,7 @@ class RenjuGame(BoardLineGame):
         if not found:
             return None
         first = bits(found)[0]
-        return line_boards.run_from(self, state[1], first, _FIVE, exact=exact)
+        return run_from(self.grid, state[1], first, _FIVE, exact=exact)
 
     def from_board(self, cells: tuple[int, ...], to_move: int | None, *, checked: bool) -> Any:
         """A board does not tell which stone came last; of forbidden moves an overline shows."""

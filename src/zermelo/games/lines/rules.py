@@ -1,15 +1,15 @@
-"""The line family: tic-tac-toe, m,n,k games, Gomoku, Squava, Connect Four.
+"""The rules of the line family: tic-tac-toe, m,n,k games, Gomoku, Squava and Connect Four.
 
-Place a stone (with gravity: in the lowest free cell of a column); a line of `win` wins, a line
-of `lose` without one loses at once, a full board is a draw. The board is row by row from the
-top left, bit i is cell i; on 3x3:
+A move places a stone, with gravity in the lowest free cell of a column. A line of `win` stones
+wins; a line of `lose` that is part of no winning line loses at once; a full board is a draw. Bit i
+of a mask is cell i, row by row from the top left. On 3x3:
 
     a1=0 b1=1 c1=2
     a2=3 b2=4 c2=5
     a3=6 b3=7 c3=8
 
-A state is (the mover's stones, the other's stones, the player to move). Python's ints have no
-width, so the rules here serve boards of every size; up to 64 cells the same source compiles.
+A state is (the mover's stones, the opponent's stones, the player to move). Python's ints have no
+fixed width, so these rules serve boards of any size; up to 64 cells the same source compiles.
 """
 
 from typing import Any, Literal
@@ -19,22 +19,22 @@ from zermelo.core.bitboard import Word, lowest, pick
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import MaskGame
 from zermelo.core.notation import Grid
-from zermelo.games.lines import notation as line_boards
+from zermelo.games.geometry import DIRECTIONS, Shift, end_shifts, line_shifts, run_from  # noqa: F401
+from zermelo.games.geometry import board_shift as shift_down  # noqa: F401
+from zermelo.games.lines import notation as line_notation
+from zermelo.games.lines import reachability
 
 Overline = Literal["any", "exact"]
-#: One step of looking for lines: how far to shift, and the cells for which that stays in line.
-Step = tuple[Word, Word]
 
-DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # (rows down, columns right)
-# Every line length up to 8 is found in 3 doublings and every length up to 64 in 6, so that all
-# games of the family have one of two shapes and share two compilations.
-_FEW, _MANY = 3, 6
+# Three doublings find lines of up to 8 stones, six find lines of up to 64. With only these two
+# depths, all games of the family share two compilations.
+_SHORT_DEPTH, _LONG_DEPTH = 3, 6
 
 
 class LineGame(MaskGame):
-    """One game of the family; the parameters are checked here, once."""
+    """One game of the family. The parameters are checked once, by the constructor."""
 
-    full: Word  # every cell
+    full: Word  # all cells
     one: Word
     none: Word
     cols: int
@@ -42,13 +42,13 @@ class LineGame(MaskGame):
     exact: bool
     lose: int
     pie: bool
-    top: Word  # the top row: with gravity, the columns that are not full
-    bottom: Word
+    top: Word  # the top row
+    bottom: Word  # the bottom row
     column: Word  # the leftmost column
-    swap: Word  # the action that takes the first stone over, as a mask
-    win_steps: tuple[tuple[Step, ...], ...]  # a direction each
-    lose_steps: tuple[tuple[Step, ...], ...]
-    end_steps: tuple[tuple[Step, Step], ...]  # the cells before and behind a winning line
+    swap: Word  # the mask of the swap action
+    win_steps: tuple[tuple[Shift, ...], ...]  # [direction]: see `line_shifts`
+    lose_steps: tuple[tuple[Shift, ...], ...]
+    end_steps: tuple[tuple[Shift, Shift], ...]  # [direction]: see `end_shifts`
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class LineGame(MaskGame):
         pie: bool = False,
         spec: str | None = None,
     ) -> None:
-        check(rows, cols, win, lose, overline, pie=pie, gravity=gravity)
+        check_parameters(rows, cols, win, lose, overline, pie=pie, gravity=gravity)
         self.grid: Grid = Grid(rows, cols)
         self.rows, self.cols, self.win, self.lose = rows, cols, win, lose
         self.gravity, self.pie, self.overline = gravity, pie, overline
@@ -80,30 +80,30 @@ class LineGame(MaskGame):
         self.bottom = self.top << (cells - cols)
         self.column = sum(1 << (row * cols) for row in range(rows))
         self.swap = 1 << cells if pie else 0
-        depth = _FEW if win <= 1 << _FEW else _MANY
-        self.win_steps = _steps(self.grid, win, depth)
-        self.lose_steps = _steps(self.grid, max(lose, 1), depth)
-        self.end_steps = _end_steps(self.grid, win)
+        depth = _SHORT_DEPTH if win <= 1 << _SHORT_DEPTH else _LONG_DEPTH
+        self.win_steps = line_shifts(self.grid, win, depth)
+        self.lose_steps = line_shifts(self.grid, max(lose, 1), depth)
+        self.end_steps = end_shifts(self.grid, win)
 
-    # The rules, for ints, uint64 and tensors alike.
+    # The rules, for Python ints, uint64 words and tensors alike.
 
     def initial(self) -> tuple[Word, Word, Word]:
-        """No stones; player 0 moves."""
+        """Return the empty board with the first player to move."""
         return (0, 0, 0)
 
     def legal(self, state: Any) -> Any:
-        """Free cells; with gravity columns, by the bits of the top row."""
+        """Return the free cells, or with gravity the columns that are not full, as a mask."""
         mine, theirs, player = state
         free = self.full ^ (mine | theirs)
         if self.gravity:
             return free & self.top
         if self.pie:
-            # Only before the second player's first move has that player no stones.
+            # The second player has no stones only before their first move.
             return free | pick((mine | (player ^ self.one)) == 0, self.swap, self.none)
         return free
 
     def play(self, state: Any, action: Any) -> Any:
-        """The stone joins the mover's, and the sides change."""
+        """Add a stone to the mover's and change sides."""
         mine, theirs, player = state
         stone = (self.one << action) & self.full
         if self.gravity:
@@ -111,8 +111,8 @@ class LineGame(MaskGame):
             landing = (self.full ^ stones) & (((stones >> self.cols) & self.full) | self.bottom)
             stone = (self.column << action) & landing
         if self.pie:
-            # A swap is the sides changing hands without a stone: the board seen by the mover
-            # stays as it is, and the mover is now the other player.
+            # A swap adds no stone and exchanges the sides: the board as the mover sees it stays
+            # the same, and the mover is now the other player.
             swapped = stone == 0
             return (
                 pick(swapped, mine, theirs),
@@ -122,24 +122,25 @@ class LineGame(MaskGame):
         return (theirs, mine | stone, player ^ self.one)
 
     def result(self, state: Any) -> Any:
-        """Only the last mover's stones count; win before loss, loss before draw."""
+        """Return (is over, value), tested for the last mover: win, then loss, then draw."""
         mine, theirs, _player = state
         won = self.winning(theirs) != 0
         full = (mine | theirs) == self.full
         if self.lose > 0:
-            # `lose` is below `win`, so a winning line holds a losing one: a win takes back two.
+            # `lose` is below `win`, so a winning line contains a losing one, and the win
+            # subtracts 2 from the 1 of the loss.
             lost = self.lines(theirs, self.lose_steps) != 0
             return lost | full, 1 * lost - 2 * won
         return won | full, 0 - 1 * won
 
     def winning(self, stones: Any) -> Any:
-        """The first cells of all winning lines of these stones, as a mask."""
+        """Return the first cells of all winning lines of these stones, as a mask."""
         if not self.exact:
             return self.lines(stones, self.win_steps)
         return self.exactly(stones)
 
     def exactly(self, stones: Any) -> Any:
-        """The first cells of all lines of `win` stones that are no part of a longer one."""
+        """Return the first cells of all lines of `win` stones that belong to no longer line."""
         found = stones ^ stones
         for direction in range(4):
             line = self.line(stones, self.win_steps[direction])
@@ -149,39 +150,39 @@ class LineGame(MaskGame):
         return found
 
     def lines(self, stones: Any, directions: Any) -> Any:
-        """The first cells of all lines of these stones, as a mask."""
+        """Return the first cells of the lines that shifts such as `win_steps` find, as a mask."""
         found = stones ^ stones
         for steps in directions:
             found = found | self.line(stones, steps)
         return found
 
     def line(self, stones: Any, steps: Any) -> Any:
-        """The first cells of all lines in one direction: a line doubles with every step."""
+        """Return the first cells of all lines in one direction; the length doubles each step."""
         for shift, stays in steps:
             stones = stones & (stones >> shift) & stays
         return stones
 
-    # What people and files see.
+    # Notation, boards and drawing.
 
     def to_text(self, action: int) -> str:
-        """A cell, `swap`, or with gravity the column's number."""
+        """Return the name of a cell, `swap`, or with gravity the number of a column."""
         if self.gravity:
             return str(action + 1)
         return self.grid.text(action) if action < self.grid.size else "swap"
 
     def parse_action(self, text: str) -> int:
-        """Every form in docs/notation.md; nothing is guessed."""
-        return line_boards.parse_action(self, text)
+        """Return the action that a move names, in any form listed in docs/notation.md."""
+        return line_notation.parse_action(self, text)
 
     def split(self, text: str) -> list[str]:
-        """With gravity and up to 9 columns digits need no separators: `4455`."""
+        """Split a line of moves; with gravity and up to 9 columns also digits such as `4455`."""
         moves = notation.split_moves(text)
-        if self.gravity and self.cols <= line_boards.DIGITS:
-            return [m for move in moves for m in (move if move.isdecimal() else [move])]
+        if self.gravity and self.cols <= line_notation.MAX_DIGIT:
+            return [part for move in moves for part in (move if move.isdecimal() else [move])]
         return moves
 
     def why_illegal(self, state: Any, action: int) -> str:
-        """The cell is taken, the column is full, or it is too late to swap."""
+        """Say that the cell is taken, the column is full, or it is too late to swap."""
         del state
         if self.gravity:
             return f"column {action + 1} is full"
@@ -190,66 +191,67 @@ class LineGame(MaskGame):
         return "the cell is taken"
 
     def board(self, state: Any) -> tuple[int, ...]:
-        """The cells, flat."""
+        """Return the cells, flat: +1 first player, -1 second, 0 empty."""
         first, second = (state[0], state[1]) if self.player(state) == 0 else (state[1], state[0])
         return tuple((first >> i & 1) - (second >> i & 1) for i in range(self.grid.size))
 
     def from_board(self, cells: tuple[int, ...], to_move: int | None, *, checked: bool) -> Any:
-        """The state of a board."""
-        player = line_boards.side_to_move(self, cells, to_move, checked=checked)
+        """Return the state of a board; see `reachability` for what is checked."""
+        player = reachability.side_to_move(self, cells, to_move, checked=checked)
         first, second = (sum(1 << i for i, c in enumerate(cells) if c == s) for s in (1, -1))
         state = (second, first, 1) if player else (first, second, 0)
         if checked:
-            line_boards.check_reachable(self, state)
+            reachability.check_reachable(self, state)
         return state
 
     def winning_line(self, state: Any) -> tuple[int, ...] | None:
-        """The whole run of stones that decided the game."""
-        stones, won = state[1], self.winning(state[1])
-        found = won or (self.lines(stones, self.lose_steps) if self.lose else 0)
-        if not found:
-            return None
-        return line_boards.run_from(
-            self, stones, lowest(found), self.win if won else self.lose, exact=self.exact and won
-        )
+        """Return the cells of the whole run of stones that decided the game."""
+        stones = state[1]
+        wins = self.winning(stones)
+        if wins:
+            return run_from(self.grid, stones, lowest(wins), self.win, exact=self.exact)
+        losses = self.lines(stones, self.lose_steps) if self.lose else 0
+        if losses:
+            return run_from(self.grid, stones, lowest(losses), self.lose, exact=False)
+        return None
 
     def last_cell(self, state: Any, action: int) -> int | None:
-        """With gravity the topmost stone of the column."""
+        """Return the cell that the last action filled, or None after a swap."""
         if self.gravity:
             return lowest((state[0] | state[1]) & (self.column << action))
         return action if action < self.grid.size else None
 
     def cell_hint(self, state: Any, cell: int) -> str:
-        """Index, row and column digits, or the column where a stone would land."""
+        """Return the digits to type for a cell, or with gravity for the cell a stone lands in."""
         if self.gravity:
             below = cell + self.cols
             lands = below >= self.grid.size or (state[0] | state[1]) >> below & 1
             return str(cell % self.cols + 1) if lands else ""
-        return line_boards.short_form(self, cell)
+        return line_notation.short_form(self, cell)
 
     @property
     def column_labels(self) -> tuple[str, ...]:
-        """Numbers with gravity, letters without."""
+        """Return the labels above the columns: numbers with gravity, letters without."""
         if self.gravity:
             return tuple(str(col + 1) for col in range(self.cols))
         return self.grid.letters
 
     @property
     def move_forms(self) -> str:
-        """The forms of move a prompt offers."""
-        return line_boards.move_forms(self)
+        """Describe the accepted forms of a move."""
+        return line_notation.move_forms(self)
 
     def symmetries(self) -> tuple[symmetry.Symmetry, ...]:
-        """All of the board's, or the mirror with gravity."""
+        """Return all symmetries of the board; with gravity only the mirror image."""
         if self.gravity:
             return symmetry.of_columns(self.grid)
         return symmetry.of_grid(self.grid, extra_actions=int(self.pie))
 
 
-def check(
+def check_parameters(
     rows: int, cols: int, win: int, lose: int, overline: str, *, pie: bool, gravity: bool
 ) -> None:
-    """BadSpec with what would be right, for parameters no game of the family has."""
+    """Raise BadSpec if no game of the family has these parameters, and say what is allowed."""
     for name, side in (("rows", rows), ("cols", cols)):
         if not 1 <= side <= notation.MAX_SIDE:
             msg = f"{name} is {side}: a board has 1 to {notation.MAX_SIDE} {name}"
@@ -268,38 +270,3 @@ def check(
     if pie and gravity:
         msg = "pie goes with games without gravity"
         raise BadSpec(msg)
-
-
-def shift_down(grid: Grid, down: int, right: int) -> Step:
-    """A shift towards lower bits, and the cells from which it lands on the board."""
-    cells = (
-        row * grid.cols + col
-        for row in range(grid.rows)
-        for col in range(grid.cols)
-        if 0 <= row + down < grid.rows and 0 <= col + right < grid.cols
-    )
-    stays = sum(1 << cell for cell in cells)
-    # A shift of 64 or more has no meaning in a word; where nothing stays, neither has any.
-    return (down * grid.cols + right if stays else 0, stays)
-
-
-def _steps(grid: Grid, length: int, depth: int) -> tuple[tuple[Step, ...], ...]:
-    """For each direction `depth` steps that leave the first cells of all lines of `length`."""
-    jumps, known = [], 1
-    while known < length:
-        jumps.append(min(known, length - known))
-        known += jumps[-1]
-    jumps += [0] * (depth - len(jumps))  # a jump of 0 changes nothing
-    return tuple(
-        tuple(shift_down(grid, down * jump, right * jump) for jump in jumps)
-        for down, right in DIRECTIONS
-    )
-
-
-def _end_steps(grid: Grid, win: int) -> tuple[tuple[Step, Step], ...]:
-    """For each direction: to the cell before a line's first, and to the one behind its last."""
-    ends = []
-    for down, right in DIRECTIONS:
-        back, has_back = shift_down(grid, -down, -right)
-        ends.append(((-back, has_back), shift_down(grid, down * win, right * win)))
-    return tuple(ends)

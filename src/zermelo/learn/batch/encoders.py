@@ -19,7 +19,7 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.core.notation import Grid
 from zermelo.core.symmetry import byte_tables
-from zermelo.games.lines.rules import DIRECTIONS
+from zermelo.games.geometry import DIRECTIONS
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.kernels import compiled, kernel
 

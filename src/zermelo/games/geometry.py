@@ -1,0 +1,99 @@
+"""Lines of cells on a rectangular board: directions, shifts of whole boards, and runs of stones.
+
+In a mask, bit i is cell i, row by row from the top left, as in `zermelo.core.notation.Grid`. Both
+families of games use this module; it depends on nothing but the grid.
+"""
+
+from zermelo.core.bitboard import Word, bits
+from zermelo.core.notation import Grid
+
+#: The four directions of lines as (rows down, columns right).
+DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
+
+#: A distance towards lower bits, and the cells for which the source lies on the board.
+Shift = tuple[Word, Word]
+
+
+def board_shift(grid: Grid, down: int, right: int) -> Shift:
+    """Return the shift that moves the stone `down` rows and `right` columns away onto each cell.
+
+    The mask holds the cells whose source is on the board. If there are none, the distance is 0,
+    because a shift by 64 or more is undefined for a word.
+    """
+    cells = (
+        row * grid.cols + col
+        for row in range(grid.rows)
+        for col in range(grid.cols)
+        if 0 <= row + down < grid.rows and 0 <= col + right < grid.cols
+    )
+    inside = sum(1 << cell for cell in cells)
+    return (down * grid.cols + right if inside else 0, inside)
+
+
+def line_shifts(grid: Grid, length: int, depth: int) -> tuple[tuple[Shift, ...], ...]:
+    """Return `depth` shifts for each direction that reduce stones to lines of `length`.
+
+    Applying `stones & (stones >> distance) & inside` for each shift in turn leaves the first
+    cells of all lines of `length` in that direction. The known length doubles with every shift,
+    so `depth` must be at least the base-2 logarithm of `length`.
+    """
+    jumps, known = [], 1
+    while known < length:
+        jumps.append(min(known, length - known))
+        known += jumps[-1]
+    jumps += [0] * (depth - len(jumps))  # a jump of 0 changes nothing
+    return tuple(
+        tuple(board_shift(grid, down * jump, right * jump) for jump in jumps)
+        for down, right in DIRECTIONS
+    )
+
+
+def end_shifts(grid: Grid, length: int) -> tuple[tuple[Shift, Shift], ...]:
+    """Return two shifts for each direction, from the first cell of a line of `length`.
+
+    The first one leads to the cell before the line and is a distance towards higher bits; the
+    second one leads to the cell after its last.
+    """
+    ends = []
+    for down, right in DIRECTIONS:
+        back, has_back = board_shift(grid, -down, -right)
+        ends.append(((-back, has_back), board_shift(grid, down * length, right * length)))
+    return tuple(ends)
+
+
+def window_masks(grid: Grid, length: int) -> tuple[tuple[Word, Word], ...]:
+    """Return for each direction the first cells of all lines of `length`, and the step between cells."""
+    masks = []
+    for down, right in DIRECTIONS:
+        _, firsts = board_shift(grid, down * (length - 1), right * (length - 1))
+        masks.append((firsts, down * grid.cols + right if firsts else 0))
+    return tuple(masks)
+
+
+def list_windows(grid: Grid, length: int) -> list[tuple[int, int]]:
+    """Return every line of `length` on the board as (first cell, step from one cell to the next)."""
+    return [(cell, step) for firsts, step in window_masks(grid, length) for cell in bits(firsts)]
+
+
+def run_from(grid: Grid, stones: Word, first: int, length: int, *, exact: bool) -> tuple[int, ...]:
+    """Return the cells of the whole run of `stones` that begins on cell `first`.
+
+    The run has at least `length` stones, or with `exact` just that many. The caller knows that
+    such a run exists.
+    """
+    row, col = divmod(first, grid.cols)
+    for down, right in DIRECTIONS:
+        if _holds(grid, stones, row - down, col - right):
+            continue
+        count = 1
+        while _holds(grid, stones, row + down * count, col + right * count):
+            count += 1
+        if count == length or (count > length and not exact):
+            return tuple(first + place * (down * grid.cols + right) for place in range(count))
+    msg = f"no line of {length} begins on cell {first}"
+    raise AssertionError(msg)
+
+
+def _holds(grid: Grid, stones: Word, row: int, col: int) -> bool:
+    is_inside = 0 <= row < grid.rows and 0 <= col < grid.cols
+    return is_inside and bool(stones >> (row * grid.cols + col) & 1)

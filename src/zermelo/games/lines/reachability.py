@@ -1,0 +1,100 @@
+"""Boards of line games that play can reach: who is to move, and why a board cannot arise."""
+
+from typing import TYPE_CHECKING
+
+from zermelo.core.bitboard import Word, bits
+from zermelo.core.errors import BadBoard
+
+if TYPE_CHECKING:
+    from zermelo.games.lines.rules import LineGame
+
+_MAX_BOARDS = 200_000  # visited before the proof of reachability is given up
+
+
+def side_to_move(
+    game: "LineGame", cells: tuple[int, ...], to_move: int | None, *, checked: bool
+) -> int:
+    """Return the player to move on a board, inferred from the stone counts where they decide.
+
+    `to_move` is used where the counts allow either side, as after a swap, and always if not
+    `checked`. Raise BadBoard if the counts cannot arise or contradict `to_move`.
+    """
+    first, second = cells.count(1), cells.count(-1)
+    sides = {0: [0], 1: [1]}.get(first - second, [])
+    if game.pie and second > 0:  # after a swap the second player is a stone ahead or level
+        sides += {-1: [0], 0: [1]}.get(first - second, [])
+    if to_move is None and len(sides) > 1:
+        msg = "with the pie rule these stones do not tell who moves: add X or O"
+        raise BadBoard(msg)
+    if not checked and to_move is not None:
+        return to_move
+    if not checked and not sides:
+        msg = f"{first} X and {second} O do not tell who moves: give to_move"
+        raise BadBoard(msg)
+    if not sides:
+        msg = f"{first} X and {second} O cannot arise: X moves first and the sides take turns"
+        raise BadBoard(msg)
+    if to_move is not None and to_move not in sides:
+        side, other = "XO"[to_move], "XO"[sides[0]]
+        msg = f"{side} cannot be to move with {first} X and {second} O: it is {other}'s turn"
+        raise BadBoard(msg)
+    return sides[0] if to_move is None else to_move
+
+
+def check_reachable(game: "LineGame", state: tuple[Word, Word, Word]) -> None:
+    """Raise BadBoard if play cannot reach a state; the stone counts are known to be right."""
+    mine, theirs, _player = state
+    stones = mine | theirs
+    if game.gravity:
+        floating = stones & (stones ^ (((stones >> game.cols) | game.bottom) & stones))
+        if floating:
+            msg = f"the stone on {game.grid.text(bits(floating)[-1])} hangs in the air"
+            raise BadBoard(msg)
+    if _has_deciding_line(game, mine):
+        msg = "the side to move has a finished line already: the game ended earlier"
+        raise BadBoard(msg)
+    parents = [(mine, theirs)]
+    if _has_deciding_line(game, theirs):
+        # The last stone completed every line there is: without it the game was still running.
+        parents = [
+            (mine, theirs ^ 1 << cell)
+            for cell in bits(theirs)
+            if not _has_deciding_line(game, theirs ^ 1 << cell)
+            and (not game.gravity or cell < game.cols or not stones >> (cell - game.cols) & 1)
+        ]
+    if not parents:
+        msg = "two finished lines without a common last stone cannot arise"
+        raise BadBoard(msg)
+    if game.gravity and not any(_can_unplay(game, *parent, state) for parent in parents):
+        msg = "no order of moves builds these columns"
+        raise BadBoard(msg)
+
+
+def _has_deciding_line(game: "LineGame", stones: Word) -> bool:
+    losing = game.lines(stones, game.lose_steps) if game.lose else 0
+    return bool(game.winning(stones) | losing)
+
+
+def _can_unplay(
+    game: "LineGame", mine: Word, theirs: Word, state: tuple[Word, Word, Word]
+) -> bool:
+    """Whether the stones can be taken off the columns in turns, down to the empty board.
+
+    The search gives up and answers yes after `_MAX_BOARDS` boards.
+    """
+    # The side that moved last alternates with every stone; on the whole state it is `theirs`.
+    last_is_theirs = (mine | theirs) == (state[0] | state[1])
+    frontier = [(mine, theirs) if last_is_theirs else (theirs, mine)]
+    seen = set(frontier)
+    while frontier:
+        waiting, last = frontier.pop()
+        stones = waiting | last
+        if not stones or len(seen) > _MAX_BOARDS:
+            return True
+        tops = stones & ~((stones << game.cols) & game.full)
+        for cell in bits(last & tops):
+            parent = (last ^ 1 << cell, waiting)
+            if parent not in seen:
+                seen.add(parent)
+                frontier.append(parent)
+    return False
