@@ -18,7 +18,7 @@ from support.commands import command
 from support.learners import interrupted
 from support.recipes import recipe
 from zermelo.learn.config import recipes
-from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.learn.runs import run as runs
@@ -257,8 +257,8 @@ def test_stories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = training.train(path, seed=2, graded=False)
     assert run.folder == tmp_path / "home" / "runs" / "tiny-2"
     interrupted(path, tmp_path / "elsewhere", 20)
-    (runs.home() / "broken").mkdir()
-    (runs.home() / "broken" / "run.json").write_text("[]")
+    (runs.runs_folder() / "broken").mkdir()
+    (runs.runs_folder() / "broken" / "run.json").write_text("[]")
     found = runs.stories(tmp_path / "elsewhere", tmp_path / "gone")
     assert [(s.name, s.seed, s.state, s.update, s.updates) for s in found] == [
         ("tiny-2", 2, "finished", 36, 36),

@@ -350,7 +350,7 @@ def test_an_interrupted_write_leaves_the_old_file(
 
 @pytest.fixture
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_files.cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(table_files.home, "cache_folder", lambda: tmp_path)
 
 
 def test_open(own_folder: None) -> None:

@@ -10,7 +10,7 @@ from zermelo.cli import options
 from zermelo.core.errors import ZermeloError
 
 if TYPE_CHECKING:
-    from zermelo.grading.grade import Grade, Tally
+    from zermelo.grading.grade import Grade, SetResult
 
 _BEATEN = 1
 
@@ -148,6 +148,7 @@ def positions(
     Sensible random play leads to them, and in each there is a mistake to make: `zermelo grade
     --positions` reads it. Hard ones are those decided far away, where few moves keep the value.
     """
+    from zermelo.core.files import write_atomically
     from zermelo.games import registry
     from zermelo.grading import generate, position_sets
 
@@ -158,11 +159,11 @@ def positions(
     rules = registry.game(game)
     begin = time.perf_counter()
     with options.progress(f"positions of {game}") as progress:
-        found = generate.draw(
+        found = generate.generate_positions(
             rules,
             number,
             seed=seed,
-            wanted=generate.Wanted(plies, decided, keeping, nodes),
+            wanted=generate.PositionFilter(plies, decided, keeping, nodes),
             progress=lambda done, looked: progress(f"{done} of {number}, {looked:,} looked at"),
         )
     command = (
@@ -173,7 +174,11 @@ def positions(
     if out is None:
         click.echo(text, nl=False)
         return
-    _write(out, text)
+    try:
+        write_atomically(out, text, mode=0o644)
+    except OSError as error:
+        msg = f"{out} cannot be written: {error.strerror}"
+        raise ZermeloError(msg) from None
     seconds = time.perf_counter() - begin
     if as_json:
         options.print_json(
@@ -181,14 +186,3 @@ def positions(
         )
     else:
         click.echo(f"{out}: {number:,} positions in {seconds:.1f} s")
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    temporary = path.with_name(f"{path.name}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        msg = f"{path} cannot be written: {error.strerror}"
-        raise ZermeloError(msg) from None

@@ -47,7 +47,7 @@ def history(
 
     The ID of a run is a number, that of a game in it RUN/NUMBER, that of a match a word.
     """
-    from zermelo.matches import saves
+    from zermelo.core import home
     from zermelo.store.history import History
 
     if action == "show" and not ids:
@@ -56,7 +56,7 @@ def history(
     if action == "list" and ids:
         msg = f"list takes no ids: zermelo history show {' '.join(ids)}"
         raise click.UsageError(msg)
-    with History(db or saves.folder().parent / "studio.db") as store:
+    with History(db or home.database()) as store:
         if action == "list":
             _list(store, game, player, limit or 20, as_json=as_json)
         elif action == "show":

@@ -33,13 +33,13 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
         raise click.ClickException(msg) from None
     from zermelo import precompile
     from zermelo.cli import options
-    from zermelo.matches import saves
+    from zermelo.core import home
 
     if warm:
         click.echo("Compiling what is not compiled yet; the first time this takes some minutes.")
         with options.progress("compiling") as progress:
             precompile.warm(progress)
-    app = create_app(db or saves.folder().parent / "studio.db", host)
+    app = create_app(db or home.database(), host)
     level = os.environ.get("ZERMELO_LOG", "warning")
     config = uvicorn.Config(
         app, log_level=level, server_header=False, timeout_graceful_shutdown=_GRACE

@@ -105,6 +105,7 @@ def _noted(run: "Run", *, resume: bool) -> Iterator[Any]:
     """The run in the store, with what came of it. A store that is busy must not stop it."""
     import sqlite3
 
+    from zermelo.core import home
     from zermelo.store.runs import FINISHED, RUNNING, STOPPED, Runs
 
     settings = {
@@ -114,7 +115,7 @@ def _noted(run: "Run", *, resume: bool) -> Iterator[Any]:
         "player": run.player,
     }
     result: dict[str, Any] = {}
-    with Runs(_store()) as store:
+    with Runs(home.database()) as store:
         number = store.newest("train", settings) if resume else None
         if number is None:
             number = store.begin("train", run.game.spec, settings)
@@ -125,12 +126,6 @@ def _noted(run: "Run", *, resume: bool) -> Iterator[Any]:
         finally:
             with contextlib.suppress(sqlite3.Error):
                 store.end(number, FINISHED if result else STOPPED, result or None)
-
-
-def _store() -> Path:
-    from zermelo.matches import saves
-
-    return saves.folder().parent / "studio.db"
 
 
 def _say_how_to_go_on(run: "Run") -> None:
@@ -183,11 +178,12 @@ def runs(action: str, name: str | None, out: Path | None, bits: str, as_json: bo
 
 def _elsewhere() -> list[Path]:
     """The folders of runs that the store knows of."""
+    from zermelo.core import home
     from zermelo.store.history import History
 
-    if not _store().is_file():
+    if not home.database().is_file():
         return []
-    with History(_store()) as store:
+    with History(home.database()) as store:
         found = store.runs(None, None, 10_000)
     return [Path(r.settings["folder"]) for r in found if r.kind == "train"]
 

@@ -4,33 +4,20 @@ A module's file is named by the digest of its text, so nothing in here can be ou
 itself keys machine code by its version and the CPU. Delete the folder whenever you like.
 """
 
-import contextlib
 import hashlib
 import importlib.util
 import os
 import sys
-import tempfile
-from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from zermelo.core import home
+from zermelo.core.files import write_atomically
 
 
 def is_enabled() -> bool:
     """Whether kernels are compiled: ZERMELO_JIT=0 runs them as plain Python."""
     return os.environ.get("ZERMELO_JIT", "1") != "0"
-
-
-def folder() -> Path:
-    """$ZERMELO_CACHE, or zermelo in the user's cache folder, or a private temporary one."""
-    named = os.environ.get("ZERMELO_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME")
-    place = Path(named) if named else Path(base or Path.home() / ".cache") / "zermelo"
-    try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError:
-        place = Path(tempfile.mkdtemp(prefix="zermelo-"))
-        os.environ["ZERMELO_CACHE"] = str(place)
-    return place
 
 
 def load(text: str) -> Any:
@@ -39,9 +26,9 @@ def load(text: str) -> Any:
     name = f"k_{digest}"
     if name in sys.modules:
         return sys.modules[name]
-    path = folder() / f"{name}.py"
+    path = home.cache_folder() / f"{name}.py"
     if not path.exists() or path.read_text(encoding="utf-8") != text:
-        _write(path, text)
+        write_atomically(path, text)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -57,16 +44,3 @@ def load(text: str) -> Any:
 
 def _bounds() -> str:
     return os.environ.get("ZERMELO_BOUNDS", "0")
-
-
-def _write(path: Path, text: str) -> None:
-    """At once or not at all: another process may be reading."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise

@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from zermelo.core.errors import ZermeloError
-from zermelo.learn.alphazero.trainer import Zero
+from zermelo.core.files import write_atomically
+from zermelo.learn.alphazero.trainer import AlphaZeroReport, Zero
 from zermelo.learn.batch import exams
-from zermelo.learn.networks import weights_file
 from zermelo.learn.runs import model_card, training
 from zermelo.learn.runs.training import Progress
 
@@ -56,10 +56,11 @@ def _train(asked: argparse.Namespace) -> int:
         nonlocal said
         if time.monotonic() - said > _PAUSE or now.report.update == now.updates:
             said = time.monotonic()
-            _say(
-                f"{said - began:.0f} s: update {now.report.update:,} of {now.updates:,}, "
-                f"loss {now.report.loss:.3f}, of the value {now.report.value:.3f}"
-            )
+            report = now.report
+            text = f"update {report.update:,} of {now.updates:,}, loss {report.loss:.3f}"
+            if isinstance(report, AlphaZeroReport):
+                text += f", value loss {report.value_loss:.3f}"
+            _say(f"{said - began:.0f} s: {text}")
 
     run, trainer = training.prepare(
         asked.recipe,
@@ -77,7 +78,8 @@ def _train(asked: argparse.Namespace) -> int:
     _say(f"{run.folder}: {trainer.updates:,} updates in {spent:.0f} s, all included")
     if isinstance(trainer, Zero):
         marks = {name: trainer.marked(exam) for name, exam in exams.read(run.game, asked.labels)}
-        weights_file.write_whole(run.folder / "marks.json", json.dumps(marks, indent=1).encode())
+        text = json.dumps(marks, indent=1)
+        write_atomically(run.folder / "marks.json", text, durable=True, mode=0o644)
         for name, found in marks.items():
             _say(
                 f"{name}: {found['positions']:,} positions, mistakes of the policy "

@@ -2,17 +2,17 @@
 
 import contextlib
 import json
-import os
 import re
 import shlex
-import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from zermelo.core import home
 from zermelo.core.errors import ZermeloError
+from zermelo.core.files import write_atomically
 from zermelo.core.notation import shown
 from zermelo.games import files
 from zermelo.players import files as player_files
@@ -44,25 +44,11 @@ class Save:
         return shlex.join(["zermelo", "play", *game, *[resume] * bool(resume), *named])
 
 
-def folder() -> Path:
-    """$ZERMELO_HOME, or zermelo in the user's folder for such state."""
-    named, base = os.environ.get("ZERMELO_HOME"), os.environ.get("XDG_STATE_HOME")
-    home = Path(named) if named else Path(base or Path.home() / ".local" / "state") / "zermelo"
-    return home / "saved"
-
-
 def write(save: Save, name: str = "") -> None:
     """Keep a game; the file appears whole or not at all. OSError when it cannot be kept."""
     path = _named(name) if name else _path(save.game)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump({**vars(save), "moves": list(save.moves)}, file)
-        Path(temporary).replace(path)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_atomically(path, json.dumps({**vars(save), "moves": list(save.moves)}))
 
 
 def read(game: str | None = None) -> Save:
@@ -114,8 +100,12 @@ def _read(path: Path | None, missing: str) -> Save:
     return save
 
 
+def _folder() -> Path:
+    return home.state_folder() / "saved"
+
+
 def _path(game: str) -> Path:
-    return folder() / f"{quote(game, safe='')[:200]}.json"
+    return _folder() / f"{quote(game, safe='')[:200]}.json"
 
 
 def _named(name: str) -> Path:
@@ -123,12 +113,12 @@ def _named(name: str) -> Path:
     if not _NAME.fullmatch(name):
         msg = f"{shown(name)} is no name for a game: letters, digits, - and _, up to 40 of them"
         raise ZermeloError(msg)
-    return folder() / "named" / f"{name}.json"
+    return _folder() / "named" / f"{name}.json"
 
 
 def _latest() -> Path | None:
     with contextlib.suppress(OSError):
-        return max(folder().glob("*.json"), key=lambda path: path.stat().st_mtime_ns, default=None)
+        return max(_folder().glob("*.json"), key=lambda path: path.stat().st_mtime_ns, default=None)
     return None
 
 

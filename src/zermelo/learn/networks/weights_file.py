@@ -6,17 +6,18 @@ looks like; whoever loads it checks that first.
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from zermelo.core.errors import ZermeloError
+from zermelo.core.files import write_atomically
 
+Arrays = dict[str, np.ndarray]  #: by name: weights, a checkpoint or a rollout
 MAX_BYTES = 1 << 30
 PLAYS = "plays."  #: before the names of those arrays of a checkpoint that play
 _KEY = "zermelo"  # of our JSON in the file's own metadata
@@ -26,31 +27,16 @@ class BadWeights(ZermeloError):
     """A file that cannot be used, with what is wrong with it."""
 
 
-def write(path: Path, arrays: dict[str, Any], about: dict[str, Any]) -> None:
+def write(path: Path, arrays: Arrays, about: dict[str, Any]) -> None:
     """The file appears whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = save(arrays, metadata={_KEY: json.dumps(about)})
-    write_whole(path, data)
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Bytes under a temporary name first, which is then given the right one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)  # a temporary file is its owner's alone
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_atomically(path, data, durable=True, mode=0o644)
 
 
 def read(
     path: Path, max_bytes: int = MAX_BYTES, *, playing: bool = False
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[Arrays, dict[str, Any]]:
     """(arrays, what the file says about itself); BadWeights when it is none of ours.
 
     `playing`: only the arrays that play, which in a checkpoint stand under `PLAYS`.

@@ -9,6 +9,7 @@ import numpy as np
 
 from zermelo import __version__
 from zermelo.arena.charts import STYLE, Axis, Mark, chart
+from zermelo.core.files import write_atomically
 from zermelo.grading.grade import Grade, grade
 from zermelo.learn.models import model
 from zermelo.learn.networks import weights_file
@@ -61,7 +62,7 @@ def write(run: Run, graded: dict[str, Grade], device: str = "cpu") -> None:
     }
     for name, text in texts.items():
         if text:
-            weights_file.write_whole(run.folder / name, text.encode())
+            write_atomically(run.folder / name, text, durable=True, mode=0o644)
 
 
 def _card(run: Run, graded: dict[str, Grade], device: str) -> dict[str, Any]:

@@ -24,14 +24,14 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
 from zermelo.core.fingerprint import rules_fingerprint
 from zermelo.core.game import WordGame
-from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.models import model
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
 
 if TYPE_CHECKING:
     from zermelo.learn.config.recipe import Recipe
-    from zermelo.learn.config.reports import Report
+    from zermelo.learn.config.reports import TrainingReport
 
 CHECKPOINT, BEST, LOG, CARD = "checkpoint.safetensors", "best.safetensors", "log.jsonl", "card.json"
 _ASKED = "run.json"
@@ -45,7 +45,7 @@ class BadRun(ZermeloError):
 class Trainer(Protocol):
     """Whoever learns: what a run asks of it, and keeps of it."""
 
-    many: Many
+    game_batch: GameBatch
 
     @property
     def updates(self) -> int:

@@ -14,18 +14,19 @@ import torch
 from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.core.game import WordGame
 from zermelo.games import registry
-from zermelo.learn.actors.protocol import Crew, crew_for
+from zermelo.learn.actors.protocol import ActorPool, crew_for
 from zermelo.learn.alphazero.trainer import Zero
 from zermelo.learn.batch.exams import Exam, exam_for
 from zermelo.learn.batch.opponents import OWN, opponents_for
 from zermelo.learn.config import recipes
-from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.dqn.learner import Report
-from zermelo.learn.dqn.rollouts import Sent
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.reports import TrainingReport
+from zermelo.learn.config.validation import check
+from zermelo.learn.dqn.rollouts import ActorTransitions
 from zermelo.learn.dqn.selfplay import masked_argmax
-from zermelo.learn.dqn.supervised import Supervised
-from zermelo.learn.dqn.tabular import Tabular
-from zermelo.learn.dqn.trainer import Deep
+from zermelo.learn.dqn.supervised import SupervisedTrainer
+from zermelo.learn.dqn.tabular import TabularTrainer
+from zermelo.learn.dqn.trainer import DQNTrainer
 from zermelo.learn.hybrid.trainer import Value
 from zermelo.learn.models import model
 from zermelo.learn.runs import model_card
@@ -41,7 +42,7 @@ Line = dict[str, Any]  #: of the log
 class Progress:
     """How far a training is."""
 
-    report: Report
+    report: TrainingReport
     updates: int
     rate: float  #: updates a second
 
@@ -116,8 +117,8 @@ def prepare(
         msg = f"{recipe.game}: learners play games up to 64 cells"
         raise BadSpec(msg)
     recipe = _opened(recipe, game)
-    recipes.check(recipe)
-    run = Run(Path(out) if out is not None else runs.home() / name, recipe, seed, game, command)
+    check(recipe)
+    run = Run(Path(out) if out is not None else runs.runs_folder() / name, recipe, seed, game, command)
     with _room():
         trainer = _trainer(recipe, game, seed, device, _crew(recipe, actors, cluster))
     try:
@@ -141,7 +142,7 @@ def _room() -> Iterator[None]:
         raise ZermeloError(msg) from None
 
 
-def _crew(recipe: Recipe, actors: int, cluster: str | None) -> Crew | None:
+def _crew(recipe: Recipe, actors: int, cluster: str | None) -> ActorPool | None:
     """None where the trainer plays for itself."""
     if recipe.kind == "supervised" and (actors or cluster is not None):
         msg = f"{recipe.name} plays no games: leave --actors and --cluster out"
@@ -178,7 +179,7 @@ def _opened(recipe: Recipe, game: WordGame) -> Recipe:
     return replace(recipe, acting=replace(recipe.acting, opening=(game.grid.size // 2,)))
 
 
-def _trainer(recipe: Recipe, game: WordGame, seed: int, device: str, crew: Crew | None) -> Trainer:
+def _trainer(recipe: Recipe, game: WordGame, seed: int, device: str, crew: ActorPool | None) -> Trainer:
     torch.manual_seed(seed)
     if recipe.kind == "value":
         assert crew is not None
@@ -187,12 +188,12 @@ def _trainer(recipe: Recipe, game: WordGame, seed: int, device: str, crew: Crew 
         return Zero(recipe, game, seed, crew, device)
     rng = np.random.default_rng(seed)
     if recipe.kind == "supervised":
-        return Supervised(recipe, game, rng, device)
+        return SupervisedTrainer(recipe, game, rng, device)
     opponents = opponents_for(recipe, game, seed, rng)
-    sent = None if crew is None else Sent(recipe, crew, seed)
+    sent = None if crew is None else ActorTransitions(recipe, crew, seed)
     if recipe.kind == "tabular":
-        return Tabular(recipe, game, rng, opponents, sent)
-    return Deep(recipe, game, rng, opponents, device, sent)
+        return TabularTrainer(recipe, game, rng, opponents, sent)
+    return DQNTrainer(recipe, game, rng, opponents, device, sent)
 
 
 def follow(run: Run, trainer: Trainer, progress: Callable[[Progress], None] | None = None) -> None:
@@ -226,18 +227,18 @@ def _follow(run: Run, trainer: Trainer, progress: Callable[[Progress], None] | N
     scalars.close()
 
 
-def _line(run: Run, trainer: Trainer, report: Report, exam: Exam | None) -> Line:
+def _line(run: Run, trainer: Trainer, report: TrainingReport, exam: Exam | None) -> Line:
     """Of the log: how it stands after an update; the best weights so far are kept, too."""
-    memory, many = run.memory, trainer.many
+    memory, game_batch = run.memory, trainer.game_batch
     results = np.array(report.results or [0])
     memory.most_wins = max(memory.most_wins, float((results > 0).mean()))
-    states = many.sampled(_SAMPLED, 1 << 10, 0) if exam is None else exam.states
-    values = np.where(legal := many.masks(states), trainer.values(states), -np.inf)
+    states = game_batch.sampled(_SAMPLED, 1 << 10, 0) if exam is None else exam.states
+    values = np.where(legal := game_batch.masks(states), trainer.values(states), -np.inf)
     line: Line = {
         "update": report.update,
         "loss": memory.loss / memory.count,
         "epsilon": report.epsilon,
-        "rate": report.rate,
+        "rate": report.learning_rate,
         "results": float(results.mean()) if report.results else None,
         "wins": float((results > 0).mean()) if report.results else None,
         "most_wins": memory.most_wins if report.results else None,
@@ -250,7 +251,7 @@ def _line(run: Run, trainer: Trainer, report: Report, exam: Exam | None) -> Line
             memory.best = line["mistakes"]
             run.keep(BEST, trainer)
     if run.game.grid is not None and run.game.grid.size == run.game.num_actions:
-        line["start"] = [round(float(q), 4) for q in trainer.values(many.start(1))[0]]
+        line["start"] = [round(float(q), 4) for q in trainer.values(game_batch.start(1))[0]]
     return line
 
 

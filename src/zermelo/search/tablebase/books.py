@@ -15,10 +15,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from zermelo.core import home
 from zermelo.core.bitboard import lowest, sign
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import WordGame
-from zermelo.kernels import cache, kernel, written
+from zermelo.kernels import kernel, written
 from zermelo.search.negamax import kernel as k
 from zermelo.search.solver.solver import Solver
 from zermelo.search.tablebase import files as table_files
@@ -95,7 +96,7 @@ def path_of(game: WordGame) -> Path:
 
 
 def _folder() -> Path:
-    return cache.folder() / "books"
+    return home.cache_folder() / "books"
 
 
 def _shipped(game: WordGame) -> Path:

@@ -12,19 +12,18 @@ with the states in rising order. A column lies in planes, first the lowest byte 
 which packs it several times smaller. Nothing in a file is trusted: see `read`.
 """
 
-import contextlib
 import hashlib
 import json
 import os
 import re
 import struct
-import tempfile
 import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from zermelo.core import home
 from zermelo.core.errors import ZermeloError
-from zermelo.kernels import cache
+from zermelo.core.files import write_atomically
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +55,7 @@ def may_exist(spec: str) -> bool:
 
 
 def _folder() -> Path:
-    return cache.folder() / "tables"
+    return home.cache_folder() / "tables"
 
 
 def _readable(spec: str) -> str:
@@ -84,7 +83,8 @@ def write(path: Path, spec: str, rules: str, keys: "NDArray[Any]", codes: "NDArr
         msg = f"the spec of {spec[:40]}… is too long for a table's header"
         raise ZermeloError(msg)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_whole(path, [_PREFIX.pack(_MAGIC, _VERSION, len(text)), text, payload])
+    parts = (_PREFIX.pack(_MAGIC, _VERSION, len(text)), text, payload)
+    write_atomically(path, parts, durable=True)
 
 
 def read(
@@ -198,18 +198,3 @@ def _from_planes(data: bytes, kind: str) -> "NDArray[Any]":
 
     flat = np.frombuffer(data, np.uint8).reshape(np.dtype(kind).itemsize, -1)
     return np.ascontiguousarray(flat.T).view(kind).ravel()
-
-
-def write_whole(path: Path, parts: list[bytes]) -> None:
-    """At once or not at all: another process may be reading."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise
