@@ -15,15 +15,15 @@ import numpy as np
 
 from zermelo.core.game import WordGame
 from zermelo.games import registry
-from zermelo.learn.alphazero.learner import Playing
 from zermelo.learn.alphazero.player import AlphaZeroPlayer
 from zermelo.learn.alphazero.search_cpu import KernelSearch
 from zermelo.learn.alphazero.search_options import NEVER
 from zermelo.learn.batch import exams
 from zermelo.learn.batch.exams import Exam
-from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config import recipes
-from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.selfplay import SelfPlayConfig
 from zermelo.learn.networks.numpy_inference import planes_of
 from zermelo.learn.runs import training
 
@@ -55,12 +55,12 @@ def changed(recipe: Recipe, changes: dict[str, Any], updates: int) -> Recipe:
     return recipes.from_json(found)
 
 
-def marked(game: WordGame, run: Path, exam: Exam, playing: Playing) -> tuple[float, float]:
+def marked(game: WordGame, run: Path, exam: Exam, playing: SelfPlayConfig) -> tuple[float, float]:
     """The shares of mistakes: with search, and of the policy alone."""
     net = AlphaZeroPlayer(str(run)).fit(game)
     number = playing.play_simulations
     search = KernelSearch(game, net, _ROWS, number, considered=playing.considered)
-    legal, moves, choices = Many(game), [], []
+    legal, moves, choices = GameBatch(game), [], []
     for begin in range(0, len(exam.states), _ROWS):
         states = np.ascontiguousarray(exam.states[begin : begin + _ROWS])
         moves.append(search(states).actions)

@@ -18,27 +18,23 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.core.player import Limit
 from zermelo.core.symmetry import inverse
-from zermelo.learn.actors.protocol import Order
+from zermelo.learn.actors.protocol import RolloutRequest
 from zermelo.learn.alphazero import learner as alphazero
 from zermelo.learn.alphazero import throughput
 from zermelo.learn.alphazero import trainer as zero
-from zermelo.learn.alphazero.learner import Chunk, Learner, Playing, Replay
+from zermelo.learn.alphazero.learner import Chunk, Learner, Replay
 from zermelo.learn.alphazero.tensor_games import TensorGame
 from zermelo.learn.batch import exams
-from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config import recipes
-from zermelo.learn.config.recipes import BadRecipe, Recipe
+from zermelo.learn.config.network import DENSE, TOWER, NetworkConfig
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.selfplay import POLICY_VALUE_ENCODERS, SelfPlayConfig
+from zermelo.learn.config.validation import BadRecipe
 from zermelo.learn.models.model import FINAL
 from zermelo.learn.networks import torch_arrays, weights_file
-from zermelo.learn.networks.numpy_inference import (
-    ENCODERS,
-    DenseForward,
-    TowerForward,
-    lines_of,
-    with_lines,
-)
+from zermelo.learn.networks.numpy_inference import DenseForward, TowerForward, lines_of, with_lines
 from zermelo.learn.networks.policy_value import folded, made
-from zermelo.learn.networks.q_network import DENSE, TOWER, Shape
 from zermelo.learn.networks.symmetry_average import in_images
 from zermelo.learn.networks.tower import Tower
 from zermelo.learn.networks.weights_file import BadWeights
@@ -73,7 +69,9 @@ def played(recipe: Recipe, *, seed: int = 1, by_tensors: bool = False) -> dict[s
     game = word_game(recipe.game)
     torch.manual_seed(0)
     start = torch_arrays.net_arrays("", zero.net_for(recipe, game))
-    return zero.ZeroRollouts(recipe, game, by_tensors=by_tensors)(start, Order((7, seed), 0.0))
+    return zero.ZeroRollouts(recipe, game, by_tensors=by_tensors)(
+        start, RolloutRequest((7, seed), 0.0)
+    )
 
 
 @pytest.mark.parametrize("rule", ["gumbel", "puct"])
@@ -84,7 +82,7 @@ def test_a_chunk(rule: str, tmp_path: Path, *, by_tensors: bool) -> None:
     game = word_game(recipe.game)
     assert len(chunk["words"]) == 8 * 6
     states = chunk["words"].view(np.uint64)
-    legal = Many(game).masks(states)
+    legal = GameBatch(game).masks(states)
     assert legal.any(1).all()  # no game of it is over
     assert np.allclose(chunk["policies"].astype(np.float32).sum(1), 1, atol=2e-3)
     assert not chunk["policies"][~legal].any()
@@ -122,7 +120,7 @@ def test_capped_plies_are_played_and_not_learned(tmp_path: Path) -> None:
 
 
 def test_simulations_grow() -> None:
-    playing = Playing(simulations=(4, 8, 16))
+    playing = SelfPlayConfig(simulations=(4, 8, 16))
     shares = [playing.simulations_at(done / 10) for done in range(11)]
     assert shares == [4] * 4 + [8] * 3 + [16] * 4
 
@@ -131,12 +129,14 @@ def test_simulations_grow() -> None:
 
 
 @pytest.mark.parametrize("kind", [TOWER, DENSE])
-@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("encoder", POLICY_VALUE_ENCODERS)
 def test_three_ways_to_ask_a_network(encoder: str, kind: str) -> None:
     torch.manual_seed(3)
     game = word_game("tictactoe")
     lines = lines_of(game, encoder)
-    shape = Shape(TOWER, (4, 8), (8, 8)) if kind == TOWER else Shape(DENSE, (16,) * 5)
+    shape = (
+        NetworkConfig(TOWER, (4, 8), (8, 8)) if kind == TOWER else NetworkConfig(DENSE, (16,) * 5)
+    )
     net = made(shape, game, encoder)
     for _ in range(3):  # so that there are means to be folded
         net(torch.randn(64, 2, 3, 3))
@@ -145,7 +145,7 @@ def test_three_ways_to_ask_a_network(encoder: str, kind: str) -> None:
     planes = np.stack([sides == 1, sides == 2], 1).astype(np.float32)
     with torch.no_grad():
         logits, values = net.judge(torch.from_numpy(planes))
-    arrays = net.exported()
+    arrays = net.export()
     known = TowerForward(arrays, 2, lines) if kind == TOWER else DenseForward(arrays, 5, lines)
     plain = known(planes)
     assert np.allclose(plain[0], logits.numpy(), atol=1e-5)
@@ -177,12 +177,12 @@ def test_lines_are_counted() -> None:
 def test_the_mean_over_images_is_the_same_for_each_of_them(spec: str) -> None:
     game = word_game(spec)
     assert game.grid is not None
-    shape, number = Shape(TOWER, (4, 8), (8,)), len(game.symmetries())
+    shape, number = NetworkConfig(TOWER, (4, 8), (8,)), len(game.symmetries())
     torch.manual_seed(0)
     tower = Tower(shape, (game.grid.rows, game.grid.cols), game.num_actions).eval()
     rng = np.random.default_rng(0)
     planes = rng.integers(0, 2, (3, 2, game.grid.rows, game.grid.cols)).astype(np.float32)
-    net = TowerForward(tower.exported(), 1)
+    net = TowerForward(tower.export(), 1)
     logits, values = in_images(net, game, number)(planes)
     with torch.no_grad():
         again = in_images(tower.judge, game, number)(torch.from_numpy(planes))
@@ -200,30 +200,30 @@ def test_the_mean_over_images_is_the_same_for_each_of_them(spec: str) -> None:
 def test_boards_and_policies_turn_together(spec: str) -> None:
     """As the game's own symmetries move states and actions."""
     game = word_game(spec)
-    rules, many = TensorGame(game), Many(game)
-    states = many.sampled(40, 12, 5)
+    rules, game_batch = TensorGame(game), GameBatch(game)
+    states = game_batch.sampled(40, 12, 5)
     policies = torch.rand(40, game.num_actions)
     words = torch.from_numpy(states.view(np.int64))
     planes = rules.planes(tuple(words.unbind(1)))
     for turn in range(rules.num_turns):
         turns = torch.full((40,), turn)
         moved, permuted = rules.turned(planes, policies, turns)
-        images = torch.from_numpy(many.turned(states, turns.numpy()).view(np.int64))
+        images = torch.from_numpy(game_batch.turned(states, turns.numpy()).view(np.int64))
         assert (moved == rules.planes(tuple(images.unbind(1)))).all()
-        assert (permuted[:, many.action_maps[turn]] == policies).all()
+        assert (permuted[:, game_batch.action_maps[turn]] == policies).all()
 
 
 def learner(**asked: Any) -> tuple[Learner, Replay]:
     torch.manual_seed(1)
     rules = TensorGame(word_game("tictactoe"))
     replay = Replay(rules, 64)
-    net = Tower(Shape(TOWER, (4, 8), (8,)), (3, 3), 9)
+    net = Tower(NetworkConfig(TOWER, (4, 8), (8,)), (3, 3), 9)
     return Learner(net, rules, replay, batch=16, **asked), replay
 
 
 def test_learning_lowers_both_losses_and_the_average_follows() -> None:
     taught, replay = learner(average=0.9)
-    states = Many(word_game("tictactoe")).sampled(64, 5, 1)
+    states = GameBatch(word_game("tictactoe")).sampled(64, 5, 1)
     policies = torch.zeros(64, 9)
     policies[:, 4] = 1
     replay.add(Chunk(torch.from_numpy(states.view(np.int64)), policies, torch.ones(64)))
@@ -454,7 +454,7 @@ def test_the_benchmark_in_small(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [row["unit"] for row in found["rows"]] == [*["simulations/s"] * 3, "positions/s"]
     assert all(row["rate"] > 0 for row in found["rows"])
     bare, searched = throughput.on_device(
-        word_game("tictactoe"), Shape(TOWER, (2, 4), (4,)), 8, 4, 1, "cpu"
+        word_game("tictactoe"), NetworkConfig(TOWER, (2, 4), (4,)), 8, 4, 1, "cpu"
     )
     assert bare > 0
     assert searched > 0

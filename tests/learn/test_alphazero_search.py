@@ -11,7 +11,7 @@ from zermelo.games.lines.tactics import WordLineGame
 from zermelo.learn.alphazero import search_kernel as k
 from zermelo.learn.alphazero.search_cpu import KernelSearch
 from zermelo.learn.alphazero.search_options import UNKNOWN
-from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.batch.game_batch import GameBatch
 
 torch = pytest.importorskip("torch", reason="torch is not installed: no tensors to test")
 PRESETS = ("tictactoe", "connect4", "gomoku6", "squava", "reversi:6")
@@ -85,7 +85,7 @@ def agree(game: Any, rule: Any, number: int, simulations: int) -> None:
     from zermelo.learn.alphazero.tensor_games import TensorGame
 
     network, rng = Exact(game, 1), np.random.default_rng(2)
-    states = Many(game).sampled(number, game.grid.size, 3)
+    states = GameBatch(game).sampled(number, game.grid.size, 3)
     limits = {"considered": 8, "deepest": 6, "rule": rule}
     search = KernelSearch(game, network, number + 1, simulations, **limits)
     tensors = Search(
@@ -129,13 +129,13 @@ def test_tensors_know_what_kernels_know(spec: str) -> None:
     game = game_of(spec)
     assert game.grid is not None
     number = MOVES // len(RULES)
-    many, tensors, search = (
-        Many(game),
+    game_batch, tensors, search = (
+        GameBatch(game),
         TensorGame(game),
         KernelSearch(game, Exact(game, 1), number, 0),
     )
-    states = many.sampled(number, game.grid.size, 4)
-    legal = many.masks(states)
+    states = game_batch.sampled(number, game.grid.size, 4)
+    legal = game_batch.masks(states)
     words = words_of(states)
     assert (tensors.legal(words).numpy() == legal).all()
     assert not tensors.result(words)[0].any()
@@ -150,7 +150,7 @@ def test_tensors_know_what_kernels_know(spec: str) -> None:
     assert (judged.moves.numpy() == moves).all()
 
     actions = (np.random.default_rng(5).random(legal.shape) * legal).argmax(1)
-    after, rewards, over = many.step(states, actions)
+    after, rewards, over = game_batch.step(states, actions)
     played = tensors.play(words, torch.from_numpy(actions))
     ended, value = tensors.result(played)
     assert (torch.stack(played, 1).numpy() == after.astype(np.int64)).all()
@@ -174,7 +174,7 @@ def test_only_leaves_that_are_open_are_judged() -> None:
 @pytest.mark.parametrize("rule", ["gumbel", "puct"])
 def test_the_kernels_run_uncompiled(rule: Any) -> None:
     game = game_of("connect4")
-    states = Many(game).sampled(4, 30, 6)
+    states = GameBatch(game).sampled(4, 30, 6)
     search = KernelSearch(game, Exact(game, 1), 4, 20, rule=rule)
     fast = search(states)
     search._plant, search._simulate, search._answer = (

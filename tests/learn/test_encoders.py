@@ -9,7 +9,7 @@ import zermelo as z
 from support.naive import DIRECTIONS, NaiveLines
 from zermelo.core.errors import BadSpec
 from zermelo.learn.batch.encoders import Encoder
-from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.batch.game_batch import GameBatch
 
 LINES = ("tictactoe", "connect4", "gomoku6", "squava")
 OTHERS = (
@@ -24,7 +24,7 @@ PAIRS = ((25, 26), (27, 28), (29, 30), (31, 32))
 
 def positions(spec: str, number: int = 80, seed: int = 1) -> tuple[Any, np.ndarray]:
     game = z.game(spec)
-    return game, Many(game).sampled(number, game.longest(game.initial()), seed)  # type: ignore[attr-defined]
+    return game, GameBatch(game).sampled(number, game.longest(game.initial()), seed)  # type: ignore[attr-defined]
 
 
 def encoded(spec: str, name: str, board: str, to_move: int | None = None) -> np.ndarray:

@@ -16,7 +16,7 @@ from zermelo.core.position import Position
 from zermelo.games.lines.published import PublishedSquava
 from zermelo.learn.actors.protocol import RolloutRequest
 from zermelo.learn.batch.encoders import Encoder, num_fillings, runs
-from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.validation import BadRecipe
@@ -37,9 +37,9 @@ NAMES = {"ours": OURS, "published": PUBLISHED}
 
 def states(number: int, seed: int = 1) -> Any:
     """Running games that need a search."""
-    many = Many(GAME)
-    found = many.sampled(2 * number, 20, seed)
-    return np.ascontiguousarray(found[many.open(found)][:number])
+    game_batch = GameBatch(GAME)
+    found = game_batch.sampled(2 * number, 20, seed)
+    return np.ascontiguousarray(found[game_batch.open(found)][:number])
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -49,7 +49,7 @@ def made(request: pytest.FixtureRequest) -> tuple[Recipe, Any, Looking]:
     torch.manual_seed(3)
     net = value.network_for(recipe, GAME).eval()
     looking = value.looking_for(recipe, GAME)
-    looking.load(net.exported())
+    looking.load(net.export())
     return recipe, net, looking
 
 
@@ -85,11 +85,11 @@ def test_what_cells_are() -> None:
 def test_symmetric_states_are_worth_the_same() -> None:
     torch.manual_seed(3)
     game = valued(GAME, "lines", OURS.network.hidden)
-    net = net_for(game, value.network_for(OURS, GAME).exported())
+    net = net_for(game, value.network_for(OURS, GAME).export())
     runner = Runner(game, table_bits=10, symmetry=False, net=net)
     seen = states(10)
     for turn in range(8):
-        turned = Many(GAME).turned(seen, np.full(len(seen), turn))
+        turned = GameBatch(GAME).turned(seen, np.full(len(seen), turn))
         for state, image in zip(seen, turned, strict=True):
             one, other = (
                 runner.look_ahead(tuple(map(int, s)), 0, -game.far, game.far, SearchClock())
@@ -107,9 +107,10 @@ def test_the_kernel_says_what_the_network_says(made: tuple[Recipe, Any, Looking]
     game, held = looking.game, looking._net
     # One ply ahead every child that needs a search is judged by the network alone.
     held.shares = (1000, 0)
-    runner = Runner(game, table_bits=10, symmetry=False, net=net_for(game, net.exported()))
+    runner = Runner(game, table_bits=10, symmetry=False, net=net_for(game, net.export()))
     found = [
-        runner.look_ahead(tuple(map(int, state)), 0, -game.far, game.far, SearchClock()) for state in seen
+        runner.look_ahead(tuple(map(int, state)), 0, -game.far, game.far, SearchClock())
+        for state in seen
     ]
     assert np.abs(np.array(found) - wanted).max() <= 1.01
     assert len({round(float(v), 3) for v in wanted}) > 100, "not all the same"
@@ -118,7 +119,7 @@ def test_the_kernel_says_what_the_network_says(made: tuple[Recipe, Any, Looking]
 def test_python_says_what_the_kernel_says(made: tuple[Recipe, Any, Looking]) -> None:
     _, net, looking = made
     game = looking.game
-    held = net_for(game, net.exported())
+    held = net_for(game, net.export())
     runner = Runner(game, table_bits=10, symmetry=False, net=held)
     for row in states(3):
         state = tuple(map(int, row))
@@ -129,7 +130,7 @@ def test_python_says_what_the_kernel_says(made: tuple[Recipe, Any, Looking]) -> 
 def test_many_searches_are_single_ones(made: tuple[Recipe, Any, Looking]) -> None:
     _, net, looking = made
     game = looking.game
-    plain = Runner(game, table_bits=16, symmetry=False, net=net_for(game, net.exported(), cache=0))
+    plain = Runner(game, table_bits=16, symmetry=False, net=net_for(game, net.export(), cache=0))
     seen = states(6, seed=2)
     for plies in (1, 2, 3):
         scores = plain.look_each(seen, plies)
@@ -154,26 +155,26 @@ def test_the_cache_changes_nothing_and_dies_with_the_weights() -> None:
     net = value.network_for(OURS, GAME)
     game = valued(GAME, "lines", OURS.network.hidden)
     seen = states(8, seed=4)
-    with_cache = net_for(game, net.exported())
+    with_cache = net_for(game, net.export())
     cached = Runner(game, table_bits=16, symmetry=False, net=with_cache)
-    plain = Runner(game, table_bits=16, symmetry=False, net=net_for(game, net.exported(), cache=0))
+    plain = Runner(game, table_bits=16, symmetry=False, net=net_for(game, net.export(), cache=0))
     assert (cached.look_each(seen, 3) == plain.look_each(seen, 3)).all()
     asked, found = int(cached.control[k.ASKED]), int(cached.control[k.FOUND])
     assert asked == plain.control[k.ASKED]
     assert 0 < found < asked
     assert plain.control[k.FOUND] == 0
     looking = value.looking_for(OURS, GAME)
-    looking.load(net.exported())
+    looking.load(net.export())
     before = looking.worths(seen, 2)[0]
     torch.manual_seed(4)
-    looking.load(value.network_for(OURS, GAME).exported())
+    looking.load(value.network_for(OURS, GAME).export())
     assert not looking._net.cache.any()
     assert not np.allclose(before, looking.worths(seen, 2)[0])
 
 
 def test_blends() -> None:
     torch.manual_seed(3)
-    arrays = value.network_for(OURS, GAME).exported()
+    arrays = value.network_for(OURS, GAME).export()
     game = valued(GAME, "lines", OURS.network.hidden)
     state = tuple(map(int, states(1)[0]))
 
@@ -201,7 +202,7 @@ def test_what_a_search_teaches_is_true(made: tuple[Recipe, Any, Looking]) -> Non
     gamma = recipe.acting.gamma
     assert (np.abs(worths) <= 1).all()
     assert (taught.factors == 0).all()
-    assert Many(GAME).open(taught.states).all(), "states that need no network teach it nothing"
+    assert GameBatch(GAME).open(taught.states).all(), "states that need no network teach it nothing"
     decided = 0
     for state, known in zip(taught.states, taught.returns, strict=True):
         plies = np.log(abs(known)) / np.log(gamma) if known else 99
@@ -215,7 +216,7 @@ def test_what_a_search_teaches_is_true(made: tuple[Recipe, Any, Looking]) -> Non
 def test_steps_are_seen_by_the_side_to_move() -> None:
     """As published: the reward where the game ends, else the next state's value, negated."""
     rollouts = value.ValueRollouts(tiny(PUBLISHED), GAME)
-    arrays = value.network_for(PUBLISHED, GAME).exported()
+    arrays = value.network_for(PUBLISHED, GAME).export()
     chunk = rollouts(arrays, RolloutRequest((0, 0), 0.0))
     ends = 0
     for state, action, reward, factor, later in zip(
@@ -243,10 +244,12 @@ def test_targets_of_steps() -> None:
     drawn = trainer.replay.draw(16, trainer.rng).drawn
     turns = trainer.rng.integers(0, 8, 16)
     trainer.rng.bit_generator.state = rng
-    encode, many = trainer.encoder, trainer.many
+    encode, game_batch = trainer.encoder, trainer.game_batch
     with torch.no_grad():
-        now = trainer.net(torch.from_numpy(encode(many.turned(drawn.states, turns)))).numpy()
-        later = trainer.slow(torch.from_numpy(encode(many.turned(drawn.later, turns)))).numpy()
+        now = trainer.net(torch.from_numpy(encode(game_batch.turned(drawn.states, turns)))).numpy()
+        later = trainer.slow(
+            torch.from_numpy(encode(game_batch.turned(drawn.later, turns)))
+        ).numpy()
     wanted = np.where(drawn.factors == 0, drawn.returns, -0.95 * later)
     loss, _ = trainer.learn(1e-3)
     assert loss == pytest.approx(float(np.square(now - wanted).mean()), rel=1e-4)

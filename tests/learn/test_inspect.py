@@ -11,8 +11,9 @@ import pytest
 import zermelo as z
 from zermelo.learn.batch import encoders, inspect, shaping
 from zermelo.learn.batch.encoders import Encoder
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.dqn.selfplay import Acting, Rules
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.config.selfplay import ActingConfig
+from zermelo.learn.dqn.selfplay import SelfPlay
 
 FIELDS = {
     "game", "moves", "to_move", "drawing", "encoders", "patterns", "shaping", "left_out",
@@ -89,8 +90,10 @@ def test_the_reward_is_what_learners_get(spec: str, moves: str) -> None:
     position = game.position(moves=moves)
     before = game.position(moves=game.split(moves)[:-1])
     found = inspected(spec, moves)["shaping"]
-    many = Many(game)
-    playing = Acting(many, Rules(1), np.random.default_rng(0), shaping.make("patterns", many))
+    game_batch = GameBatch(game)
+    playing = SelfPlay(
+        game_batch, ActingConfig(1), np.random.default_rng(0), shaping.make("patterns", game_batch)
+    )
     playing.states = np.array([before.state], np.uint64)
     rows = playing.step(lambda _s, _l: np.array([position.last]), None, 0.0)
     won = float(-game.result(position.state)[1])

@@ -80,7 +80,7 @@ def test_play_is_what_was_trained(run: Run, tmp_path: Path) -> None:
         made = str(recipe(tmp_path, *change, name=name))
         run, trainer = training.prepare(made, tmp_path / f"{name}-run")
         training.follow(run, trainer)
-        states = trainer.many.sampled(50, 9, 1)
+        states = trainer.game_batch.sampled(50, 9, 1)
         found = Model(str(run.folder), GAME).values(states)
         assert found == pytest.approx(trainer.values(states), abs=1e-5)
 

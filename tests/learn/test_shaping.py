@@ -9,10 +9,10 @@ import pytest
 import zermelo as z
 from support.naive import DIRECTIONS
 from zermelo.core.errors import BadSpec
-from zermelo.grading.graph import Graph
+from zermelo.grading.graph import GameGraph
 from zermelo.learn.batch import inspect, shaping
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.config.schedules import Linear
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.config.schedules import LinearSchedule
 
 SPECS = (
     "gomoku6",
@@ -75,7 +75,7 @@ def cells_of(game: Any, board: tuple[int, ...], stone: int) -> set[Cell]:
 
 def positions(spec: str, number: int = 80) -> tuple[Any, np.ndarray]:
     game = z.game(spec)
-    return game, Many(game).sampled(number, game.grid.size, 3)  # type: ignore[arg-type,union-attr]
+    return game, GameBatch(game).sampled(number, game.grid.size, 3)  # type: ignore[arg-type,union-attr]
 
 
 # By drawings; a board of 6x6 with one row of X and O, the rest free.
@@ -161,7 +161,7 @@ def test_patterns_with_their_cells_are_as_many(spec: str) -> None:
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_board_that_is_turned_is_worth_the_same(spec: str) -> None:
     game, states = positions(spec)
-    potential = shaping.make("patterns", Many(game))
+    potential = shaping.make("patterns", GameBatch(game))
     before = potential(states)
     for symmetry in game.symmetries():
         images = np.array([game.moved(s, symmetry) for s in map(tuple, states.tolist())], np.uint64)
@@ -175,14 +175,14 @@ def test_what_patterns_are_worth() -> None:
     game = z.game("gomoku6")
     board = "....../.XXX../.X..../.X..../....../.OO..."
     states = np.array([game.position(board, p, unchecked=True).state for p in (0, 1)], np.uint64)
-    potential = shaping.make("patterns", Many(game))  # type: ignore[arg-type]
+    potential = shaping.make("patterns", GameBatch(game))  # type: ignore[arg-type]
     worth = 0.03 + 2 * 0.4 + 0.3 - 0.03  # X's open two, threes and fork; O's open two
     np.testing.assert_allclose(potential(states), [worth, -worth])
 
 
 def test_a_potential_fades() -> None:
     game, states = positions("gomoku6")
-    potential = shaping.make("patterns", Many(game), Linear(1.0, 0.0, until=0.5))
+    potential = shaping.make("patterns", GameBatch(game), LinearSchedule(1.0, 0.0, until=0.5))
     full = potential(states)
     assert full.any()
     potential.fade(0.25)
@@ -196,9 +196,9 @@ def test_a_potential_fades() -> None:
 
 def test_shaping_that_does_not_fit_says_so() -> None:
     with pytest.raises(BadSpec, match="it can be patterns"):
-        shaping.make("luck", Many(z.game("gomoku6")))  # type: ignore[arg-type]
+        shaping.make("luck", GameBatch(z.game("gomoku6")))  # type: ignore[arg-type]
     with pytest.raises(BadSpec, match="line games up to 64 cells, not in reversi"):
-        shaping.make("patterns", Many(z.game("reversi")))  # type: ignore[arg-type]
+        shaping.make("patterns", GameBatch(z.game("reversi")))  # type: ignore[arg-type]
 
 
 # The penalty, which is no potential.
@@ -206,15 +206,15 @@ def test_shaping_that_does_not_fit_says_so() -> None:
 
 def test_a_move_that_changes_nothing_is_penalised() -> None:
     game = z.game("gomoku6")
-    many, count = Many(game), shaping.Patterns(game)  # type: ignore[arg-type]
+    game_batch, count = GameBatch(game), shaping.Patterns(game)  # type: ignore[arg-type]
     before = game.position("....../.X..../....../....../....../.....O").state
     states = np.array([before] * 2, np.uint64)
     actions = np.array([game.parse_action(move) for move in ("c2", "f1")])
-    after, _, _ = many.step(states, actions)
+    after, _, _ = game_batch.step(states, actions)
     assert shaping.idle_penalty(count, states, after, 0.02).tolist() == [0.0, -0.02]
 
 
-def idle_values(graph: Graph, size: float) -> dict[Any, dict[int, float]]:
+def idle_values(graph: GameGraph, size: float) -> dict[Any, dict[int, float]]:
     """Q of tic-tac-toe with the penalty, undiscounted, by recursion."""
     game: Any = graph.game
     count = shaping.Patterns(game)
@@ -231,15 +231,15 @@ def idle_values(graph: Graph, size: float) -> dict[Any, dict[int, float]]:
 
 
 def test_a_small_penalty_chooses_among_equals_and_a_large_one_changes_the_game() -> None:
-    graph = Graph.of(z.game("tictactoe"))
+    graph = GameGraph.build(z.game("tictactoe"))
     assert graph is not None
 
     def mistakes(size: float) -> int:
         """States where what is best with the penalty is a mistake without it."""
         found = idle_values(graph, size)
         return sum(
-            graph.judge(state).is_mistake(action)
-            for state in graph.running
+            graph.evaluate_moves(state).is_mistake(action)
+            for state in graph.nonterminal
             for action, value in found[state].items()
             if value > max(found[state].values()) - 1e-9
         )

@@ -9,7 +9,7 @@ import pytest
 import zermelo as z
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.learn.config import recipes
-from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.models.model import FINAL
 from zermelo.learn.networks import weights_file
 from zermelo.learn.runs import training

@@ -5,13 +5,13 @@ import statistics
 import time
 from typing import Any
 
-from zermelo.learn.networks.q_network import DENSE, Shape
+from zermelo.learn.config.network import DENSE, NetworkConfig
 
 _PLIES = 6
 _CELLS = 42
 
 
-def rate(batch: int, simulations: int, shape: Shape, repeat: int) -> float:
+def rate(batch: int, simulations: int, shape: NetworkConfig, repeat: int) -> float:
     """Simulations a second: the median of some searches of all games, compiled before."""
     jax: Any = importlib.import_module("jax")
     mctx: Any = importlib.import_module("mctx")
@@ -72,7 +72,7 @@ def _any(jax: Any, state: Any, key: Any) -> Any:
     return (state.legal_action_mask * (chances + 1e-3)).argmax(1)
 
 
-def _weights(jax: Any, shape: Shape) -> dict[str, Any]:
+def _weights(jax: Any, shape: NetworkConfig) -> dict[str, Any]:
     """As large as ours, the normalisation folded in; what they are does not matter here."""
     key, found = jax.random.PRNGKey(0), {}
     sizes = _of_dense(shape) if shape.kind == DENSE else _of_tower(shape)
@@ -83,7 +83,7 @@ def _weights(jax: Any, shape: Shape) -> dict[str, Any]:
     return found
 
 
-def _of_tower(shape: Shape) -> dict[str, tuple[int, ...]]:
+def _of_tower(shape: NetworkConfig) -> dict[str, tuple[int, ...]]:
     width, (head, hidden) = shape.channels[0], shape.hidden
     sizes: dict[str, tuple[int, ...]] = {"conv0": (3, 3, 2, width)}
     for number in range(1, 2 * len(shape.channels) + 1):
@@ -92,7 +92,7 @@ def _of_tower(shape: Shape) -> dict[str, tuple[int, ...]]:
     return sizes | {"policy": (head * _CELLS, 7), "result": (hidden, 3)}
 
 
-def _of_dense(shape: Shape) -> dict[str, tuple[int, ...]]:
+def _of_dense(shape: NetworkConfig) -> dict[str, tuple[int, ...]]:
     sizes: dict[str, tuple[int, ...]] = {}
     inputs = 2 * _CELLS
     for number, width in enumerate(shape.hidden):
@@ -101,7 +101,9 @@ def _of_dense(shape: Shape) -> dict[str, tuple[int, ...]]:
     return sizes | {"policy": (inputs, 7), "result": (inputs, 3)}
 
 
-def _network(jax: Any, weights: dict[str, Any], planes: Any, shape: Shape) -> tuple[Any, Any]:
+def _network(
+    jax: Any, weights: dict[str, Any], planes: Any, shape: NetworkConfig
+) -> tuple[Any, Any]:
     numpy = jax.numpy
 
     def convolved(x: Any, name: str) -> Any:

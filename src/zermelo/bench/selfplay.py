@@ -18,12 +18,12 @@ from zermelo.core.game import WordGame
 from zermelo.games import registry
 from zermelo.learn.alphazero import throughput
 from zermelo.learn.config import recipes
-from zermelo.learn.networks.q_network import DENSE, TOWER, Shape
+from zermelo.learn.config.network import DENSE, TOWER, NetworkConfig
 
 SIMULATIONS = 32
 SHAPES = {
-    "a tower of 4x64": Shape(TOWER, (32, 64), (64,) * 4),
-    "9 full layers of 512": Shape(DENSE, (512,) * 9),
+    "a tower of 4x64": NetworkConfig(TOWER, (32, 64), (64,) * 4),
+    "9 full layers of 512": NetworkConfig(DENSE, (512,) * 9),
 }
 GAME = "connect4"
 BATCHES = (1_024, 8_192, 32_768)

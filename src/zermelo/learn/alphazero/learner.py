@@ -14,7 +14,6 @@ The home of tensors: numpy and torch are all that it needs.
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -23,6 +22,7 @@ from torch.nn import functional
 
 from zermelo.learn.alphazero.search_options import UNKNOWN, Found
 from zermelo.learn.alphazero.tensor_games import State, TensorGame
+from zermelo.learn.config.selfplay import SelfPlayConfig
 from zermelo.learn.networks.policy_value import Net
 from zermelo.learn.networks.tower import half_is_fast
 
@@ -37,29 +37,6 @@ _WARM = 3  # updates before the one that is recorded
 Search = Callable[[State, Tensor, int], Found]
 
 
-@dataclass(frozen=True)
-class Playing:
-    """How games are played to be learned from."""
-
-    games: int = 256  #: at once
-    plies: int = 32  #: of each in a chunk; what ends begins anew
-    simulations: tuple[int, ...] = (16, 32)  #: growing through the run, in equal shares
-    considered: int = 16  #: actions at the root
-    rule: str = "gumbel"  #: or "puct"
-    capped: float = 0.0  #: share of plies with a quarter of the simulations, not learned from
-    starts: float = 0.3  #: share of games that begin at random positions …
-    start_plies: int = 12  #: … up to so many plies
-    curious: float = 0.1  #: share of moves that are drawn by lot
-    mixed: float = 0.9  #: how much of a value is what came later
-    updates: int = 32  #: for each chunk
-    play_simulations: int = 64  #: in play …
-    images: int = 1  #: … and of how many symmetric images of a position the mean is taken
-
-    def simulations_at(self, done: float) -> int:
-        """After this share of the training."""
-        return self.simulations[min(int(done * len(self.simulations)), len(self.simulations) - 1)]
-
-
 class Chunk(NamedTuple):
     """What was played, a row a position."""
 
@@ -69,7 +46,7 @@ class Chunk(NamedTuple):
 
 
 def play(
-    game: TensorGame, playing: Playing, search: Search, done: float, rng: torch.Generator
+    game: TensorGame, playing: SelfPlayConfig, search: Search, done: float, rng: torch.Generator
 ) -> tuple[Chunk, Tensor]:
     """(a chunk, how its games ended for the first player)."""
     pool = _starts(game, playing, rng)
@@ -115,7 +92,7 @@ def targets(roots: Tensor, overs: Tensor, worths: Tensor, mixed: float) -> Tenso
     return found
 
 
-def _starts(game: TensorGame, playing: Playing, rng: torch.Generator) -> State:
+def _starts(game: TensorGame, playing: SelfPlayConfig, rng: torch.Generator) -> State:
     """Where games begin: at the start, or where some plies lead that do not lose at once."""
     number = _POOL * playing.games
     begun = game.start(number)
@@ -147,7 +124,7 @@ def any_of(moves: Tensor, rng: torch.Generator) -> Tensor:
     return (moves * (chances + 1e-3)).argmax(1)
 
 
-def _noise(game: TensorGame, playing: Playing, rng: torch.Generator) -> Tensor:
+def _noise(game: TensorGame, playing: SelfPlayConfig, rng: torch.Generator) -> Tensor:
     """Gumbel's, or by PUCT Dirichlet's."""
     shape = playing.games, game.num_actions
     if playing.rule == "puct":
@@ -158,7 +135,7 @@ def _noise(game: TensorGame, playing: Playing, rng: torch.Generator) -> Tensor:
     return torch.empty(shape, device=game.device).exponential_(generator=rng).log_().neg_()
 
 
-def _chosen(playing: Playing, found: Found, rng: torch.Generator) -> Tensor:
+def _chosen(playing: SelfPlayConfig, found: Found, rng: torch.Generator) -> Tensor:
     """The search's move; by PUCT one as likely as it was visited."""
     if playing.rule == "puct":
         return torch.multinomial(found.policy, 1, generator=rng).squeeze(1)

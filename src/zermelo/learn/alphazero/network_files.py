@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.core.game import Game
+from zermelo.learn.config.selfplay import POLICY_VALUE_ENCODERS
 from zermelo.learn.models.model import check_arrays, opened
-from zermelo.learn.networks.numpy_inference import ENCODERS, DenseForward, TowerForward, lines_of
+from zermelo.learn.networks.numpy_inference import DenseForward, TowerForward, lines_of
 from zermelo.learn.networks.symmetry_average import Judge, in_images
 from zermelo.learn.networks.weights_file import BadWeights
 
@@ -36,8 +37,8 @@ def read(run: str, game: Game) -> tuple[Judge, int, int]:
         if type(number) is not int or not 0 < number <= MOST:
             msg = f"{path}: {name} is {number!r}: it must be a number from 1 to {MOST:,}"
             raise BadWeights(msg)
-    if said.get("encoder") not in ENCODERS:
-        msg = f"{path}: its encoder is {said.get('encoder')!r}: it must be one of {ENCODERS}"
+    if said.get("encoder") not in POLICY_VALUE_ENCODERS:
+        msg = f"{path}: its encoder is {said.get('encoder')!r}: it must be one of {POLICY_VALUE_ENCODERS}"
         raise BadWeights(msg)
     lines = lines_of(game, said["encoder"])
     if is_dense:

@@ -7,10 +7,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-#: how a search is led: Gumbel AlphaZero (Danihelka et al. 2022), or as in AlphaZero itself
-#: (Silver et al. 2018)
-RULES = ("gumbel", "puct")
-
 UNKNOWN = 2  #: in the place of a value that is not proven
 NEVER = -1e9  #: the logit of what may not be played
 VISITS, SCALE = 50.0, 0.5  #: values weigh beside the policy, and the more the more was seen

@@ -9,17 +9,17 @@ import numpy as np
 import torch
 
 from zermelo.core.game import WordGame
-from zermelo.learn.actors.protocol import Order
+from zermelo.learn.actors.protocol import RolloutRequest
 from zermelo.learn.alphazero.learner import any_of
 from zermelo.learn.alphazero.search_cpu import KernelSearch
 from zermelo.learn.alphazero.search_gpu import Search
 from zermelo.learn.alphazero.tensor_games import TensorGame
 from zermelo.learn.alphazero.trainer import ZeroRollouts, compiled_judge, net_for
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.config.network import NetworkConfig
+from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.networks import torch_arrays
 from zermelo.learn.networks.policy_value import folded, made
-from zermelo.learn.networks.q_network import Shape
 
 PLIES = 6  #: random ones before the search
 _WARM = 2  # runs that compile
@@ -33,7 +33,7 @@ def device_name() -> str:
 
 
 def on_device(
-    game: WordGame, shape: Shape, games: int, simulations: int, repeat: int, device: str
+    game: WordGame, shape: NetworkConfig, games: int, simulations: int, repeat: int, device: str
 ) -> tuple[float, float]:
     """(evaluations/s of the bare network, simulations/s), by the wall's clock, compiled before."""
     rules = TensorGame(game, device)
@@ -76,7 +76,7 @@ def searches(game: WordGame, recipe: Recipe | None, rows: int, simulations: int)
     """By kernels, with a recipe's tower, or with a network that costs nothing."""
     judge = _free(game, rows) if recipe is None else folded(net_for(recipe, game).eval())
     search = KernelSearch(game, judge, rows, simulations)
-    states = Many(game).sampled(rows, PLIES + 1, 1)
+    states = GameBatch(game).sampled(rows, PLIES + 1, 1)
     noise = np.random.default_rng(1).gumbel(size=(rows, game.num_actions)).astype(np.float32)
 
     def steps(count: int) -> int:
@@ -95,7 +95,7 @@ def chunks(game: WordGame, recipe: Recipe) -> Steps:
 
     def steps(count: int) -> int:
         torch.set_num_threads(1)
-        played = (rollouts(weights, Order((1, number), 1.0)) for number in range(count))
+        played = (rollouts(weights, RolloutRequest((1, number), 1.0)) for number in range(count))
         return sum(len(chunk["words"]) for chunk in played)
 
     return steps

@@ -1,6 +1,7 @@
 """AlphaZero as a run follows it: who plays its chunks, the loop, and the whole of it as arrays."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,24 @@ from torch import Tensor
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import WordGame
-from zermelo.learn.actors.protocol import Alone, Arrays, Crew, Harvest, Order
+from zermelo.learn.actors.protocol import (
+    InProcessActor,
+    Arrays,
+    ActorPool,
+    RolloutStream,
+    RolloutRequest,
+)
 from zermelo.learn.alphazero import learner as alphazero
-from zermelo.learn.alphazero.learner import Chunk, Learner, Playing, Replay
+from zermelo.learn.alphazero.learner import Chunk, Learner, Replay
 from zermelo.learn.alphazero.search_cpu import KernelSearch
 from zermelo.learn.alphazero.search_gpu import Search
 from zermelo.learn.alphazero.search_options import NEVER, Found
 from zermelo.learn.alphazero.tensor_games import State, TensorGame
 from zermelo.learn.batch.exams import Exam
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.dqn import learner as dqn
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.reports import TrainingReport
+from zermelo.learn.config.selfplay import SelfPlayConfig
 from zermelo.learn.networks import torch_arrays
 from zermelo.learn.networks.policy_value import Net, folded, made
 from zermelo.learn.networks.symmetry_average import in_images
@@ -31,6 +39,14 @@ _NET, _AVERAGE, _REPLAY = "net.", "average.", "replay."
 
 class Diverged(ZermeloError):
     """Learning that has come to nothing."""
+
+
+@dataclass(frozen=True)
+class AlphaZeroReport(TrainingReport):
+    """What AlphaZero reports after an update: both losses are means over a rollout's updates."""
+
+    policy_loss: float
+    value_loss: float
 
 
 class ZeroRollouts:
@@ -50,15 +66,17 @@ class ZeroRollouts:
             self._make = _in_kernels(game, self._quick, self.playing)
         self._searches: dict[int, Any] = {}
 
-    def __call__(self, weights: Arrays, order: Order) -> Arrays:
+    def __call__(self, weights: Arrays, request: RolloutRequest) -> Arrays:
         """The chunk of an order."""
         self.net.load_state_dict(torch_arrays.tensors(weights, ""))
         if self._quick is not None:
             self._quick.load(self.net)
-        seed = int(order.rng.integers(1 << 62))
+        seed = int(request.new_rng().integers(1 << 62))
         rng = torch.Generator(device=self.game.device).manual_seed(seed)
         with torch.no_grad():
-            chunk, results = alphazero.play(self.game, self.playing, self._search, order.done, rng)
+            chunk, results = alphazero.play(
+                self.game, self.playing, self._search, request.progress, rng
+            )
         found = chunk._asdict() | {"results": results.to(torch.int8)}
         found["policies"] = chunk.policies.to(torch.float16)
         return {name: tensor.contiguous().cpu().numpy() for name, tensor in found.items()}
@@ -70,7 +88,7 @@ class ZeroRollouts:
         return found
 
 
-def _on_tensors(game: TensorGame, net: Net, playing: Playing) -> Callable[[int], Any]:
+def _on_tensors(game: TensorGame, net: Net, playing: SelfPlayConfig) -> Callable[[int], Any]:
     """On a GPU compiled, and recorded as one graph; searches of all sizes share what is."""
     recorded = game.device.type == "cuda"
     judge = compiled_judge(net, game.device.type)
@@ -89,7 +107,7 @@ def _on_tensors(game: TensorGame, net: Net, playing: Playing) -> Callable[[int],
     return searching
 
 
-def _led(playing: Playing) -> dict[str, Any]:
+def _led(playing: SelfPlayConfig) -> dict[str, Any]:
     """How both searches are led."""
     return {"considered": playing.considered, "rule": playing.rule}
 
@@ -106,7 +124,7 @@ def compiled_judge(net: Net, device: str) -> Any:
     return torch.compile(net.judge, dynamic=False)
 
 
-def _in_kernels(game: WordGame, judge: Folded, playing: Playing) -> Callable[[int], Any]:
+def _in_kernels(game: WordGame, judge: Folded, playing: SelfPlayConfig) -> Callable[[int], Any]:
     def searching(simulations: int) -> Any:
         search = KernelSearch(game, judge, playing.games, simulations, **_led(playing))
 
@@ -128,9 +146,9 @@ class Zero:
     """A network in training by its own games."""
 
     def __init__(
-        self, recipe: Recipe, game: WordGame, seed: int, crew: Crew | None, device: str = "cpu"
+        self, recipe: Recipe, game: WordGame, seed: int, pool: ActorPool | None, device: str = "cpu"
     ) -> None:
-        self.recipe, self.settings, self.many = recipe, recipe.learning, Many(game)
+        self.recipe, self.settings, self.game_batch = recipe, recipe.learning, GameBatch(game)
         self.game = TensorGame(game, device)
         self.device = self.game.device
         net = net_for(recipe, game).to(self.device, memory_format=torch.channels_last)
@@ -145,8 +163,8 @@ class Zero:
             clip=settings.clip,
         )
         self.rng = torch.Generator(device=self.device).manual_seed(seed)
-        crew = crew or Alone(ZeroRollouts(recipe, game, device))
-        self.harvest = Harvest(crew, self._weights, seed)
+        pool = pool or InProcessActor(ZeroRollouts(recipe, game, device))
+        self.rollouts = RolloutStream(pool, self._weights, seed)
         self.results: list[int] = []  #: how the last games ended for the first player
 
     def _weights(self) -> Arrays:
@@ -157,11 +175,11 @@ class Zero:
         """How many are done."""
         return self.learner.updates
 
-    def steps(self) -> Iterator[dqn.Report]:
+    def steps(self) -> Iterator[AlphaZeroReport]:
         """Play, remember, learn. The updates for a chunk are told of when all are done."""
         settings = self.settings
         while self.updates < settings.updates:
-            chunk = self.harvest.next(self.updates / settings.updates)
+            chunk = self.rollouts.next(self.updates / settings.updates)
             self.results = (self.results + chunk["results"].tolist())[-_LAST:]
             names = Chunk._fields
             self.replay.add(Chunk(*(torch.from_numpy(chunk[n]).to(self.device) for n in names)))
@@ -170,10 +188,12 @@ class Zero:
             before = self.updates
             policy_loss, value_loss, rate = self._learn()
             if self.updates % self.recipe.keeping.checkpoint == 0:
-                self.harvest.restart()
+                self.rollouts.restart()
             loss = policy_loss + value_loss
             for update in range(before + 1, self.updates + 1):
-                yield dqn.Report(update, loss, value_loss, 0.0, rate, self.results)
+                yield AlphaZeroReport(
+                    update, loss, 0.0, rate, self.results, policy_loss, value_loss
+                )
 
     def _learn(self) -> tuple[float, float, float]:
         """The updates for one chunk: (losses of policy and value, rate)."""
@@ -221,9 +241,9 @@ class Zero:
     def _judge(self) -> Any:
         """The network as it is asked in play."""
         judge = self.learner.average.judge
-        return in_images(judge, self.many.game, self.recipe.selfplay.images)
+        return in_images(judge, self.game_batch.game, self.recipe.selfplay.images)
 
-    def exported(self) -> tuple[Arrays, dict[str, Any]]:
+    def export(self) -> tuple[Arrays, dict[str, Any]]:
         """The average of the weights, and how many simulations it plays with."""
         shape = self.recipe.network.to_json()
         playing = self.recipe.selfplay
@@ -232,7 +252,7 @@ class Zero:
             "considered": playing.considered,
             "images": playing.images,
         }
-        return self.learner.average.exported(), shape | more
+        return self.learner.average.export(), shape | more
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Weights, optimiser, replay, all dice, and how many chunks were played."""
@@ -242,7 +262,7 @@ class Zero:
             arrays[_REPLAY + name] = rows[: self.replay.used].cpu().numpy()
         about = {
             "updates": self.updates,
-            "chunks": self.harvest.taken,
+            "chunks": self.rollouts.num_consumed,
             "results": self.results,
             "next": self.replay.next,
         }
@@ -256,11 +276,11 @@ class Zero:
         self.replay.load(chunk, int(about["next"]))
         self.learner.updates = int(about["updates"])
         self.results = [int(result) for result in about["results"]]
-        self.harvest.restart(int(about["chunks"]))
+        self.rollouts.restart(int(about["chunks"]))
 
     def _nets(self) -> dict[str, Any]:
         return {_NET: self.learner.net, _AVERAGE: self.learner.average}
 
     def close(self) -> None:
         """Whoever plays for it goes home."""
-        self.harvest.crew.close()
+        self.rollouts.pool.close()

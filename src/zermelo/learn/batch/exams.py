@@ -9,7 +9,7 @@ import numpy as np
 
 from zermelo.core.game import WordGame
 from zermelo.grading import position_sets
-from zermelo.grading.graph import Graph
+from zermelo.grading.graph import GameGraph
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Exam:
 
 def exam_for(game: WordGame) -> Exam | None:
     """All states of a small game, else its shipped sets; None where there are none."""
-    graph = Graph.of(game)
+    graph = GameGraph.build(game)
     if graph is not None:
-        return _exam(game, [(state, graph.judge(state)) for state in graph.running])
-    parts = [part for part in position_sets.shipped(game).values() if part]
+        return _exam(game, [(state, graph.evaluate_moves(state)) for state in graph.nonterminal])
+    parts = [part for part in position_sets.load_shipped(game).values() if part]
     return _exam(game, [graded for part in parts for graded in _labelled(part)])
 
 
@@ -38,7 +38,7 @@ def read(game: WordGame, files: Sequence[Path]) -> Iterator[tuple[str, Exam]]:
     found = (
         {path.stem: position_sets.read(path, game) for path in files}
         if files
-        else position_sets.shipped(game)
+        else position_sets.load_shipped(game)
     )
     exams = {name: _exam(game, list(_labelled(part))) for name, part in found.items()}
     for name, exam in (exams or {"all": exam_for(game)}).items():
@@ -47,7 +47,7 @@ def read(game: WordGame, files: Sequence[Path]) -> Iterator[tuple[str, Exam]]:
 
 
 def _labelled(part: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    return ((one.position.state, one.verdict) for one in part if one.verdict)
+    return ((one.position.state, one.move_values) for one in part if one.move_values)
 
 
 def _exam(game: WordGame, graded: list[tuple[Any, Any]]) -> Exam | None:
@@ -55,5 +55,5 @@ def _exam(game: WordGame, graded: list[tuple[Any, Any]]) -> Exam | None:
         return None
     keeping = np.zeros((len(graded), game.num_actions), np.bool_)
     for row, (_state, verdict) in enumerate(graded):
-        keeping[row, list(verdict.keeping)] = True
+        keeping[row, list(verdict.value_preserving)] = True
     return Exam(np.array([state for state, _ in graded], np.uint64), keeping)

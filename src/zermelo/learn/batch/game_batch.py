@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Array = Any  #: of numpy
 
 
-class Many:
+class GameBatch:
     """What learners ask of a game, for whole arrays of states [row, word]."""
 
     def __init__(self, game: WordGame) -> None:

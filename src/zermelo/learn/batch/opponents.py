@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zermelo.core.game import WordGame
-from zermelo.grading.choices import Choices
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.dqn.selfplay import Policy, masked_argmax, random_policy
+from zermelo.grading.policy import PlayerPolicy
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.batch.policies import Policy, masked_argmax, random_policy
 
 if TYPE_CHECKING:
-    from zermelo.learn.config.recipes import Recipe
+    from zermelo.learn.config.recipe import Recipe
 
 OWN = ("self", "league")  #: the learner itself, now or earlier
 CAREFUL = "careful"  #: random, but for moves that lose at once
@@ -29,17 +29,17 @@ def opponent(spec: str, game: WordGame, seed: int, rng: np.random.Generator) -> 
     if spec == "random":
         return random_policy(rng)
     if spec == CAREFUL:
-        return careful_policy(Many(game), rng)
-    choices = Choices(game, spec, seed)
+        return careful_policy(GameBatch(game), rng)
+    choices = PlayerPolicy(game, spec, seed)
     return lambda states, _legal: np.array([choices[tuple(map(int, row))] for row in states])
 
 
-def careful_policy(many: Many, rng: np.random.Generator) -> Policy:
+def careful_policy(game_batch: GameBatch, rng: np.random.Generator) -> Policy:
     """Every legal move that does not lose at once with the same chance; any, where all do."""
 
     def choose(states: np.ndarray, legal: np.ndarray) -> np.ndarray:
         rows, actions = (np.ascontiguousarray(part) for part in np.nonzero(legal))
-        _, rewards, _ = many.step(np.ascontiguousarray(states[rows]), actions)
+        _, rewards, _ = game_batch.step(np.ascontiguousarray(states[rows]), actions)
         wanted = rng.random(legal.shape)
         wanted[rows, actions] -= rewards < 0
         return np.asarray(masked_argmax(wanted, legal))

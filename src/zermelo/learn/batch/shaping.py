@@ -32,8 +32,8 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.games.lines.tactics import WordLineGame
 from zermelo.kernels import compiled, kernel
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.config.schedules import Linear
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.config.schedules import LinearSchedule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,9 +68,11 @@ class Fading:
     left of either.
     """
 
-    def __init__(self, potential: Callable[[Any], Any], schedule: Linear | None = None) -> None:
+    def __init__(
+        self, potential: Callable[[Any], Any], schedule: LinearSchedule | None = None
+    ) -> None:
         self.potential = potential
-        self.schedule = schedule or Linear(1.0, 0.0)
+        self.schedule = schedule or LinearSchedule(1.0, 0.0)
         self.weight = self.schedule(0.0)
 
     def __call__(self, states: Any) -> "NDArray[Any]":
@@ -84,12 +86,12 @@ class Fading:
         self.weight = self.schedule(done)
 
 
-def make(name: str, many: Many, schedule: Linear | None = None) -> Fading:
+def make(name: str, game_batch: GameBatch, schedule: LinearSchedule | None = None) -> Fading:
     """The potential of that name."""
     if name != "patterns":
         msg = f"shaping is {name!r}: it can be patterns"
         raise BadSpec(msg)
-    count = Patterns(many.game)
+    count = Patterns(game_batch.game)
     return Fading(lambda states: worth(count(states)), schedule)
 
 

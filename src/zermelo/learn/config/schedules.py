@@ -4,19 +4,19 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Linear:
-    """From one number to another in a straight line, and there it stays.
+class LinearSchedule:
+    """Interpolates linearly from `begin` to `end`, then stays at `end`.
 
-    >>> falling = Linear(1.0, 0.0, until=0.5)
-    >>> falling(0.0), falling(0.25), falling(0.9)
+    >>> schedule = LinearSchedule(1.0, 0.0, until=0.5)
+    >>> schedule(0.0), schedule(0.25), schedule(0.9)
     (1.0, 0.5, 0.0)
     """
 
     begin: float
     end: float
-    until: float = 1.0  #: the share of the whole after which it stays
+    until: float = 1.0  #: the fraction of the training at which `end` is reached
 
     def __call__(self, done: float) -> float:
-        """At a share of the whole."""
+        """Return the value after the fraction `done` of the training."""
         share = min(1.0, max(0.0, done) / self.until)
         return self.begin + share * (self.end - self.begin)

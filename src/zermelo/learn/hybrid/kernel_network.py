@@ -28,7 +28,7 @@ from zermelo.learn.batch.encoders import (
     runs,
     write_features,
 )
-from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.batch.replay import Transitions
 from zermelo.search.negamax import kernel as k
 from zermelo.search.negamax.runner import Net, Runner
@@ -334,7 +334,7 @@ class Looking:
     """Short searches with a network at their horizon, for arrays of states."""
 
     def __init__(self, game: Valued, shares: tuple[int, int], gamma: float) -> None:
-        self.game, self.gamma, self.many = game, gamma, Many(game)
+        self.game, self.gamma, self.game_batch = game, gamma, GameBatch(game)
         nothing = {name: np.zeros(sizes, np.float32) for name, sizes in game.sizes}
         self._net = net_for(game, nothing, shares)
         self._runner = Runner(game, table_bits=_TABLE_BITS, symmetry=False, net=self._net)
@@ -356,11 +356,11 @@ class Looking:
         decided = np.abs(scores.max(1)) > self.game.far // 2
         found = worth(scores, plies, self.gamma, self.game.far)
         rows, actions = (np.ascontiguousarray(part) for part in np.nonzero(legal))
-        after, _, over = self.many.step(np.ascontiguousarray(states[rows]), actions)
+        after, _, over = self.game_batch.step(np.ascontiguousarray(states[rows]), actions)
         known = -found[rows, actions] / self.gamma  # a ply nearer
         states = np.concatenate([states, after[~over]])
         known = np.concatenate([found.max(1), known[~over]])
-        asked = self.many.open(states)
+        asked = self.game_batch.open(states)
         states, known = states[asked], np.clip(known[asked], -1, 1).astype(np.float32)
         nothing = np.zeros(len(known), np.float32)
         return found, decided, Transitions(states, nothing.astype(np.int64), known, nothing, states)

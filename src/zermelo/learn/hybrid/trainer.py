@@ -14,6 +14,7 @@ sees its end. A batch is learned for every game, or for so many.
 
 import copy
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,14 @@ from torch.nn import functional
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.games.lines.tactics import WordLineGame
-from zermelo.learn.actors.protocol import Arrays, Crew, Harvest, Order
+from zermelo.learn.actors.protocol import Arrays, ActorPool, RolloutStream, RolloutRequest
 from zermelo.learn.batch.encoders import Encoder, num_kinds
-from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.batch.opponents import opponents_for
 from zermelo.learn.batch.replay import Replay, Transitions
-from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.dqn import learner as dqn
+from zermelo.learn.config.learning import phase_at
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.reports import TrainingReport
 from zermelo.learn.hybrid.kernel_network import Looking, valued
 from zermelo.learn.networks import torch_arrays
 from zermelo.learn.networks.q_network import LinesNetwork, ResidualNetwork
@@ -54,16 +56,23 @@ _LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
+@dataclass(frozen=True)
+class HybridReport(TrainingReport):
+    """What the trainer of a value network reports after an update."""
+
+    mean_value: float  #: mean of the values that were trained
+
+
 class Value:
     """A value network in training, as a run follows it."""
 
     def __init__(
-        self, recipe: Recipe, game: WordGame, seed: int, crew: Crew, device: str = "cpu"
+        self, recipe: Recipe, game: WordGame, seed: int, pool: ActorPool, device: str = "cpu"
     ) -> None:
         if not isinstance(game, WordLineGame):
             msg = f"{recipe.name}: a value is learned for line games up to 64 cells"
             raise BadSpec(msg)
-        self.recipe, self.settings, self.many = recipe, recipe.learning, Many(game)
+        self.recipe, self.settings, self.game_batch = recipe, recipe.learning, GameBatch(game)
         self.device = torch.device(device)
         self.encoder = Encoder(ENCODERS[recipe.network.kind], game)
         self.net = network_for(recipe, game).to(self.device)
@@ -72,38 +81,38 @@ class Value:
         self.optimiser = torch.optim.Adam(self.net.parameters(), lr=rate, fused=True)
         self.replay = Replay(recipe.replay.size, game.num_words)
         self.rng = np.random.default_rng(seed)
-        self.harvest = Harvest(crew, self.average.exported, seed)
+        self.rollouts = RolloutStream(pool, self.average.export, seed)
         self.looking = looking_for(recipe, game)
         self.updates = 0
         self.results: list[int] = []  #: how the last games ended for the learner: 1, 0, -1
 
-    def steps(self) -> Iterator[dqn.Report]:
+    def steps(self) -> Iterator[HybridReport]:
         """Play, remember, learn; after a checkpoint with nothing that was played before it."""
         settings = self.settings
         while self.updates < settings.updates:
             done = self.updates / settings.updates
-            chunk = self.harvest.next(done)
+            chunk = self.rollouts.next(done)
             self.replay.add(Transitions(*(chunk[name] for name in Transitions._fields)))
             self.results = (self.results + chunk["results"].tolist())[-_LAST:]
             if len(self.replay) < settings.warm_up:
                 continue
-            phase, within = dqn.phase_at(settings.phases, done)
+            phase, within = phase_at(settings.phases, done)
             for _ in range(len(chunk["results"]) // self.recipe.searching.games):
                 rate = settings.rate(self.updates / settings.updates)
                 loss, value = self.learn(rate)
                 epsilon = phase.epsilon(within)
-                yield dqn.Report(self.updates, loss, value, epsilon, rate, self.results)
+                yield HybridReport(self.updates, loss, epsilon, rate, self.results, value)
                 if self.updates == settings.updates:
                     return
                 if self.updates % self.recipe.keeping.checkpoint == 0:
-                    self.harvest.restart()
+                    self.rollouts.restart()
                     break
 
     def learn(self, rate: float) -> tuple[float, float]:
         """One update; returns the loss and the mean value. Symmetric states take turns."""
         settings = self.settings
         drawn = self.replay.draw(settings.batch, self.rng).drawn
-        turns = self.rng.integers(0, self.many.num_turns, settings.batch)
+        turns = self.rng.integers(0, self.game_batch.num_turns, settings.batch)
         wanted = torch.from_numpy(drawn.returns).to(self.device)
         if drawn.factors.any():
             with torch.no_grad():
@@ -127,19 +136,19 @@ class Value:
     def _seen(self, states: Any, turns: Any) -> Tensor:
         """As the network takes them; by lines it takes all ways to turn them itself."""
         if self.encoder.name != "lines":
-            states = self.many.turned(states, turns)
+            states = self.game_batch.turned(states, turns)
         return torch.from_numpy(self.encoder(states)).to(self.device)
 
     def values(self, states: Any) -> Any:
         """[row, action]: Q(s, a) = -V(play(s, a)), the end known exactly."""
-        self.looking.load(self.average.exported())
+        self.looking.load(self.average.export())
         return self.looking.worths(states, 1)[0]
 
-    def exported(self) -> tuple[Arrays, dict[str, Any]]:
+    def export(self) -> tuple[Arrays, dict[str, Any]]:
         """The average of the weights, and how they are to be searched with."""
         searching = self.recipe.searching
         shape = self.recipe.network.to_json()
-        return self.average.exported(), shape | {
+        return self.average.export(), shape | {
             "depth": searching.play_depth,
             "shares": [searching.play_network, searching.play_heuristic],
             "published": searching.published,
@@ -150,7 +159,7 @@ class Value:
         arrays = torch_arrays.to_arrays(self._nets(), self.optimiser) | self.replay.to_arrays()
         about = {
             "updates": self.updates,
-            "chunks": self.harvest.taken,
+            "chunks": self.rollouts.num_consumed,
             "results": self.results,
             "dice": self.rng.bit_generator.state,
         }
@@ -161,7 +170,7 @@ class Value:
         torch_arrays.load_arrays(arrays, self._nets(), self.optimiser)
         self.replay.load_arrays(arrays)
         self.updates, self.results = int(about["updates"]), list(about["results"])
-        self.harvest.restart(int(about["chunks"]))
+        self.rollouts.restart(int(about["chunks"]))
         self.rng.bit_generator.state = about["dice"]
 
     def _nets(self) -> dict[str, Network]:
@@ -169,7 +178,7 @@ class Value:
 
     def close(self) -> None:
         """The crew goes home."""
-        self.harvest.crew.close()
+        self.rollouts.pool.close()
 
 
 def network_for(recipe: Recipe, game: WordLineGame) -> Network:
@@ -198,16 +207,16 @@ class ValueRollouts:
 
     def __init__(self, recipe: Recipe, game: WordGame) -> None:
         assert isinstance(game, WordLineGame)
-        self.recipe, self.many = recipe, Many(game)
+        self.recipe, self.game_batch = recipe, GameBatch(game)
         self.looking = looking_for(recipe, game)
 
-    def __call__(self, weights: Arrays, order: Order) -> Arrays:
+    def __call__(self, weights: Arrays, request: RolloutRequest) -> Arrays:
         """A chunk: transitions, and how the games ended for the learner."""
-        recipe, rng, many = self.recipe, order.rng, self.many
+        recipe, rng, game_batch = self.recipe, request.new_rng(), self.game_batch
         self.looking.load(weights)
-        phase, within = dqn.phase_at(recipe.learning.phases, order.done)
-        epsilon = order.curiosity(phase.epsilon(within))
-        opponents = opponents_for(recipe, many.game, order.seed[0], rng)
+        phase, within = phase_at(recipe.learning.phases, request.progress)
+        epsilon = request.actor_epsilon(phase.epsilon(within))
+        opponents = opponents_for(recipe, game_batch.game, request.seed[0], rng)
         opponent = opponents.get(phase.opponent)
         number = recipe.acting.games
         states, results = self._started(number, rng), np.zeros(number, np.int64)
@@ -215,7 +224,7 @@ class ValueRollouts:
         by_search = recipe.searching.targets == "search"
         found: list[Transitions] = []
         while len(games):
-            legal = many.masks(states)
+            legal = game_batch.masks(states)
             actions = (rng.random(legal.shape) * legal).argmax(1)
             own = np.ones(len(games), np.bool_)
             if opponent is not None:
@@ -233,7 +242,7 @@ class ValueRollouts:
                 noisy = worths + _NOISE * rng.gumbel(size=worths.shape)
                 best = np.where(legal[asked], noisy, -np.inf).argmax(1)
                 actions[asked] = np.where(curious[asked], actions[asked], best)
-            after, rewards, over = many.step(states, actions)
+            after, rewards, over = game_batch.step(states, actions)
             if not by_search:
                 factors = np.where(over, 0.0, -recipe.acting.gamma).astype(np.float32)
                 found.append(Transitions(states, actions, rewards, factors, after))
@@ -250,7 +259,7 @@ class ValueRollouts:
         """As `Looking.worths`, deeper late in a game; decided is what a short search would see."""
         searching = self.recipe.searching
         late = np.bitwise_count(states[:, 0] | states[:, 1]) >= searching.late
-        worths = np.zeros((len(states), self.many.num_actions))
+        worths = np.zeros((len(states), self.game_batch.num_actions))
         decided, taught = np.zeros(len(states), np.bool_), []
         for rows, plies in ((~late, searching.depth), (late, searching.late_depth)):
             if rows.any():
@@ -261,10 +270,10 @@ class ValueRollouts:
 
     def _started(self, number: int, rng: np.random.Generator) -> Any:
         """From the start, or from wherever random moves lead."""
-        states = self.many.start(number)
+        states = self.game_batch.start(number)
         drawn = rng.random(number) < self.recipe.acting.sampled
         if drawn.any():
             seed = int(rng.integers(1 << 62))
             plies = self.recipe.searching.opening
-            states[drawn] = self.many.sampled(int(drawn.sum()), plies, seed)
+            states[drawn] = self.game_batch.sampled(int(drawn.sum()), plies, seed)
         return states

@@ -13,11 +13,11 @@ import numpy as np
 from zermelo.core.fingerprint import rules_fingerprint
 from zermelo.core.game import Game, WordGame
 from zermelo.learn.batch.encoders import Encoder
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.dqn import tabular
-from zermelo.learn.dqn.selfplay import masked_argmax
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.batch.policies import masked_argmax
 from zermelo.learn.networks import packing, weights_file
 from zermelo.learn.networks.numpy_inference import Forward
+from zermelo.learn.networks.q_table import TABLE_KIND, QTable
 from zermelo.learn.networks.weights_file import BadWeights
 
 FINAL = "final.safetensors"  #: of a run's folder
@@ -148,10 +148,10 @@ class Model:
         path, arrays, said = opened(run, game, "dqn")
         assert isinstance(game, WordGame)
         shape = said["shape"]
-        self.about, self.many = said, Many(game)
+        self.about, self.game_batch = said, GameBatch(game)
         self.canonical = bool(said.get("canonical"))
         self.opening = _opening(path, said, game)
-        if shape.get("kind") == tabular.KIND:
+        if shape.get("kind") == TABLE_KIND:
             self._judge = _table(path, arrays, game).values
         else:
             self._judge = self._network(path, arrays, shape, game)
@@ -164,23 +164,23 @@ class Model:
         encoder = Encoder(self.about["encoder"], game)
         check_arrays(path, arrays, _expected(path, shape, encoder.shape, game.num_actions))
         net = Forward(arrays, shape, encoder.shape)
-        return lambda seen: net(encoder(seen), self.many.masks(seen))
+        return lambda seen: net(encoder(seen), self.game_batch.masks(seen))
 
     def values(self, states: Any) -> Any:
         """[row, action]: what every action seems worth to the side to move."""
-        seen, turns = self.many.canonical(states) if self.canonical else (states, None)
+        seen, turns = self.game_batch.canonical(states) if self.canonical else (states, None)
         found = self._judge(seen)
         if turns is None:
             return found
-        return np.take_along_axis(found, self.many.action_maps[turns], 1)
+        return np.take_along_axis(found, self.game_batch.action_maps[turns], 1)
 
     def choose(self, states: Any) -> Any:
         """The best legal action of every state."""
-        return masked_argmax(self.values(states), self.many.masks(states))
+        return masked_argmax(self.values(states), self.game_batch.masks(states))
 
 
-def _table(path: Path, arrays: dict[str, Any], game: WordGame) -> tabular.Table:
-    found = tabular.Table(game.num_words, game.num_actions)
+def _table(path: Path, arrays: dict[str, Any], game: WordGame) -> QTable:
+    found = QTable(game.num_words, game.num_actions)
     if set(arrays) != {"states", "values"}:
         msg = f"{path} holds {', '.join(sorted(arrays)) or 'nothing'}, not the states of a table"
         raise BadWeights(msg)

@@ -5,7 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from zermelo.learn.networks.q_network import Shape, arrays_of
+from zermelo.learn.config.network import NetworkConfig
+from zermelo.learn.networks.q_network import arrays_of
 from zermelo.learn.networks.tower import Folded, Lines, expected
 
 
@@ -16,7 +17,7 @@ class Dense(nn.Module):
     """
 
     def __init__(
-        self, shape: Shape, board: tuple[int, int], num_actions: int, lines: Any = None
+        self, shape: NetworkConfig, board: tuple[int, int], num_actions: int, lines: Any = None
     ) -> None:
         super().__init__()
         self.shape = shape
@@ -47,7 +48,7 @@ class Dense(nn.Module):
         logits, results = self(planes.to(self.result.weight.dtype))
         return logits.float(), expected(results)
 
-    def exported(self) -> dict[str, Any]:
+    def export(self) -> dict[str, Any]:
         """The arrays that play needs: normalisation folded into its layer."""
         found: dict[str, Any] = {}
         for number, (layer, norm) in enumerate(zip(self.full, self.norms, strict=True)):

@@ -10,7 +10,6 @@ from zermelo.core.game import Game
 from zermelo.games.lines.tactics import WordLineGame, windows
 from zermelo.learn.networks.weights_file import BadWeights
 
-ENCODERS = ("cells", "lines")  #: for AlphaZero: stones alone, or what they make of lines, too
 LINE = 0.25  #: what a line counts for in a plane
 
 

@@ -1,15 +1,15 @@
 """AlphaZero's networks, by their shapes: a tower of convolutions, or full layers alone."""
 
 from zermelo.core.game import WordGame
+from zermelo.learn.config.network import DENSE, NetworkConfig
 from zermelo.learn.networks.fully_connected import Dense, FoldedDense
 from zermelo.learn.networks.numpy_inference import lines_of
-from zermelo.learn.networks.q_network import DENSE, Shape
 from zermelo.learn.networks.tower import Folded, FoldedTower, Tower
 
 Net = Tower | Dense
 
 
-def made(shape: Shape, game: WordGame, encoder: str) -> Net:
+def made(shape: NetworkConfig, game: WordGame, encoder: str) -> Net:
     """A network that has not learned yet; torch's dice decide how it begins."""
     assert game.grid is not None
     kind = Dense if shape.kind == DENSE else Tower

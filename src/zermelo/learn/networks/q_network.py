@@ -1,65 +1,22 @@
 """Networks: a number for every action, or one for the state. The home of layers, nothing else."""
 
 import math
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from zermelo.core.errors import BadSpec
+from zermelo.learn.config.network import NetworkConfig
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "leaky": nn.LeakyReLU}
-VALUES = ("lines", "residual")  #: networks of one number, see `learn/valued.py`
-TOWER, DENSE = "tower", "dense"  #: of a policy and a value: see `learn/tower.py`, `dense.py`
-_KINDS = ("mlp", "cnn", *VALUES, TOWER, DENSE)
 _SPREAD = 0.05  # of the rows of a network by lines, at the start
 _NOISE = 0.5  # of a noisy layer, at the start
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a network looks like; as JSON it goes into every file of weights."""
-
-    #: of actions "mlp", or "cnn" for planes; of a value "lines" or "residual"; of both "tower" or
-    #: "dense"
-    kind: str = "mlp"
-    hidden: tuple[int, ...] = (128, 128)  #: widths of the full layers; of a tower's two heads
-    channels: tuple[int, ...] = ()  #: of the convolutions, 3x3 each; of a tower's blocks
-    activation: str = "relu"
-    dueling: bool = False
-    noisy: bool = False
-    dropout: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.kind not in _KINDS or self.activation not in _ACTIVATIONS:
-            msg = (
-                f"a network of kind {self.kind!r} with {self.activation!r}: "
-                f"{', '.join(_KINDS)} with {', '.join(_ACTIVATIONS)}"
-            )
-            raise BadSpec(msg)
-        if self.kind in (*VALUES, TOWER) and len(self.hidden) != 2:
-            msg = f"hidden is {list(self.hidden)}: a network of kind {self.kind} has two widths"
-            raise BadSpec(msg)
-        if (self.kind in ("cnn", TOWER)) != bool(self.channels):
-            msg = "a cnn and a tower need channels, other networks have none"
-            raise BadSpec(msg)
-        if self.kind == DENSE and (len(set(self.hidden)) != 1 or len(self.hidden) % 2 == 0):
-            msg = f"hidden is {list(self.hidden)}: one width, as often as 1 and some pairs are"
-            raise BadSpec(msg)
-        if self.kind == TOWER and len(set(self.channels)) != 1:
-            msg = f"channels are {list(self.channels)}: the blocks of a tower are of one width"
-            raise BadSpec(msg)
-
-    def to_json(self) -> dict[str, Any]:
-        """For files."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
 
 class QNetwork(nn.Module):
     """The value of every action. Dueling: that of the state, and what each action adds to it."""
 
-    def __init__(self, shape: Shape, inputs: tuple[int, ...], num_actions: int) -> None:
+    def __init__(self, shape: NetworkConfig, inputs: tuple[int, ...], num_actions: int) -> None:
         super().__init__()
         self.shape = shape
         act = _ACTIVATIONS[shape.activation]
@@ -128,7 +85,7 @@ class NoisyLinear(nn.Linear):
         return nn.functional.linear(x, weight, self.bias + self.bias_noise * self.noise_out)
 
 
-def exported(net: QNetwork) -> dict[str, Any]:
+def export_q_network(net: QNetwork) -> dict[str, Any]:
     """The arrays that play needs: noise left out, normalisation folded into its convolution."""
     found: dict[str, Any] = {}
     convolutions = [module for module in net.body if isinstance(module, nn.Conv2d)]
@@ -158,7 +115,7 @@ def folded(name: str, convolution: Any, norm: Any) -> dict[str, Tensor]:
 class LinesNetwork(nn.Module):
     """The value of a state by the lines of the board, and its cells: `x` says what each is."""
 
-    def __init__(self, shape: Shape, kinds: int) -> None:
+    def __init__(self, shape: NetworkConfig, kinds: int) -> None:
         super().__init__()
         width, head = shape.hidden
         self.shape = shape
@@ -178,7 +135,7 @@ class LinesNetwork(nn.Module):
         found: Tensor = torch.tanh(self.value(x)).squeeze(1)
         return found
 
-    def exported(self) -> dict[str, Any]:
+    def export(self) -> dict[str, Any]:
         """The arrays that play needs, by the names of `learn/valued.py`."""
         found: dict[str, Any] = {"lines.weight": self.lines.weight, "lines.bias": self.bias}
         for number, layer in enumerate(self.full):
@@ -189,7 +146,7 @@ class LinesNetwork(nn.Module):
 class ResidualNetwork(nn.Module):
     """The value of a state as published for Squava, with 512 and 256 units: 686,081 parameters."""
 
-    def __init__(self, shape: Shape, inputs: int) -> None:
+    def __init__(self, shape: NetworkConfig, inputs: int) -> None:
         super().__init__()
         width, head = shape.hidden
         self.shape = shape
@@ -207,7 +164,7 @@ class ResidualNetwork(nn.Module):
         found: Tensor = torch.tanh(self.value(x)).squeeze(1)
         return found
 
-    def exported(self) -> dict[str, Any]:
+    def export(self) -> dict[str, Any]:
         """The arrays that play needs, by the names of `learn/valued.py`."""
         found: dict[str, Any] = {}
         for number, (layer, norm) in enumerate(zip(self.full, self.norm, strict=True)):

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from zermelo.learn.actors.protocol import Arrays
+from zermelo.learn.networks.weights_file import Arrays
 
 _ADAM, _DICE = "adam.", "torch"
 

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from zermelo.learn.config.network import NetworkConfig
 from zermelo.learn.networks.numpy_inference import LINE
-from zermelo.learn.networks.q_network import Shape, arrays_of, folded
+from zermelo.learn.networks.q_network import arrays_of, folded
 
 
 class Block(nn.Module):
@@ -61,7 +62,7 @@ class Tower(nn.Module):
     """
 
     def __init__(
-        self, shape: Shape, board: tuple[int, int], num_actions: int, lines: Any = None
+        self, shape: NetworkConfig, board: tuple[int, int], num_actions: int, lines: Any = None
     ) -> None:
         super().__init__()
         self.shape = shape
@@ -90,7 +91,7 @@ class Tower(nn.Module):
         logits, results = self(planes.to(like.dtype, memory_format=torch.channels_last))
         return logits.float(), expected(results)
 
-    def exported(self) -> dict[str, Any]:
+    def export(self) -> dict[str, Any]:
         """The arrays that play needs: normalisation folded into its convolution."""
         found = folded("conv0", self.stem, self.norm)
         for number, block in enumerate(self.blocks):
@@ -115,7 +116,7 @@ class Folded(ABC):
 
     def load(self, net: Any) -> None:
         """Take over what was learned."""
-        for name, array in net.exported().items():
+        for name, array in net.export().items():
             tensor = torch.from_numpy(array).to(self._type)
             if tensor.dim() == 4:
                 tensor = tensor.contiguous(memory_format=torch.channels_last)

@@ -1,0 +1,18 @@
+"""Policies that choose an action in every game of a batch."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+Policy = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""(states [game, word], legal actions [game, action]) -> an action for each game"""
+
+
+def masked_argmax(values: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    """Return the best legal action of every row, the first if several are best."""
+    return np.where(legal, values, -np.inf).argmax(1)
+
+
+def random_policy(rng: np.random.Generator) -> Policy:
+    """Return a policy that samples uniformly from the legal actions."""
+    return lambda _states, legal: (rng.random(legal.shape) * legal).argmax(1)

@@ -1,0 +1,71 @@
+"""How a network learns: the tables `[learning]`, `[replay]`, `[shaping]` and `[keeping]`."""
+
+from dataclasses import dataclass, field
+
+from zermelo.learn.config.schedules import LinearSchedule
+
+SELF, LEAGUE = "self", "league"  #: opponents that are the learner itself, now or earlier
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase of the curriculum: the opponent and the exploration rate."""
+
+    share: float = 1.0  #: of all updates
+    opponent: str = SELF  #: a player spec, "self", or "league" for earlier versions of the learner
+    epsilon: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.05))
+
+
+def phase_at(phases: tuple[Phase, ...], done: float) -> tuple[Phase, float]:
+    """Return the phase after the fraction `done` of the training, and how much of it is over."""
+    begin = 0.0
+    for phase in phases:
+        if done < begin + phase.share or phase is phases[-1]:
+            return phase, (done - begin) / phase.share
+        begin += phase.share
+    raise AssertionError
+
+
+@dataclass(frozen=True)
+class LearningConfig:
+    """Hyperparameters of the optimiser and of the learning targets."""
+
+    updates: int = 2000
+    batch: int = 256
+    rate: LinearSchedule = field(default_factory=lambda: LinearSchedule(1e-3, 1e-5))
+    loss: str = "huber"  #: or "mse"; a value network also knows "cross", cross-entropy
+    clip: float = 10.0  #: maximum norm of the gradient
+    double: bool = True
+    tau: float = 0.01  #: step of the target network towards the online network …
+    every: int = 1  #: … taken once in so many updates
+    average: float = 0.99  #: decay of the moving average of the weights, which plays in the end
+    warm_up: int = 1000  #: transitions in the replay before the first update
+    moves: int = 1  #: in every game between two updates
+    league: int = 0  #: updates between two snapshots of the network for the league; 0: no league
+    canonical: bool = True  #: learn one image of symmetric states; AlphaZero: learn random images
+    phases: tuple[Phase, ...] = (Phase(),)
+
+
+@dataclass(frozen=True)
+class ReplayConfig:
+    """Size of the replay buffer, and the exponents of prioritised replay."""
+
+    size: int = 50_000
+    alpha: float = 0.0  #: above 0, transitions with a large TD error are sampled more often
+    beta: float = 0.4
+
+
+@dataclass(frozen=True)
+class ShapingConfig:
+    """Potential-based reward shaping; see `zermelo.learn.batch.shaping`."""
+
+    name: str = ""  #: "patterns", or empty for no shaping
+    fade: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.0))  #: its weight
+
+
+@dataclass(frozen=True)
+class CheckpointConfig:
+    """Updates between two checkpoints and between two gradings."""
+
+    checkpoint: int = 1000
+    grade: int = 250

@@ -1,0 +1,109 @@
+"""Checks that a recipe can be followed at all, beyond the types of its fields."""
+
+from collections.abc import Iterator
+
+from zermelo.core.errors import ZermeloError
+from zermelo.learn.config.network import POLICY_VALUE_KINDS, VALUE_KINDS
+from zermelo.learn.config.recipe import KINDS, Recipe
+from zermelo.learn.config.selfplay import POLICY_VALUE_ENCODERS, SEARCH_RULES
+
+Requirement = tuple[bool, str]  #: (whether it is met, the problem if not)
+
+
+class BadRecipe(ZermeloError):
+    """A recipe that cannot be read or followed; the message names the problem."""
+
+
+def check(recipe: Recipe) -> None:
+    """Raise BadRecipe with the first problem, if there is any."""
+    for requirements in (_kind, _learning, _games, _alphazero, _positive):
+        for is_met, problem in requirements(recipe):
+            if not is_met:
+                msg = f"{recipe.name}: {problem}"
+                raise BadRecipe(msg)
+
+
+def _kind(recipe: Recipe) -> Iterator[Requirement]:
+    kind, network = recipe.kind, recipe.network.kind
+    yield kind in KINDS, f"kind is {kind!r}: it can be {', '.join(KINDS)}"
+    yield (
+        kind != "supervised" or "supervised" in recipe.name,
+        "a recipe that learns from solver labels must have supervised in its name",
+    )
+    mismatch = f"a network of kind {network} does not go with kind {kind}"
+    yield (kind == "value") == (network in VALUE_KINDS), mismatch
+    yield (kind == "alphazero") == (network in POLICY_VALUE_KINDS), mismatch
+
+
+def _learning(recipe: Recipe) -> Iterator[Requirement]:
+    learning = recipe.learning
+    yield recipe.kind != "tabular" or len(learning.phases) == 1, "a table learns in one phase"
+    yield (
+        bool(learning.phases) and all(phase.share > 0 for phase in learning.phases),
+        "there must be phases, each with a share above 0",
+    )
+    yield (
+        learning.loss in ("huber", "mse", *("cross",) * (recipe.kind == "value")),
+        f"loss is {learning.loss!r}: it can be huber or mse, and cross for a value network",
+    )
+    yield (
+        0 < learning.warm_up <= recipe.replay.size,
+        f"warm_up is {learning.warm_up}: it can be 1 to {recipe.replay.size}, the replay's size",
+    )
+
+
+def _games(recipe: Recipe) -> Iterator[Requirement]:
+    acting, targets = recipe.acting, recipe.searching.targets
+    yield (
+        bool(acting.seats) and set(acting.seats) <= {0, 1},
+        f"seats is {list(acting.seats)}: each seat is 0 or 1",
+    )
+    yield (
+        targets in ("search", "steps"),
+        f"targets is {targets!r}: it can be search or steps",
+    )
+    yield (
+        recipe.kind != "value" or not acting.response,
+        "a value network learns the value of optimal play, not a best response",
+    )
+
+
+def _alphazero(recipe: Recipe) -> Iterator[Requirement]:
+    selfplay, is_alphazero = recipe.selfplay, recipe.kind == "alphazero"
+    yield (
+        not is_alphazero or _fits_rollouts(recipe),
+        f"updates and checkpoint must be multiples of {selfplay.updates}, the updates a rollout",
+    )
+    yield (
+        not is_alphazero or recipe.encoder in POLICY_VALUE_ENCODERS,
+        f"encoder is {recipe.encoder!r}: AlphaZero's can be {' or '.join(POLICY_VALUE_ENCODERS)}",
+    )
+    yield (
+        selfplay.rule in SEARCH_RULES,
+        f"rule is {selfplay.rule!r}: it can be {' or '.join(SEARCH_RULES)}",
+    )
+    yield (
+        bool(selfplay.simulations) and min(selfplay.simulations) > 0,
+        f"simulations is {list(selfplay.simulations)}: it must be a list of numbers above 0",
+    )
+
+
+def _fits_rollouts(recipe: Recipe) -> bool:
+    updates = recipe.selfplay.updates
+    return updates > 0 and not any(
+        number % updates for number in (recipe.learning.updates, recipe.keeping.checkpoint)
+    )
+
+
+def _positive(recipe: Recipe) -> Iterator[Requirement]:
+    tables = {
+        "learning": ("updates", "batch", "every", "moves"),
+        "acting": ("games", "steps"),
+        "keeping": ("checkpoint", "grade"),
+        "searching": ("depth", "late_depth", "opening", "games", "play_depth"),
+        "selfplay": ("games", "plies", "considered", "images", "start_plies", "updates"),
+    }
+    for table, names in tables.items():
+        for name in names:
+            number = getattr(getattr(recipe, table), name)
+            yield number > 0, f"{table}.{name} is {number}: it must be 1 or more"
