@@ -7,11 +7,11 @@ import pytest
 
 import zermelo as z
 from support import truth
-from support.naive import renju_fault
+from support.naive import renju_foul
 from zermelo.core.game import BoardGame
 from zermelo.core.position import Position
 from zermelo.games.lines.large import BoardLineGame
-from zermelo.games.lines.renju import FAULTS, RenjuGame
+from zermelo.games.lines.renju import FOULS, RenjuGame
 from zermelo.games.lines.rules import LineGame
 from zermelo.kernels import compiled, kernel
 
@@ -83,13 +83,17 @@ def test_forbidden_points_as_published(row: int) -> None:
     game = z.game("gomoku:renju=true")
     assert isinstance(game, RenjuGame)
     position = unchecked(game, record["board"], 0)
-    kinds = {"DoubleThree": "two threes", "DoubleFour": "two fours", "Overline": "an overline"}
+    kinds = {
+        "DoubleThree": "a double three",
+        "DoubleFour": "a double four",
+        "Overline": "an overline",
+    }
     for point in record["points"]:
         move = from_bottom(point["move"])
-        fault = FAULTS[game.fault_of(position.state, game.parse_action(move))]
-        assert fault == kinds.get(point["forbidden"], ""), (record["id"], move)
-        assert (move in position.forbidden) == bool(fault)
-        if fault:
+        foul = FOULS[game.foul_of(position.state, game.parse_action(move))]
+        assert foul == kinds.get(point["forbidden"], ""), (record["id"], move)
+        assert (move in position.forbidden) == bool(foul)
+        if foul:
             assert position.play(move).outcome is z.Outcome.SECOND
     if record.get("complete"):
         expected = {from_bottom(p["move"]) for p in record["points"] if p["forbidden"]}
@@ -115,10 +119,10 @@ def renju(drawing: str) -> tuple[RenjuGame, Position]:
     return game, unchecked(game, rows, 0)
 
 
-def faults(drawing: str) -> dict[str, str]:
+def fouls(drawing: str) -> dict[str, str]:
     game, position = renju(drawing)
     return {
-        move: FAULTS[game.fault_of(position.state, game.parse_action(move))]
+        move: FOULS[game.foul_of(position.state, game.parse_action(move))]
         for move in position.forbidden
     }
 
@@ -131,7 +135,7 @@ def test_two_threes() -> None:
         . X X . . . .
         . . . . . . .
     """
-    assert faults(drawing)["d4"] == "two threes"
+    assert fouls(drawing)["d4"] == "a double three"
 
 
 def test_a_three_against_a_white_stone_is_none() -> None:
@@ -142,7 +146,7 @@ def test_a_three_against_a_white_stone_is_none() -> None:
         . X X . . . .
         . . . . . . .
     """
-    assert "d4" not in faults(drawing)
+    assert "d4" not in fouls(drawing)
 
 
 def test_a_five_is_allowed_whatever_else_it_makes() -> None:
@@ -160,12 +164,12 @@ def test_a_five_is_allowed_whatever_else_it_makes() -> None:
 
 def test_two_fours_in_one_line() -> None:
     """`X.XXX.X`: either gap makes five with three of the others."""
-    assert faults("X . X . X . X . .") == {"d1": "two fours"}
-    assert faults("X . X . X . O . .") == {}
+    assert fouls("X . X . X . X . .") == {"d1": "a double four"}
+    assert fouls("X . X . X . O . .") == {}
 
 
 def test_a_straight_four_is_one_four() -> None:
-    assert faults(". X X X . . .") == {}
+    assert fouls(". X X X . . .") == {}
 
 
 def test_white_has_no_limits() -> None:
@@ -178,7 +182,7 @@ def test_white_has_no_limits() -> None:
 
 def test_blacks_overline_loses_even_from_a_board() -> None:
     game, position = renju("X X X . X X . . .")
-    assert faults("X X X . X X . . .")["d1"] == "an overline"
+    assert fouls("X X X . X X . . .")["d1"] == "an overline"
     end = position.play("d1")
     assert end.outcome is z.Outcome.SECOND
     assert end.winning_line is None
@@ -193,7 +197,7 @@ def test_blacks_overline_loses_even_from_a_board() -> None:
         ("gomoku:size=21", "5 to 20"),
         ("gomoku:renju=true,overline=exact", "leave overline out"),
         ("gomoku:renju=perhaps", "true or false"),
-        ("line:rows=10,cols=10,win=5,pie=true", "pie goes with boards up to 63 cells"),
+        ("line:rows=10,cols=10,win=5,pie=true", "the pie rule needs a board of up to 63 cells"),
         ("mnk:21x5x5", "a board has 1 to 20 rows"),
     ],
 )
@@ -202,7 +206,7 @@ def test_bad_large_specs(spec: str, part: str) -> None:
         z.game(spec)
 
 
-def test_faults_equal_the_definitions() -> None:
+def test_fouls_equal_the_definitions() -> None:
     """Random crowded boards: every free point of each, against the naive recursion."""
     game, rng = RenjuGame(9, "gomoku:size=9,renju=true"), random.Random(2)
     seen: dict[str, int] = {}
@@ -211,10 +215,10 @@ def test_faults_equal_the_definitions() -> None:
         position = game.position(cells, to_move=0, unchecked=True)
         sets = [{divmod(i, 9) for i, c in enumerate(cells) if c == stone} for stone in (1, -1)]
         for action in (i for i, c in enumerate(cells) if c == 0):
-            expected = renju_fault(*sets, divmod(action, 9), 9)
-            assert FAULTS[game.fault_of(position.state, action)] == expected, (
+            expected = renju_foul(*sets, divmod(action, 9), 9)
+            assert FOULS[game.foul_of(position.state, action)] == expected, (
                 str(position),
                 action,
             )
             seen[expected] = seen.get(expected, 0) + 1
-    assert all(seen[fault] > 20 for fault in FAULTS), seen
+    assert all(seen[foul] > 20 for foul in FOULS), seen

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from support.naive import DIRECTIONS, renju_fault
+from support.naive import DIRECTIONS, renju_foul
 
 Cell = tuple[int, int]
 WIN, LOSS, GOES_ON = "win", "loss", ""
@@ -47,7 +47,7 @@ class Board:
         if self.win in runs or (not exact and max(runs) > self.win):
             return WIN
         if self.renju and player == 0 and max(runs) > 1:
-            return LOSS if renju_fault(*self.stones, cell, self.rows) else GOES_ON
+            return LOSS if renju_foul(*self.stones, cell, self.rows) else GOES_ON
         return GOES_ON
 
     def winning(self, player: int) -> list[Cell]:

@@ -91,7 +91,7 @@ class NaiveLines:
         return tuple(value[cell] for row in self.cells for cell in row)
 
 
-def renju_fault(
+def renju_foul(
     black: set[tuple[int, int]], white: set[tuple[int, int]], at: tuple[int, int], size: int
 ) -> str:
     """Which rule black's move on `at` breaks, straight from the definitions, by recursion."""
@@ -135,10 +135,10 @@ def renju_fault(
             first, last = min(four), max(four)
             ends = ((first[0] - d[0], first[1] - d[1]), (last[0] + d[0], last[1] + d[1]))
             if all(free(e) and len(line_through(black | {cell, e}, e, d)) == 5 for e in ends) and (
-                not renju_fault(black, white, cell, size)
+                not renju_foul(black, white, cell, size)
             ):
                 threes += 1
                 break
     if fours > 1:
-        return "two fours"
-    return "two threes" if threes > 1 else ""
+        return "a double four"
+    return "a double three" if threes > 1 else ""

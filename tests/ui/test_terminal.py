@@ -553,6 +553,6 @@ def test_undo_before_ones_first_move_takes_nothing_back(home: Path) -> None:
 def test_endings_say_why(home: Path) -> None:
     moves = "e4 a9 e6 c9 d5 i9 f5 i7 e5".replace(" ", "\n")
     done = zermelo("play", "gomoku:size=9,renju=true", "--second", "human", given=f"{moves}\n")
-    assert "O wins: X made two threes." in done.stdout
+    assert "O wins: X made a double three." in done.stdout
     both = ["play", "reversi:4", "--first", "random:seed=1", "--second", "random:seed=2"]
     assert "-" in zermelo(*both).stdout.splitlines()[-1]

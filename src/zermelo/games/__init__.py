@@ -1,4 +1,4 @@
-"""The games: one file a family, and the registry that turns a spec into a game.
+"""The games: two families of rules, games in users' files, and the registry that finds them by spec.
 
-Rules import without numba. What may import this: everything above the contract.
+Rules import without numba. Every package above `core` and `kernels` may import this one.
 """

@@ -62,7 +62,10 @@ def end_shifts(grid: Grid, length: int) -> tuple[tuple[Shift, Shift], ...]:
 
 
 def window_masks(grid: Grid, length: int) -> tuple[tuple[Word, Word], ...]:
-    """Return for each direction the first cells of all lines of `length`, and the step between cells."""
+    """Return, for each direction, the first cells of all lines of `length` and their step.
+
+    The step is the distance from one cell of a line to the next.
+    """
     masks = []
     for down, right in DIRECTIONS:
         _, firsts = board_shift(grid, down * (length - 1), right * (length - 1))
@@ -71,7 +74,7 @@ def window_masks(grid: Grid, length: int) -> tuple[tuple[Word, Word], ...]:
 
 
 def list_windows(grid: Grid, length: int) -> list[tuple[int, int]]:
-    """Return every line of `length` on the board as (first cell, step from one cell to the next)."""
+    """Return every line of `length` on the board as (first cell, step between its cells)."""
     return [(cell, step) for firsts, step in window_masks(grid, length) for cell in bits(firsts)]
 
 

@@ -1,6 +1,7 @@
-"""Line games above 64 cells, up to 20x20: the family's rules on wide ints, kernels on arrays.
+"""Line games above 64 cells, up to 20x20: states are wide ints, kernels work on padded arrays.
 
-A state is as in `lines.py`; only kernels see the padded array (on 3x3, `#` the border):
+A state is the same as in `rules`. Only kernels see the padded board, an array of cells with a
+border (`#`) of one cell all around. On 3x3, with the indices on the right:
 
     #  #  #  #  #         0  1  2  3  4
     # a1 b1 c1  #         5  6  7  8  9
@@ -17,12 +18,13 @@ from zermelo.core.game import BoardGame
 from zermelo.games.lines.rules import LineGame
 
 FREE, FIRST, SECOND, BORDER = 0, 1, 2, 3
-#: what `ban` answers; a stone that hangs is allowed, but the other side's stones may change that
-ALLOWED, BANNED, HANGS = range(3)
+#: What `forbidden_status` returns. A CONDITIONAL stone is allowed now, but stones that the
+#: opponent adds later could make the same move forbidden.
+ALLOWED, FORBIDDEN, CONDITIONAL = range(3)
 
 
 class BoardLineGame(LineGame, BoardGame):
-    """A game of the family on a board of any size."""
+    """A game of the line family on a board of any size."""
 
     rows: int
     win: int
@@ -30,33 +32,34 @@ class BoardLineGame(LineGame, BoardGame):
     def __init__(self, *sizes: int, **rules: Any) -> None:
         super().__init__(*sizes, **rules)
         if self.pie:
-            msg = f"pie goes with boards up to 63 cells: {self.grid} has {self.grid.size}"
+            msg = f"the pie rule needs a board of up to 63 cells: {self.grid} has {self.grid.size}"
             raise BadSpec(msg)
         self.cells = self.grid.size
         self.stride = self.cols + 2
         self._frame = bytearray([BORDER] * (self.stride * (self.rows + 2)))
         for row in range(self.rows):
-            begin = self.at(row * self.cols)
+            begin = self.padded_index(row * self.cols)
             self._frame[begin : begin + self.cols] = bytes(self.cols)
 
-    def at(self, cell: int) -> int:
-        """The place of a cell in the padded board."""
+    def padded_index(self, cell: int) -> int:
+        """Return the index of a cell in the padded board."""
         row, col = divmod(cell, self.cols)
         return (row + 1) * self.stride + col + 1
 
     def to_cells(self, state: Any) -> bytearray:
-        """The padded board of a state."""
+        """Return the padded board of a state."""
         cells = bytearray(self._frame)
         mover = FIRST if self.player(state) == 0 else SECOND
         for stones, stone in ((state[0], mover), (state[1], FIRST + SECOND - mover)):
             for cell in bits(stones):
-                cells[self.at(cell)] = stone
+                cells[self.padded_index(cell)] = stone
         return cells
 
-    # The rules on the padded board, for bytearrays and compiled arrays alike.
+    # The rules on the padded board, for bytearrays and compiled arrays alike. A place or `at` is
+    # an index into it, and a step is the distance between neighbours in one direction.
 
     def landing(self, cells: Any, action: Any) -> Any:
-        """The cell itself; with gravity the lowest free one of the column."""
+        """Return the place of the stone: the cell, or with gravity the column's lowest free one."""
         if not self.gravity:
             return (action // self.cols + 1) * self.stride + action % self.cols + 1
         place = self.rows * self.stride + action + 1
@@ -65,7 +68,7 @@ class BoardLineGame(LineGame, BoardGame):
         return place
 
     def list_open(self, cells: Any, moves: Any) -> Any:
-        """The free cells; with gravity the columns that are not full."""
+        """Write the free cells, or with gravity the columns that are not full, to `moves`."""
         count = 0
         for row in range(1 if self.gravity else self.rows):
             for col in range(self.cols):
@@ -75,39 +78,42 @@ class BoardLineGame(LineGame, BoardGame):
         return count
 
     def is_spent(self, cells: Any, action: Any) -> Any:
-        """Always; with gravity when the column is full."""
+        """Whether an action just played is no longer legal: with gravity, if the column is full."""
         return not self.gravity or cells[self.stride + action + 1] != FREE
 
     def judge(self, cells: Any, at: Any, left: Any) -> Any:
-        """Only the stone just played counts: win before loss, loss before draw."""
-        if self.is_line(cells, at):
+        """Return (is over, value) after the stone at `at`, tested for win, then loss, then draw."""
+        if self.is_in_winning_line(cells, at):
             return True, -1
-        if self.ban(cells, at) == BANNED:
+        if self.forbidden_status(cells, at) == FORBIDDEN:
             return True, 1
         return left == 0, 0
 
-    def is_line(self, cells: Any, at: Any) -> Any:
-        """Whether the stone on a place stands in a winning line."""
-        found, exact = False, self.counts_exactly(cells[at])
+    def is_in_winning_line(self, cells: Any, at: Any) -> Any:
+        """Whether the stone at `at` stands in a winning line."""
+        wins, exact = False, self.needs_exact_line(cells[at])
         for step in (1, self.stride, self.stride + 1, self.stride - 1):
-            length = self.run(cells, at, step)
-            found = found or length == self.win or (length > self.win and not exact)
-        return found
+            length = self.run_length(cells, at, step)
+            wins = wins or length == self.win or (length > self.win and not exact)
+        return wins
 
-    def counts_exactly(self, _stone: Any) -> Any:
-        """Whether a line that is too long is none, for the owner of a stone."""
+    def needs_exact_line(self, _stone: Any) -> Any:
+        """Whether lines longer than `win` do not win for the owner of a stone."""
         return self.exact
 
-    def ban(self, cells: Any, at: Any) -> int:
-        """Whether the stone on a place, which makes no winning line, loses by itself."""
-        banned = False
+    def forbidden_status(self, cells: Any, at: Any) -> int:
+        """Return ALLOWED, FORBIDDEN or CONDITIONAL for a stone that stands in no winning line.
+
+        A forbidden stone loses the game for its owner.
+        """
+        loses = False
         if self.lose > 0:
             for step in (1, self.stride, self.stride + 1, self.stride - 1):
-                banned = banned or self.run(cells, at, step) >= self.lose
-        return BANNED if banned else ALLOWED
+                loses = loses or self.run_length(cells, at, step) >= self.lose
+        return FORBIDDEN if loses else ALLOWED
 
-    def run(self, cells: Any, at: Any, step: Any) -> Any:
-        """The length of the run of equal stones through a place, in one direction."""
+    def run_length(self, cells: Any, at: Any, step: Any) -> Any:
+        """Return the length of the run of equal stones through `at`, in one direction."""
         stone = cells[at]
         high = at + step
         while cells[high] == stone:

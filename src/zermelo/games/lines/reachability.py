@@ -75,9 +75,7 @@ def _has_deciding_line(game: "LineGame", stones: Word) -> bool:
     return bool(game.winning(stones) | losing)
 
 
-def _can_unplay(
-    game: "LineGame", mine: Word, theirs: Word, state: tuple[Word, Word, Word]
-) -> bool:
+def _can_unplay(game: "LineGame", mine: Word, theirs: Word, state: tuple[Word, Word, Word]) -> bool:
     """Whether the stones can be taken off the columns in turns, down to the empty board.
 
     The search gives up and answers yes after `_MAX_BOARDS` boards.

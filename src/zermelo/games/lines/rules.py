@@ -268,5 +268,5 @@ def check_parameters(
         msg = f"overline is {notation.shown(str(overline))}: it can be any or exact"
         raise BadSpec(msg)
     if pie and gravity:
-        msg = "pie goes with games without gravity"
+        msg = "the pie rule needs a game without gravity"
         raise BadSpec(msg)

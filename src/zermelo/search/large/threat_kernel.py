@@ -24,7 +24,7 @@ threats come from promising cells only, and failures are remembered by a hash.
 from typing import Any
 
 from zermelo.core.bitboard import mix, word
-from zermelo.games.lines.large import ALLOWED, BANNED, FREE, BoardLineGame
+from zermelo.games.lines.large import ALLOWED, FORBIDDEN, FREE, BoardLineGame
 from zermelo.kernels import kernel
 from zermelo.search.large.threat_moves import (
     NOWHERE,
@@ -186,13 +186,13 @@ def enter(
     frames[ply, LENGTH] = 0
     frames[ply, PLIES] = 1
     kind, last = frames[ply, KIND], frames[ply, LAST]
-    ban = ALLOWED if last == NOWHERE else game.ban(cells, last)
+    ban = ALLOWED if last == NOWHERE else game.forbidden_status(cells, last)
     frames[ply, HANGING] = ban != ALLOWED
     if kind >= DEFENDING:
-        if ban == BANNED or control[LEFT] == 0:
+        if ban == FORBIDDEN or control[LEFT] == 0:
             return FAILED
         found = answers(game, ply, cells, frames, moves, lines, windows, through, tally)
-    elif ban == BANNED:
+    elif ban == FORBIDDEN:
         return WON
     elif is_hopeless(ply, control, frames, memo, key):
         return FAILED

@@ -30,7 +30,7 @@ def winning_gap(game: BoardLineGame, window: Any, stone: Any, cells: Any, window
         if cells[windows[window, j]] == FREE:
             place = windows[window, j]
     cells[place] = stone
-    wins = game.is_line(cells, place)
+    wins = game.is_in_winning_line(cells, place)
     cells[place] = FREE
     return place if wins else NOWHERE
 
