@@ -1,6 +1,6 @@
-"""Grading: players measured against perfect play. `grade` is the whole; the rest are its parts.
+"""Grading: players measured against perfect play; `grade` is the entry point.
 
-`truth` and `graph` say what every move is worth, `choices` what a player does, `unbeatable`
-plays every reply against it, `chances` meets a random opponent, `sets` and `maker` are positions
-with their answers. Screens and training may import this; it knows search and below.
+`oracle` and `graph` give the exact value of every move, `policy` a player's choice in every state,
+`unbeatable` tries every reply, `random_opponent` computes exact results against random play, and
+`position_sets` and `generate` read and make labelled positions. cli and learn may import this.
 """

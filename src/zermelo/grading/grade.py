@@ -1,4 +1,4 @@
-"""Grading: how far a player is from perfect play, with the ceiling beside every figure."""
+"""Grade a player against perfect play, with the best possible figure beside every figure."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -11,45 +11,50 @@ from zermelo.core.player import Limit, Player
 from zermelo.core.position import Position
 from zermelo.games import registry
 from zermelo.grading import generate, position_sets, unbeatable
-from zermelo.grading.chances import Ceiling, Chances, ceiling, chances
-from zermelo.grading.choices import Choices
-from zermelo.grading.graph import Graph
-from zermelo.grading.oracle import Prover, Truth
-from zermelo.grading.position_sets import Graded
-from zermelo.grading.unbeatable import Trial
+from zermelo.grading.graph import GameGraph
+from zermelo.grading.oracle import Oracle, SolverOracle
+from zermelo.grading.policy import PlayerPolicy
+from zermelo.grading.position_sets import LabelledPosition
+from zermelo.grading.random_opponent import (
+    Ceiling,
+    OutcomeProbabilities,
+    compute_ceiling,
+    outcome_probabilities,
+)
+from zermelo.grading.unbeatable import SeatCheck
 
-SECONDS = 10.0  #: for the solver on one position, and on the value of the game
+SECONDS = 10.0  #: default time limit of the solver for one position
 SEATS = ("first", "second")
-_DRAWN = 100  # positions, where a game is large and no set is shipped
-_DRAWN_NODES = 1_000_000
+_SAMPLE_SIZE = 100  # positions to generate for a large game without shipped sets
+_SAMPLE_NODES = 1_000_000  # node limit of the solver for one of them
 
 Progress = Callable[[str], None]
 
 
 @dataclass
-class Tally:
-    """What a player did in some positions."""
+class SetResult:
+    """What a player did on a set of positions."""
 
     positions: int = 0
     mistakes: int = 0  #: moves that lower the exact value
-    decisions: int = 0  #: positions in which a move can be a mistake
-    slow_wins: int = 0  #: moves that win, but not as fast as can be
-    wins: int = 0  #: won positions in which the fastest move is known
-    unsolved: int = 0  #: positions left out, because the solver did not finish
+    decisions: int = 0  #: positions in which a mistake is possible
+    slow_wins: int = 0  #: winning moves that are not among the fastest
+    wins: int = 0  #: won positions whose fastest wins are known
+    unsolved: int = 0  #: positions left out because the solver did not finish
 
-    def __add__(self, other: "Tally") -> "Tally":
-        """Both together."""
-        return Tally(
+    def __add__(self, other: "SetResult") -> "SetResult":
+        """Return the sum of two results."""
+        return SetResult(
             *(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True))
         )
 
     @property
     def mistake_rate(self) -> float | None:
-        """Mistakes a position."""
+        """Mistakes per position; None without positions."""
         return self.mistakes / self.positions if self.positions else None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that scripts get."""
+        """Return the fields of the JSON output."""
         return {
             "positions": self.positions,
             "mistakes": self.mistakes,
@@ -63,49 +68,55 @@ class Tally:
 
 @dataclass
 class Grade:
-    """How a player compares with perfect play; what was not measured is None."""
+    """How a player compares with perfect play; None for what was not measured."""
 
     game: Game
     player: str
-    sets: dict[str, Tally] = field(default_factory=dict)
-    trials: tuple[Trial, Trial] | None = None  #: as first, as second
-    vs_random: tuple[Chances, Chances] | None = None
+    sets: dict[str, SetResult] = field(default_factory=dict)
+    seat_checks: tuple[SeatCheck, SeatCheck] | None = None  #: as first, as second
+    vs_random: tuple[OutcomeProbabilities, OutcomeProbabilities] | None = None
     ceilings: tuple[Ceiling, Ceiling] | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
-    def total(self) -> Tally:
-        """All sets together."""
-        return sum(self.sets.values(), Tally())
+    def total(self) -> SetResult:
+        """The result over all sets."""
+        return sum(self.sets.values(), SetResult())
 
     @property
     def unbeatable(self) -> bool | None:
-        """In both seats; None where that was not decided."""
-        held = [trial.holds for trial in self.trials or ()]
-        return False if False in held else None if not held or None in held else True
+        """Whether the player is unbeatable in both seats; None if that was not decided."""
+        by_seat = [check.unbeatable for check in self.seat_checks or ()]
+        return False if False in by_seat else None if not by_seat or None in by_seat else True
 
     @property
     def beaten_by(self) -> list[str] | None:
-        """The shortest game found that the player should not have lost, or should have won."""
-        lines = [trial.line for trial in self.trials or () if trial.line is not None]
-        return [self.game.to_text(a) for a in min(lines, key=len)] if lines else None
+        """The moves of the shortest refutation found, or None."""
+        lines = [c.refutation for c in self.seat_checks or () if c.refutation is not None]
+        return self._moves(min(lines, key=len)) if lines else None
+
+    def _moves(self, actions: tuple[int, ...]) -> list[str]:
+        return [self.game.to_text(action) for action in actions]
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that scripts get."""
-        held = [trial.holds for trial in self.trials] if self.trials else [None, None]
-        lines = [trial.line for trial in self.trials] if self.trials else [None, None]
-        moves = [line and [self.game.to_text(a) for a in line] for line in lines]
+        """Return the fields of the JSON output."""
+        checks = self.seat_checks or (None, None)
         return {
             "game": self.game.spec,
             "player": self.player,
             **self.total.to_json(),
             "unbeatable": self.unbeatable,
-            "unbeatable_as": dict(zip(SEATS, held, strict=True)),
+            "unbeatable_as": {
+                seat: check and check.unbeatable for seat, check in zip(SEATS, checks, strict=True)
+            },
             "beaten_by": self.beaten_by,
-            "beaten_as": dict(zip(SEATS, moves, strict=True)),
+            "beaten_as": {
+                seat: check and check.refutation and self._moves(check.refutation)
+                for seat, check in zip(SEATS, checks, strict=True)
+            },
             "vs_random": _by_seat(self.vs_random),
             "ceilings": _by_seat(self.ceilings),
-            "sets": {name: tally.to_json() for name, tally in self.sets.items()},
+            "sets": {name: result.to_json() for name, result in self.sets.items()},
             "notes": self.notes,
         }
 
@@ -124,141 +135,146 @@ def grade(
     seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Grade:
-    """A player's mistakes over all states of a small game, the game's sets, or other positions.
+    """Count a player's mistakes over all states of a small game, its sets, or other positions.
 
-    In a small game also whether any line beats it, which `exhaustive` asks for in every game,
-    and its exact chances against a random opponent. `seconds` are the solver's for one position.
-    Ctrl-C ends it with what is known by then.
+    In a small game, also check whether the player is unbeatable (`exhaustive` does so in any game)
+    and compute its exact results against a random opponent. `seconds` limits the solver for one
+    position. Ctrl-C ends the grading early and returns the results so far.
 
     >>> import zermelo as z
-    >>> found = z.grade("tictactoe", "perfect")
-    >>> found.total.positions, found.total.mistakes, found.unbeatable
+    >>> grade = z.grade("tictactoe", "perfect")
+    >>> grade.total.positions, grade.total.mistakes, grade.unbeatable
     (4520, 0, True)
     """
     rules = registry.game(game) if isinstance(game, str) else game
-    choices = Choices(rules, player, seed)
-    work = _Work(rules, choices, Limit(seconds=seconds), progress or (lambda _text: None))
-    found = work.found
+    policy = PlayerPolicy(rules, player, seed)
+    grader = _Grader(rules, policy, Limit(seconds=seconds), progress or (lambda _text: None))
+    result = grader.grade
     try:
-        work.judge(work.sets(positions))
-        if work.graph is not None or exhaustive:
-            found.trials = work.challenge()
-        if work.graph is not None:
-            found.vs_random = work.meet_random(work.graph)
+        grader.count_mistakes(grader.load_sets(positions))
+        if grader.graph is not None or exhaustive:
+            result.seat_checks = grader.check_seats()
+        if grader.graph is not None:
+            result.vs_random = grader.play_random_opponent(grader.graph)
     except KeyboardInterrupt:
-        found.notes.append("stopped: the figures are of what was done by then")
-    return found
+        result.notes.append("stopped early: the figures cover only what was done before")
+    return result
 
 
-class _Work:
-    """One call of `grade`."""
+class _Grader:
+    """The steps of one call of `grade`, with what they share."""
 
-    def __init__(self, game: Game, choices: Choices, limit: Limit, progress: Progress) -> None:
-        self.game, self.choices, self.limit, self.progress = game, choices, limit, progress
-        progress("all states, if they are few")
-        self.graph = Graph.of(game)
-        self._prover: Prover | None = None
-        self.found = Grade(game, choices.name)
+    def __init__(self, game: Game, policy: PlayerPolicy, limit: Limit, progress: Progress) -> None:
+        self.game, self.policy, self.limit, self.progress = game, policy, limit, progress
+        progress("exploring all states")
+        self.graph = GameGraph.build(game)
+        self._solver: SolverOracle | None = None
+        self.grade = Grade(game, policy.name)
         if self.graph is not None:
-            self.found.ceilings = (ceiling(self.graph, 0), ceiling(self.graph, 1))
+            self.grade.ceilings = (compute_ceiling(self.graph, 0), compute_ceiling(self.graph, 1))
 
     @property
-    def prover(self) -> Prover:
-        """The solver, made when first needed."""
-        if self._prover is None:
+    def solver(self) -> SolverOracle:
+        """The solver, created when first needed. Raise ZermeloError if the game is too large."""
+        if self._solver is None:
             if not isinstance(self.game, WordGame):
-                msg = f"{self.game.spec} is beyond the solver, so there is no truth to grade by"
+                msg = (
+                    f"cannot grade {self.game.spec}: the solver supports boards of at most 64 "
+                    "cells, so exact values are unknown"
+                )
                 raise ZermeloError(msg)
-            self._prover = Prover(self.game, self.limit)
-        return self._prover
+            self._solver = SolverOracle(self.game, self.limit)
+        return self._solver
 
-    @property
-    def truth(self) -> Truth:
-        """The graph of a small game, else the solver."""
-        return self.graph or self.prover
-
-    def sets(self, positions: str | Path | Iterable[Position] | None) -> dict[str, list[Graded]]:
-        """What to grade by, by name."""
+    def load_sets(
+        self, positions: str | Path | Iterable[Position] | None
+    ) -> dict[str, list[LabelledPosition]]:
+        """Return the sets of positions to grade on, by name."""
         if isinstance(positions, str | Path):
             return {Path(positions).stem: position_sets.read(Path(positions), self.game)}
         if positions is not None:
-            return {"given": [Graded(position) for position in positions]}
+            return {"given": [LabelledPosition(position) for position in positions]}
         if self.graph is not None:
-            return {"all": [Graded(Position(self.game, s, None)) for s in self.graph.running]}
-        return position_sets.shipped(self.game) or {"drawn": self._drawn()}
+            states = self.graph.nonterminal
+            return {"all": [LabelledPosition(Position(self.game, s, None)) for s in states]}
+        return position_sets.load_shipped(self.game) or {"sampled": self._generate()}
 
-    def _drawn(self) -> list[Graded]:
-        self.found.notes.append(
-            f"no set of positions is shipped for {self.game.spec}: {_DRAWN} were drawn, always "
-            "the same"
+    def _generate(self) -> list[LabelledPosition]:
+        self.grade.notes.append(
+            f"no position set is shipped for {self.game.spec}: {_SAMPLE_SIZE} positions were "
+            "generated with a fixed seed"
         )
 
-        def say(found: int, _looked: int) -> None:
-            self.progress(f"{found} of {_DRAWN} positions drawn")
+        def report(num_accepted: int, _num_examined: int) -> None:
+            self.progress(f"{num_accepted} of {_SAMPLE_SIZE} positions generated")
 
-        wanted = generate.Wanted(nodes=_DRAWN_NODES)
-        return generate.draw(self.game, _DRAWN, wanted=wanted, progress=say)
+        accept = generate.PositionFilter(max_nodes=_SAMPLE_NODES)
+        return generate.generate_positions(self.game, _SAMPLE_SIZE, accept=accept, progress=report)
 
-    def judge(self, by_name: dict[str, list[Graded]]) -> None:
-        """Every position once."""
-        number = sum(map(len, by_name.values()))
+    def count_mistakes(self, sets: dict[str, list[LabelledPosition]]) -> None:
+        """Grade the player's choice in every position."""
+        total = sum(map(len, sets.values()))
         done = 0
-        for name, some in by_name.items():
-            tally = self.found.sets[name] = Tally()
-            for graded in some:
-                self.progress(f"{done:,} of {number:,} positions")
-                self._judge(graded, tally)
+        for name, positions in sets.items():
+            result = self.grade.sets[name] = SetResult()
+            for position in positions:
+                self.progress(f"{done:,} of {total:,} positions")
+                self._grade_position(position, result)
                 done += 1
-        if self.found.total.unsolved:
-            self.found.notes.append(
-                f"{self.found.total.unsolved:,} positions were not solved within "
-                f"{self.limit.seconds:g} s each, and left out"
+        unsolved = self.grade.total.unsolved
+        if unsolved:
+            self.grade.notes.append(
+                f"{unsolved:,} {'position was' if unsolved == 1 else 'positions were'} left out: "
+                f"not solved within {self.limit.seconds:g} s each"
             )
 
-    def _judge(self, graded: Graded, tally: Tally) -> None:
-        state = graded.position.state
-        known = self.graph if self.graph and state in self.graph.children else self.prover
-        verdict = graded.verdict or known.judge(state)
-        if verdict is None:
-            tally.unsolved += 1
+    def _grade_position(self, labelled: LabelledPosition, result: SetResult) -> None:
+        state = labelled.position.state
+        in_graph = self.graph is not None and state in self.graph.children
+        oracle: Oracle = self.graph if self.graph and in_graph else self.solver
+        values = labelled.move_values or oracle.evaluate_moves(state)
+        if values is None:
+            result.unsolved += 1
             return
-        action = self.choices[state]
-        tally.positions += 1
-        tally.mistakes += verdict.is_mistake(action)
-        tally.decisions += verdict.can_err
-        tally.slow_wins += verdict.is_slow(action)
-        tally.wins += verdict.fastest is not None
+        action = self.policy[state]
+        result.positions += 1
+        result.mistakes += values.is_mistake(action)
+        result.decisions += values.allows_mistake
+        result.slow_wins += values.is_slow_win(action)
+        result.wins += values.fastest is not None
 
-    def challenge(self) -> tuple[Trial, Trial]:
-        """Every reply against the player, in both seats."""
-        self.progress("the value of the game")
-        value = self.truth.value(self.game.initial())
+    def check_seats(self) -> tuple[SeatCheck, SeatCheck]:
+        """Check in both seats whether the player is unbeatable."""
+        self.progress("solving the game")
+        oracle: Oracle = self.graph or self.solver
+        value = oracle.value(self.game.initial())
         if value is None:
             note = f"the value of {self.game.spec} was not proven within {self.limit.seconds:g} s"
-            self.found.notes.append(f"unbeatable: {note}")
-            return Trial(holds=None, note=note), Trial(holds=None, note=note)
-        prover = None if self.graph else self.prover
-        trials = [
-            unbeatable.challenge(
-                self.choices,
+            self.grade.notes.append(f"unbeatable: {note}")
+            return SeatCheck(unbeatable=None, note=note), SeatCheck(unbeatable=None, note=note)
+        checks = [
+            unbeatable.check_seat(
+                self.policy,
                 seat,
                 value if seat == self.game.player(self.game.initial()) else -value,
-                prover=prover,
+                oracle=None if self.graph else self.solver,
                 progress=self.progress,
             )
             for seat in (0, 1)
         ]
-        self.found.notes += [
-            f"unbeatable as {seat}: {trial.note}"
-            for seat, trial in zip(SEATS, trials, strict=True)
-            if trial.note
+        self.grade.notes += [
+            f"unbeatable as {seat}: {check.note}"
+            for seat, check in zip(SEATS, checks, strict=True)
+            if check.note
         ]
-        return trials[0], trials[1]
+        return checks[0], checks[1]
 
-    def meet_random(self, graph: Graph) -> tuple[Chances, Chances]:
-        """Exact chances in both seats."""
-        self.progress("chances against random")
+    def play_random_opponent(
+        self, graph: GameGraph
+    ) -> tuple[OutcomeProbabilities, OutcomeProbabilities]:
+        """Return the exact results against a random opponent in both seats."""
+        self.progress("results against random")
         return (
-            chances(graph, 0, lambda state: (self.choices[state],)),
-            chances(graph, 1, lambda state: (self.choices[state],)),
+            outcome_probabilities(graph, 0, lambda state: (self.policy[state],)),
+            outcome_probabilities(graph, 1, lambda state: (self.policy[state],)),
         )

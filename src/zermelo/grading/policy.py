@@ -1,7 +1,7 @@
-"""Choices: what a player does in every state, one answer each.
+"""The policy of a player: its action in every state, independent of the order of the questions.
 
-A player with dice is graded as it stands: its dice begin anew in every state, from a seed made of
-the grade's, the player and the state. So an answer does not depend on what was asked before.
+The random generator of a stochastic player is reseeded in every state, with a seed derived from
+the seed of the grade, the player and the state.
 """
 
 import hashlib
@@ -12,10 +12,10 @@ from zermelo.core.player import Player
 from zermelo.core.position import Position
 from zermelo.players import registry as roster
 
-_MOST_KEPT = 200_000  # answers; grading, unbeatable and chances ask for the same ones
+_MAX_CACHED = 200_000  # actions: several parts of a grade ask about the same states
 
 
-class Choices:
+class PlayerPolicy:
     """The actions of one player in one game, by state."""
 
     def __init__(self, game: Game, player: str | Player, seed: int = 0) -> None:
@@ -23,22 +23,22 @@ class Choices:
         self._spec = player if isinstance(player, str) else None
         self._player = roster.player(player) if isinstance(player, str) else player
         self.name = player if isinstance(player, str) else player.name
-        self._is_remade = self._spec is not None and _needs_remaking(self._spec, self._player)
-        self._known: dict[Any, int] = {}
+        self._needs_new_player = self._spec is not None and _lacks_reseed(self._spec, self._player)
+        self._cache: dict[Any, int] = {}
 
     def __getitem__(self, state: Any) -> int:
-        """The action in a state that is not over."""
-        action = self._known.get(state)
+        """Return the player's action in a non-terminal state."""
+        action = self._cache.get(state)
         if action is None:
-            action = self._ask(state)
-            if len(self._known) < _MOST_KEPT:
-                self._known[state] = action
+            action = self._choose(state)
+            if len(self._cache) < _MAX_CACHED:
+                self._cache[state] = action
         return action
 
-    def _ask(self, state: Any) -> int:
+    def _choose(self, state: Any) -> int:
         digest = hashlib.sha256(f"{self.seed} {self.name} {state!r}".encode()).digest()
         seed = int.from_bytes(digest[:6])
-        if self._is_remade:
+        if self._needs_new_player:
             assert self._spec is not None
             self._player = roster.player(roster.seeded(self._spec, seed))
         else:
@@ -47,7 +47,7 @@ class Choices:
         return position.parse(self._player.choose(position).move)
 
 
-def _needs_remaking(spec: str, player: Player) -> bool:
-    """Whether it has dice but cannot begin anew: then every state meets a new player."""
-    has_dice = roster.takes_seed(spec) or "seed=" in spec
-    return has_dice and type(player).reseed is Player.reseed
+def _lacks_reseed(spec: str, player: Player) -> bool:
+    """Return whether a stochastic player does not implement `reseed`."""
+    is_stochastic = roster.takes_seed(spec) or "seed=" in spec
+    return is_stochastic and type(player).reseed is Player.reseed

@@ -1,7 +1,7 @@
-"""Chances against a random opponent, exact: every reply weighed, nothing sampled.
+"""Exact results against a random opponent: every reply is weighed, nothing is sampled.
 
-A policy says which actions a player chooses among, each with the same chance: one for a player
-whose mind is made up, all of them for a random one.
+A policy gives the actions among which a player chooses with equal probability: one action for a
+deterministic player, all legal actions for a random one.
 """
 
 from collections.abc import Callable, Collection
@@ -9,36 +9,37 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from zermelo.grading.graph import Graph
+from zermelo.grading.graph import GameGraph
 
-Policy = Callable[[Any], Collection[int]]  #: a state that is not over → some of its actions
+Policy = Callable[[Any], Collection[int]]  #: non-terminal state → some of its actions
 
 
 @dataclass(frozen=True)
-class Chances:
-    """How often a player wins, draws and loses."""
+class OutcomeProbabilities:
+    """The probabilities that a player wins, draws and loses."""
 
     win: Fraction
     draw: Fraction
     loss: Fraction
 
     def to_json(self) -> dict[str, float]:
-        """As numbers."""
+        """Return them as floats."""
         return {"win": float(self.win), "draw": float(self.draw), "loss": float(self.loss)}
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The most that any player can win against a random one: at all, and without a risk.
+    """The highest probability with which any player can beat a random opponent.
 
-    Without a risk: never, whatever the replies, less than the game's value gives that player.
+    `win_never_losing` is the highest for a player that, whatever the replies, never gets less than
+    the value of the game for its seat.
     """
 
     win: Fraction
     win_never_losing: Fraction
 
     def to_json(self) -> dict[str, Any]:
-        """As numbers and as fractions."""
+        """Return them as floats and as fractions."""
         return {
             "win": float(self.win),
             "win_never_losing": float(self.win_never_losing),
@@ -46,76 +47,83 @@ class Ceiling:
         }
 
 
-def chances(graph: Graph, seat: int, policy: Policy, start: Any = None) -> Chances:
-    """Those of a player in a seat against a random opponent; from the beginning, or a state.
+def outcome_probabilities(
+    graph: GameGraph, seat: int, policy: Policy, start: Any = None
+) -> OutcomeProbabilities:
+    """Return the results of a policy in a seat against a random opponent.
+
+    Games begin in the state `start`, by default the initial state.
 
     >>> import zermelo as z
-    >>> graph = Graph.of(z.game("tictactoe"))
-    >>> both_random = chances(graph, 0, graph.children.__getitem__)
+    >>> graph = GameGraph.build(z.game("tictactoe"))
+    >>> both_random = outcome_probabilities(graph, 0, graph.children.__getitem__)
     >>> both_random.win, f"{float(both_random.win):.2%}"
     (Fraction(737, 1260), '58.49%')
     """
     start = graph.game.initial() if start is None else start
-    followed = _followed(graph, seat, policy, start)
-    found: dict[Any, Chances] = {}
-    for state in graph.children:  # what a state leads to comes before it
-        if state in followed:
-            after = [found[child] for child in followed[state]]
-            found[state] = _mean(after) if after else _ended(graph, seat, state)
-    return found[start]
+    reachable = _reachable(graph, seat, policy, start)
+    results: dict[Any, OutcomeProbabilities] = {}
+    for state in graph.children:  # successors come first
+        if state in reachable:
+            after = [results[child] for child in reachable[state]]
+            results[state] = _mean(after) if after else _terminal(graph, seat, state)
+    return results[start]
 
 
-def _followed(graph: Graph, seat: int, policy: Policy, start: Any) -> dict[Any, list[Any]]:
-    """The states that such play can reach, and where each leads."""
-    followed: dict[Any, list[Any]] = {}
-    waiting = [start]
-    while waiting:
-        state = waiting.pop()
-        if state in followed:
+def _reachable(graph: GameGraph, seat: int, policy: Policy, start: Any) -> dict[Any, list[Any]]:
+    """Return the states that this policy and a random opponent can reach, with successors."""
+    reachable: dict[Any, list[Any]] = {}
+    frontier = [start]
+    while frontier:
+        state = frontier.pop()
+        if state in reachable:
             continue
-        after = graph.children[state]
-        own = after and graph.game.player(state) == seat
-        followed[state] = [after[action] for action in (policy(state) if own else after)]
-        waiting += followed[state]
-    return followed
+        successors = graph.children[state]
+        own = successors and graph.game.player(state) == seat
+        reachable[state] = [successors[action] for action in (policy(state) if own else successors)]
+        frontier += reachable[state]
+    return reachable
 
 
-def _mean(after: list[Chances]) -> Chances:
-    return Chances(
-        sum((c.win for c in after), Fraction(0)) / len(after),
-        sum((c.draw for c in after), Fraction(0)) / len(after),
-        sum((c.loss for c in after), Fraction(0)) / len(after),
+def _mean(results: list[OutcomeProbabilities]) -> OutcomeProbabilities:
+    return OutcomeProbabilities(
+        sum((r.win for r in results), Fraction(0)) / len(results),
+        sum((r.draw for r in results), Fraction(0)) / len(results),
+        sum((r.loss for r in results), Fraction(0)) / len(results),
     )
 
 
-def _ended(graph: Graph, seat: int, state: Any) -> Chances:
+def _terminal(graph: GameGraph, seat: int, state: Any) -> OutcomeProbabilities:
     value = graph.value_for(seat, state)
-    return Chances(Fraction(value > 0), Fraction(value == 0), Fraction(value < 0))
+    return OutcomeProbabilities(Fraction(value > 0), Fraction(value == 0), Fraction(value < 0))
 
 
-def ceiling(graph: Graph, seat: int, start: Any = None) -> Ceiling:
-    """The best that a seat can do against a random opponent; from the beginning, or a state."""
+def compute_ceiling(graph: GameGraph, seat: int, start: Any = None) -> Ceiling:
+    """Return the best possible results of a seat against a random opponent."""
     start = graph.game.initial() if start is None else start
-    due = graph.value_for(seat, start)
+    game_value = graph.value_for(seat, start)
 
     def is_safe(child: Any) -> bool:
-        return graph.value_for(seat, child) >= due
+        return graph.value_for(seat, child) >= game_value
 
     return Ceiling(
-        _best_win(graph, seat, start, lambda _child: True), _best_win(graph, seat, start, is_safe)
+        _max_win(graph, seat, start, lambda _child: True), _max_win(graph, seat, start, is_safe)
     )
 
 
-def _best_win(graph: Graph, seat: int, start: Any, is_allowed: Callable[[Any], bool]) -> Fraction:
-    """With moves only to states that are allowed, wherever there is one."""
-    won: dict[Any, Fraction] = {}
-    for state, after in graph.children.items():
-        if not after:
-            won[state] = Fraction(graph.value_for(seat, state) > 0)
+def _max_win(
+    graph: GameGraph, seat: int, start: Any, is_allowed: Callable[[Any], bool]
+) -> Fraction:
+    """Return the highest win probability of a seat that only moves to allowed states."""
+    win: dict[Any, Fraction] = {}
+    for state, successors in graph.children.items():
+        if not successors:
+            win[state] = Fraction(graph.value_for(seat, state) > 0)
         elif graph.game.player(state) == seat:
-            # Where none is allowed no allowed move has led: what stands there is never used.
-            allowed = [child for child in after.values() if is_allowed(child)]
-            won[state] = max(won[child] for child in allowed or after.values())
+            # Allowed moves never reach a state without one, so its entry is never used.
+            allowed = [child for child in successors.values() if is_allowed(child)]
+            win[state] = max(win[child] for child in allowed or successors.values())
         else:
-            won[state] = sum((won[child] for child in after.values()), Fraction(0)) / len(after)
-    return won[start]
+            total = sum((win[child] for child in successors.values()), Fraction(0))
+            win[state] = total / len(successors)
+    return win[start]

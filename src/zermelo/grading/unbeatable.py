@@ -1,8 +1,8 @@
-"""Unbeatable: whether any line of play gets the better of a player.
+"""Check whether a player is unbeatable, by trying every line of play against it.
 
-In a seat the player makes its own move and the opponent every one, ply by ply with transpositions
-merged, until nothing is left to look at. The player must never get less than the game's value
-gives that seat: in a drawn game it must not lose, and who can force a win must win.
+The player makes its own moves in one seat and the opponent makes every legal move, ply by ply with
+transpositions merged. The player must never get less than the value of the game for that seat: it
+must not lose a drawn game, and it must win a won one.
 """
 
 from array import array
@@ -11,116 +11,127 @@ from dataclasses import dataclass
 from typing import Any
 
 from zermelo.core.game import Game, WordGame
-from zermelo.grading.choices import Choices
-from zermelo.grading.oracle import Prover
+from zermelo.grading.oracle import SolverOracle
+from zermelo.grading.policy import PlayerPolicy
 
 MAX_POSITIONS = 5_000_000
-_PROBE_NODES = 20_000  # for finding a mistake long before the board shows it
+_PROBE_NODES = 20_000  # per position, to detect a mistake long before the game is over
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Trial:
-    """How a seat fared: `holds` is None where that was not decided, and `note` says why."""
+class SeatCheck:
+    """Whether a player is unbeatable in one seat; None if undecided, with the reason in `note`."""
 
-    holds: bool | None
-    line: tuple[int, ...] | None = None  #: a whole game that it loses, or fails to win
+    unbeatable: bool | None
+    refutation: tuple[int, ...] | None = None  #: a whole game that it loses, or fails to win
     positions: int = 0
     note: str = ""
 
 
-def challenge(
-    choices: Choices,
+def check_seat(
+    policy: PlayerPolicy,
     seat: int,
     value: int,
     *,
-    prover: Prover | None = None,
+    oracle: SolverOracle | None = None,
     max_positions: int = MAX_POSITIONS,
     progress: Progress | None = None,
-) -> Trial:
-    """Try every line against a player in a seat whose game is worth `value`.
+) -> SeatCheck:
+    """Try every line against a player in a seat for which the game has this value.
 
-    Without a prover the line found is as short as any. With one, a mistake that it proves ends
-    the search, and the line goes on with best play against the player's own moves.
+    Without an oracle the refutation is a shortest one. With an oracle the search ends at the first
+    proven mistake, and the refutation continues with best play against the player's own moves.
     """
     if value < 0:
-        return Trial(holds=True)  # there is nothing to lose
-    return _Challenge(choices, seat, value, prover, max_positions, progress).run()
+        return SeatCheck(unbeatable=True)  # a lost seat has nothing to lose
+    return _RefutationSearch(policy, seat, value, oracle, max_positions, progress).run()
 
 
-class _Challenge:
-    """One search. Of a position it keeps how it was reached, and its state for a ply."""
+class _RefutationSearch:
+    """One breadth-first search: states are kept for one ply, the moves leading to them for all."""
 
     def __init__(
         self,
-        choices: Choices,
+        policy: PlayerPolicy,
         seat: int,
         value: int,
-        prover: Prover | None,
+        oracle: SolverOracle | None,
         max_positions: int,
         progress: Progress | None,
     ) -> None:
-        self.choices, self.seat, self.value = choices, seat, value
-        self.game: Game = choices.game
-        self.prover, self.max_positions, self.progress = prover, max_positions, progress
+        self.policy, self.seat, self.value = policy, seat, value
+        self.game: Game = policy.game
+        self.oracle, self.max_positions, self.progress = oracle, max_positions, progress
         self.is_layered = isinstance(self.game, WordGame) and self.game.layered
+        # By number of a position: the position before it and the action between the two.
         self.parents, self.actions = array("i", [-1]), array("i", [-1])
 
-    def run(self) -> Trial:
+    def run(self) -> SeatCheck:
         layer, first = [self.game.initial()], 0  # states, and the number of the first of them
         seen = set(layer)
         while layer:
-            following: list[Any] = []
-            beyond = first + len(layer)
+            next_layer: list[Any] = []
+            next_first = first + len(layer)
             if self.is_layered:
-                seen = set()  # no state comes back at another ply
+                seen = set()  # no state recurs at another ply
             for number, state in enumerate(layer, first):
-                own = self.game.player(state) == self.seat
-                for action in [self.choices[state]] if own else self.game.actions(state):
-                    child = self.game.play(state, action)
-                    over, value = self.game.result(child)
-                    if over and self._for_seat(child, value) < self.value:
-                        return self._beaten([*self._line(number), action])
-                    if over or child in seen:
-                        continue
-                    seen.add(child)
-                    following.append(child)
-                    self.parents.append(number)
-                    self.actions.append(action)
-                    more = self._proven(child) if own else None
-                    if more is not None:
-                        return self._beaten(more)
+                refutation = self._expand(number, state, seen, next_layer)
+                if refutation is not None:
+                    return SeatCheck(
+                        unbeatable=False,
+                        refutation=tuple(refutation),
+                        positions=len(self.parents),
+                    )
                 if len(self.parents) > self.max_positions:
                     note = f"more than {self.max_positions:,} positions against every reply"
-                    return Trial(holds=None, positions=len(self.parents), note=note)
+                    return SeatCheck(unbeatable=None, positions=len(self.parents), note=note)
                 if self.progress:
                     self.progress(f"{len(self.parents):,} positions against every reply")
-            layer, first = following, beyond
-        return Trial(holds=True, positions=len(self.parents))
+            layer, first = next_layer, next_first
+        return SeatCheck(unbeatable=True, positions=len(self.parents))
 
-    def _beaten(self, line: list[int]) -> Trial:
-        return Trial(holds=False, line=tuple(line), positions=len(self.parents))
+    def _expand(
+        self, number: int, state: Any, seen: set[Any], next_layer: list[Any]
+    ) -> list[int] | None:
+        """Add the successors of a state to the next layer; return a refutation if one is found."""
+        own = self.game.player(state) == self.seat
+        for action in [self.policy[state]] if own else self.game.actions(state):
+            child = self.game.play(state, action)
+            over, value = self.game.result(child)
+            if over and self._for_seat(child, value) < self.value:
+                return [*self._path(number), action]
+            if over or child in seen:
+                continue
+            seen.add(child)
+            next_layer.append(child)
+            self.parents.append(number)
+            self.actions.append(action)
+            refutation = self._refute(child) if own else None
+            if refutation is not None:
+                return refutation
+        return None
 
     def _for_seat(self, state: Any, value: int) -> int:
         return value if self.game.player(state) == self.seat else -value
 
-    def _line(self, at: int) -> list[int]:
-        """The actions that lead to a position."""
+    def _path(self, number: int) -> list[int]:
+        """Return the actions that lead to a position."""
         actions: list[int] = []
-        while at > 0:
-            actions.append(self.actions[at])
-            at = self.parents[at]
+        while number > 0:
+            actions.append(self.actions[number])
+            number = self.parents[number]
         return actions[::-1]
 
-    def _proven(self, state: Any) -> list[int] | None:
-        """A whole game by way of the last position kept, if it is proven to be a mistake."""
-        if self.prover is None or not self.prover.beats(state, -self.value, _PROBE_NODES):
+    def _refute(self, state: Any) -> list[int] | None:
+        """Return a whole game through the last position added, if its move is a proven mistake."""
+        if self.oracle is None or not self.oracle.exceeds(state, -self.value, _PROBE_NODES):
             return None
-        line = self._line(len(self.parents) - 1)
+        line = self._path(len(self.parents) - 1)
         while not self.game.result(state)[0]:
             own = self.game.player(state) == self.seat
-            action = self.choices[state] if own else self.prover.reply(state)
+            action = self.policy[state] if own else self.oracle.best_action(state)
             if action is None:
                 return None
             line.append(action)

@@ -1,7 +1,7 @@
-"""Supervised: a network told what every move is worth. Not learning to play, but its upper bound.
+"""Supervised learning of exact values: not learning by play, but the upper bound for it.
 
-The labels are exact, from all states of a small game: a transition whose return is the move's value
-and behind which nothing counts. So the learner, its loss and its network are those of `dqn`.
+The labels come from all states of a small game. Each is a transition whose return is the exact
+value of the move and whose factor is 0, so learner, loss and network are those of `learner.py`.
 """
 
 from collections.abc import Iterator
@@ -11,73 +11,77 @@ import numpy as np
 
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
-from zermelo.grading.graph import Graph
+from zermelo.grading.graph import GameGraph
 from zermelo.learn.batch.replay import Batch, Transitions
-from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.dqn import learner as dqn
-from zermelo.learn.dqn.trainer import learner_arrays, learner_for, load_learner
-from zermelo.learn.networks.q_network import exported
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.reports import TrainingReport
+from zermelo.learn.dqn.trainer import create_learner, learner_to_arrays, load_learner
+from zermelo.learn.networks.q_network import export_q_network
+from zermelo.learn.networks.weights_file import Arrays
 
 
-class Supervised:
-    """A network and its labels."""
+class SupervisedTrainer:
+    """Trains a Q network on the exact values of all moves."""
 
-    def __init__(
-        self, recipe: Recipe, game: WordGame, rng: np.random.Generator, device: str = "cpu"
-    ) -> None:
-        self.learner = learner_for(recipe, game, device)
-        self.many, self.rng, self.labels = self.learner.many, rng, labels(game)
+    def __init__(self, recipe: Recipe, game: WordGame, seed: int, device: str = "cpu") -> None:
+        self.rng = np.random.default_rng(seed)
+        self.learner = create_learner(recipe, game, device)
+        self.game_batch, self.labels = self.learner.game_batch, exact_labels(game)
 
     @property
     def updates(self) -> int:
-        """How many are done."""
+        """The number of updates so far."""
         return self.learner.updates
 
-    def steps(self) -> Iterator[dqn.Report]:
-        """A batch of labels each."""
-        settings = self.learner.settings
-        weights = np.ones(settings.batch, np.float32)
-        while self.updates < settings.updates:
-            rate = settings.rate(self.updates / settings.updates)
-            places = self.rng.integers(0, len(self.labels.actions), settings.batch)
-            drawn = Transitions(*(column[places] for column in self.labels))
-            loss, _, _ = self.learner.learn(Batch(drawn, places, weights), rate)
-            yield dqn.Report(self.updates, loss, float(drawn.returns.mean()), 0.0, rate, [])
+    def steps(self) -> Iterator[TrainingReport]:
+        """Learn a batch of labels with each update until the last, with a report after each."""
+        config = self.learner.config
+        weights = np.ones(config.batch, np.float32)
+        while self.updates < config.updates:
+            rate = config.rate(self.updates / config.updates)
+            rows = self.rng.integers(0, len(self.labels.actions), config.batch)
+            transitions = Transitions(*(column[rows] for column in self.labels))
+            loss, _, _ = self.learner.update(Batch(transitions, rows, weights), rate)
+            yield TrainingReport(self.updates, loss, 0.0, rate, [])
 
     def close(self) -> None:
-        """Nobody plays for it."""
+        """Do nothing: there are no actors to stop."""
 
-    def values(self, states: Any) -> Any:
-        """By the average of the weights."""
-        return self.learner.values(states, self.learner.average)
+    def values(self, states: np.ndarray) -> np.ndarray:
+        """Return the Q values of states, [state, action], by the average of the weights."""
+        return self.learner.values(states, self.learner.average_net)
 
-    def exported(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The same weights."""
-        return exported(self.learner.average), self.learner.net.shape.to_json()
+    def export(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return the average of the weights for play, and the shape of the network."""
+        return export_q_network(self.learner.average_net), self.learner.net.shape.to_json()
 
-    def to_arrays(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The labels are made anew."""
-        about = {"updates": self.updates, "dice": self.rng.bit_generator.state}
-        return {k: np.ascontiguousarray(a) for k, a in learner_arrays(self.learner).items()}, about
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return everything that the rest of the training depends on, except the labels."""
+        arrays = learner_to_arrays(self.learner)
+        metadata = {"updates": self.updates, "dice": self.rng.bit_generator.state}
+        return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata
 
-    def load_arrays(self, arrays: dict[str, Any], about: dict[str, Any]) -> None:
-        """As it was."""
-        load_learner(self.learner, arrays, int(about["updates"]))
-        self.rng.bit_generator.state = about["dice"]
+    def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
+        """Restore what `to_arrays` returned."""
+        load_learner(self.learner, arrays, int(metadata["updates"]))
+        self.rng.bit_generator.state = metadata["dice"]
 
 
-def labels(game: WordGame) -> Transitions:
-    """Every move of every state that is not over, with its exact value."""
-    graph = Graph.of(game)
+def exact_labels(game: WordGame) -> Transitions:
+    """Return every move of every nonterminal state, with its exact value as the return.
+
+    Raise BadSpec if the game has too many states to enumerate.
+    """
+    graph = GameGraph.build(game)
     if graph is None:
         msg = f"{game.spec} has too many states: labels are for small games"
         raise BadSpec(msg)
-    rows = [
+    labels = [
         (state, action, value)
-        for state in graph.running
-        for action, value in graph.judge(state).values.items()
+        for state in graph.nonterminal
+        for action, value in graph.evaluate_moves(state).by_action.items()
     ]
-    states, actions, values = (list(column) for column in zip(*rows, strict=True))
-    here = np.array(states, np.uint64)
-    nothing = np.zeros(len(rows), np.float32)
-    return Transitions(here, np.array(actions), np.array(values, np.float32), nothing, here)
+    states, actions, values = (list(column) for column in zip(*labels, strict=True))
+    words = np.array(states, np.uint64)
+    factors = np.zeros(len(labels), np.float32)
+    return Transitions(words, np.array(actions), np.array(values, np.float32), factors, words)
