@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from zermelo.records import Record
     from zermelo.search.count import count
     from zermelo.search.explain.analysis import analyze
+    from zermelo.search.explain.puzzles import Puzzle, puzzle
+    from zermelo.search.explain.review import ReviewedMove, review
     from zermelo.search.solver.solution import Solution, solve
 
 __version__ = "0.1.0"
@@ -61,6 +63,8 @@ _HOMES = {
     "zermelo.records": ("Record",),
     "zermelo.players.registry": ("player",),
     "zermelo.search.explain.analysis": ("analyze",),
+    "zermelo.search.explain.puzzles": ("Puzzle", "puzzle"),
+    "zermelo.search.explain.review": ("ReviewedMove", "review"),
     "zermelo.search.count": ("count",),
     "zermelo.search.solver.solution": ("Solution", "solve"),
     "zermelo.core.bitboard": ("Word",),
@@ -68,8 +72,8 @@ _HOMES = {
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - words first, then errors
     "Analysis", "Candidate", "Game", "Grade", "Limit", "Match", "Outcome", "Player", "Position",
-    "Reason", "Record", "Solution", "Word", "WordGame", "analyze", "count", "game",
-    "grade", "match", "player", "solve", "tournament", "train",
+    "Puzzle", "Reason", "Record", "ReviewedMove", "Solution", "Word", "WordGame", "analyze",
+    "count", "game", "grade", "match", "player", "puzzle", "review", "solve", "tournament", "train",
     "BadBoard", "BadMove", "BadRecord", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
 ]  # fmt: skip
 

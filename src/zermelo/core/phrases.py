@@ -20,3 +20,17 @@ def word_for(
         return {"win": "wins", "draw": "draw", "loss": "loses"}[value]
     number = estimate or 0.0
     return next((word for above, word in _WORDS if number > above), "losing")
+
+
+def describe_value(
+    value: str | None, estimate: float | None, plies: int | None = None, diff: int | None = None
+) -> str:
+    """Return `word_for` with the distance to the end, or in Reversi the margin, where known.
+
+    >>> describe_value("win", None, plies=5), describe_value("loss", None, diff=-12)
+    ('wins in 5', 'loses by 12')
+    """
+    word = word_for(value, estimate)
+    if diff:
+        return f"{word} by {abs(diff)}"
+    return f"{word} in {plies}" if plies else word

@@ -38,6 +38,10 @@ class Reason:
     text: str
     line: tuple[str, ...] = ()
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields that scripts get."""
+        return {"kind": self.kind, "text": self.text, "line": list(self.line)}
+
 
 @dataclass(frozen=True)
 class Candidate:

@@ -36,6 +36,11 @@ class Match:
         """Where the game stands."""
         return self._positions[-1]
 
+    @property
+    def positions(self) -> list[Position]:
+        """Every position so far, from the start to the current one."""
+        return list(self._positions)
+
     def at(self, ply: int) -> Position:
         """The position after so many moves, at most those played."""
         return self._positions[ply]

@@ -28,7 +28,7 @@ from zermelo.matches.match import Match
 from zermelo.players import registry as roster
 from zermelo.records import Record
 from zermelo.search.explain import puzzles
-from zermelo.search.explain.review import review
+from zermelo.search.explain.review import iter_review
 from zermelo.store import Changed, Row, Store
 from zermelo.studio import ai_move, schemas, views
 from zermelo.studio.events import streamed
@@ -221,7 +221,8 @@ def create_app(  # noqa: PLR0915 - a route each
 
         def thoughts(limit: Limit) -> Iterator[dict[str, Any]]:
             with thinkers.player(ANALYST, positions[0].game.spec) as analyst:
-                yield from review(analyst, positions, limit)
+                for move in iter_review(positions, limit, analyst=analyst):
+                    yield move.to_json()
 
         return await streamed(thinkers.stream(thoughts, Limit(seconds)), "ply")
 
@@ -232,18 +233,9 @@ def create_app(  # noqa: PLR0915 - a route each
         seed: Annotated[int, Query(ge=0, le=10**9)] = 1,
     ) -> dict[str, Any]:
         """A win in so many plies, by one first move only."""
-        if plies not in puzzles.PLIES:
-            raise HTTPException(422, "plies is even: a win takes 3, 5, 7 or 9")
         rules = _game(game)
-        found = await thinkers.run(lambda: puzzles.make(rules, plies, seed, max_seconds))
-        return {
-            "game": rules.spec,
-            "moves": found.position.moves,
-            "to_move": found.position.player,
-            "plies": plies,
-            "seed": seed,
-            "position": views.position_view(found.position),
-        }
+        found = await thinkers.run(lambda: puzzles.puzzle(rules, plies, seed, seconds=max_seconds))
+        return found.to_json() | {"position": views.position_view(found.position)}
 
     @app.get("/api/v1/formats")
     async def formats(game: GameQuery) -> list[dict[str, str]]:

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from zermelo.core.notation import Grid
-from zermelo.core.phrases import word_for
+from zermelo.core.phrases import describe_value
 from zermelo.core.player import Analysis
 from zermelo.core.position import Position
 from zermelo.matches.match import Match
@@ -103,12 +103,7 @@ def analysis_view(position: Position, found: Analysis) -> dict[str, Any]:
     """What `zermelo analyze` prints, a hybrid's `parts` included, with words."""
     view = analysis.to_json(position, found, position.game.spec)
     for part in (view, *view["candidates"]):
-        part["words"] = _words(part)
+        part["words"] = describe_value(
+            part["value"], part["estimate"], part["plies"], part.get("diff")
+        )
     return view
-
-
-def _words(part: dict[str, Any]) -> str:
-    word = word_for(part["value"], part["estimate"])
-    if part.get("diff"):
-        return f"{word} by {abs(part['diff'])}"
-    return f"{word} in {part['plies']}" if part["plies"] else word

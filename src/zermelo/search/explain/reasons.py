@@ -161,7 +161,7 @@ class Facts:
 
     def _place(self, state: Any, action: int) -> str:
         """The cell that an action fills, where that is how moves are told; else the move."""
-        if getattr(self.game, "gravity", False):
+        if self.game.gravity:
             return f"column {self.game.to_text(action)}"
         cell = self.game.last_cell(self.game.play(state, action), action)
         grid = self.game.grid

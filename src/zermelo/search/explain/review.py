@@ -1,74 +1,143 @@
-"""Review: a game move by move, with what was better, and why."""
+"""Review: a finished or unfinished game, move by move, with its mistakes and what was better."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
-from zermelo.core.player import Analysis, Candidate, Limit, Player
+from zermelo.core.phrases import describe_value
+from zermelo.core.player import Analysis, Candidate, Limit, Player, Reason
 from zermelo.core.position import Position
-from zermelo.studio.views import analysis_view
+from zermelo.search.explain.analysis import Analyst
 
-_SLIP = 0.5  # of an estimate
+SECONDS = 10.0  #: for a whole game, where the caller sets no limit
+_MIN_SHARE, _MAX_SHARE = 0.05, 2.0  # seconds for one position
+_SLIP = 0.5  # the loss of estimated value from which an unproven move is called a slip
 
 
-def review(analyst: Player, positions: list[Position], limit: Limit) -> Iterator[dict[str, Any]]:
-    """A record for the start and for every move: who stands how, and whether it was a mistake."""
-    assert limit.seconds is not None
-    assert limit.stop is not None
-    share = min(2.0, max(0.05, limit.seconds / max(1, len(positions))))
+class PlayedGame(Protocol):
+    """Anything that keeps the positions of a game, such as a `Match`."""
+
+    @property
+    def positions(self) -> Sequence[Position]:
+        """The positions from the start to the last move."""
+
+
+@dataclass(frozen=True)
+class ReviewedMove:
+    """One move of a reviewed game, or its start, for which `move` and `player` are None."""
+
+    ply: int
+    move: str | None
+    player: int | None
+    estimate: float  #: the value after the move, from -1 to 1 for the first player
+    exact: bool  #: whether that value is proven
+    description: str  #: the value in words, for the player who moved
+    mistake: str | None = None  #: "mistake" (proven), "slip" (by estimate) or None
+    better: Candidate | None = None  #: after a mistake or slip, the best move
+    reasons: tuple[Reason, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields that scripts and the studio's clients get."""
+        better = self.better and {
+            "move": self.better.move,
+            "words": _describe(self.better),
+            "reasons": [reason.to_json() for reason in self.better.reasons],
+        }
+        return {
+            "ply": self.ply,
+            "move": self.move,
+            "player": self.player,
+            "estimate": self.estimate,
+            "exact": self.exact,
+            "mistake": self.mistake,
+            "better": better,
+            "words": self.description,
+            "reasons": [reason.to_json() for reason in self.reasons],
+        }
+
+
+def review(
+    game: PlayedGame | Sequence[Position],
+    limit: Limit | None = None,
+    *,
+    analyst: Player | None = None,
+) -> list[ReviewedMove]:
+    """Return a review of the start and of every move of a game.
+
+    The game is a match or the list of its positions. The limit's seconds are for the whole game;
+    the limit's nodes are for each position.
+
+    >>> import zermelo as z
+    >>> moves = review(z.match("tictactoe", "b2 b1 b3 a1"))
+    >>> [(m.move, m.mistake, m.better.move) for m in moves if m.better]
+    [('b1', 'mistake', 'a1'), ('b3', 'mistake', 'a1')]
+    """
+    return list(iter_review(game, limit, analyst=analyst))
+
+
+def iter_review(
+    game: PlayedGame | Sequence[Position],
+    limit: Limit | None = None,
+    *,
+    analyst: Player | None = None,
+) -> Iterator[ReviewedMove]:
+    """Yield the records of `review` as they become available."""
+    positions = game if isinstance(game, Sequence) else game.positions
+    limit, analyst = limit or Limit(), analyst or Analyst()
+    if limit.seconds is not None or limit.nodes is None:
+        share = (limit.seconds or SECONDS) / max(1, len(positions))
+        limit = replace(limit, seconds=min(_MAX_SHARE, max(_MIN_SHARE, share)))
     for ply, position in enumerate(positions):
-        if limit.stop.is_set():
+        if limit.stop is not None and limit.stop.is_set():
             return
         if position.is_over:
             break
-        found = analyst.choose(position, replace(limit, seconds=share))
+        analysis = analyst.choose(position, limit)
         if ply == 0:
-            yield _start(position, found)
+            yield _review_start(position, analysis)
         if ply + 1 < len(positions):
-            yield _move(position, found, positions[ply + 1], ply + 1)
+            yield _review_move(position, analysis, positions[ply + 1], ply + 1)
 
 
-def _start(position: Position, found: Analysis) -> dict[str, Any]:
-    view = analysis_view(position, found)
-    return {
-        "ply": 0,
-        "move": None,
-        "player": None,
-        "estimate": _for_first(position, found.worth),
-        "exact": found.exact,
-        "mistake": None,
-        "better": None,
-        "words": view["words"],
-        "reasons": [],
-    }
+def _review_start(position: Position, analysis: Analysis) -> ReviewedMove:
+    return ReviewedMove(
+        ply=0,
+        move=None,
+        player=None,
+        estimate=_for_first(position, analysis.worth),
+        exact=analysis.exact,
+        description=_describe(analysis),
+    )
 
 
-def _move(position: Position, found: Analysis, after: Position, ply: int) -> dict[str, Any]:
-    moves = after.moves or []
-    by_move = {c.move: c for c in found.candidates}
-    played, best = by_move[moves[ply - 1]], found.candidates[0]
-    views = {c["move"]: c for c in analysis_view(position, found)["candidates"]}
-    fault = _fault(played, best)
-    better = views[best.move]
-    return {
-        "ply": ply,
-        "move": played.move,
-        "player": position.player,
-        "estimate": _for_first(position, played.worth),
-        "exact": played.exact,
-        "mistake": fault,
-        "better": {k: better[k] for k in ("move", "words", "reasons")} if fault else None,
-        "words": views[played.move]["words"],
-        "reasons": views[played.move]["reasons"],
-    }
+def _review_move(position: Position, analysis: Analysis, after: Position, ply: int) -> ReviewedMove:
+    assert after.last is not None
+    move, best = position.game.to_text(after.last), analysis.candidates[0]
+    candidate = next(c for c in analysis.candidates if c.move == move)
+    mistake = _classify(candidate, best)
+    return ReviewedMove(
+        ply=ply,
+        move=move,
+        player=position.player,
+        estimate=_for_first(position, candidate.worth),
+        exact=candidate.exact,
+        description=_describe(candidate),
+        mistake=mistake,
+        better=best if mistake else None,
+        reasons=candidate.reasons,
+    )
 
 
-def _fault(played: Candidate, best: Candidate) -> str | None:
-    """A mistake is proven, whatever the other moves may be worth; a slip is clear by estimate."""
-    if played.exact and best.exact:
-        return "mistake" if played.worth < best.worth else None
-    return "slip" if played.worth < best.worth - _SLIP else None
+def _classify(candidate: Candidate, best: Candidate) -> str | None:
+    """Return "mistake" for a proven loss of value, "slip" for a clear loss by estimate."""
+    if candidate.exact and best.exact:
+        return "mistake" if candidate.worth < best.worth else None
+    return "slip" if candidate.worth < best.worth - _SLIP else None
 
 
-def _for_first(position: Position, worth: float) -> float:
-    return worth if position.player == 0 else -worth
+def _for_first(position: Position, value: float) -> float:
+    return value if position.player == 0 else -value
+
+
+def _describe(record: Analysis | Candidate) -> str:
+    return describe_value(record.value, record.estimate, record.plies, record.diff)

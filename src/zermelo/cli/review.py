@@ -1,0 +1,82 @@
+"""Commands for learning from games: review one, or get a puzzle to solve."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from zermelo.cli import options
+
+if TYPE_CHECKING:
+    from zermelo.search.explain.review import ReviewedMove
+
+
+@click.command()
+@click.argument("game")
+@click.option("--moves", required=True, help='The moves of the game, from the start: "b2 a1"')
+@click.option(
+    "--seconds", type=options.Seconds(), default=10.0, show_default=True, help="Time for all moves."
+)
+@options.json_option
+def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
+    """Review a game of GAME: the value after every move, the mistakes, and what was better.
+
+    With --json the answer is a list with an object for the start and for every move.
+    """
+    from zermelo.core.player import Limit
+    from zermelo.matches.match import Match
+    from zermelo.search.explain.review import iter_review
+
+    match = Match(game, moves)
+    records = []
+    with options.progress(f"reviewing {game}") as progress:
+        for record in iter_review(match, Limit(seconds=seconds)):
+            records.append(record)
+            progress(f"move {record.ply} of {len(match.moves)}")
+    if as_json:
+        options.print_json([record.to_json() for record in records])
+        return
+    for record in records:
+        click.echo(_to_text(record, match.game.symbols))
+    mistakes = sum(record.mistake is not None for record in records)
+    click.echo(f"{mistakes} mistake{'' if mistakes == 1 else 's'}; {match.verdict}")
+
+
+def _to_text(record: "ReviewedMove", symbols: str) -> str:
+    certainty = "proven" if record.exact else "estimate"
+    if record.player is None:
+        return f"  0.        {symbols[0]} {record.description} ({certainty})"
+    mover = symbols[record.player]
+    text = f"{record.ply:>3}. {mover} {record.move:4} {mover} {record.description} ({certainty})"
+    if record.better is not None:
+        reasons = "; ".join(reason.text for reason in record.better.reasons)
+        text += f" - {record.mistake}: better {record.better.move}"
+        text += f", which {reasons}" if reasons else ""
+    return text
+
+
+@click.command()
+@click.argument("game")
+@click.option("--plies", type=int, default=3, show_default=True, help="Length of the win: 3 to 9.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Random seed; the same seed gives the same puzzle.",
+)
+@options.json_option
+def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:
+    """Show a position of GAME in which exactly one move wins in the given number of plies."""
+    from zermelo.search.explain import puzzles
+
+    with options.progress(f"looking for a puzzle of {game}") as progress:
+        progress("…")
+        found = puzzles.puzzle(game, plies, seed)
+    if as_json:
+        options.print_json(found.to_json() | {"game": game, "solution": found.solution})
+        return
+    position = found.position
+    click.echo(position.to_text())
+    mover = position.game.symbols[position.player]
+    click.echo(f"{mover} to move wins in {(plies + 1) // 2} moves, by one first move only.")
+    click.echo(f'Solution: zermelo solve {game} --moves "{" ".join(position.moves or ())}"')
