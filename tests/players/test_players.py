@@ -125,7 +125,7 @@ def test_a_level_answers_alike_and_within_its_second() -> None:
 def test_levels_err_at_their_rate(level: int) -> None:
     """Measured against exact values wherever a mistake is possible."""
     game, player, rng = z.game("tictactoe"), z.player(f"level:{level},seed=3"), random.Random(5)
-    book = textbook.Search(game, method="memo")
+    book = textbook.TextbookSearch(game, method="memo")
     chances = errors = 0
     while chances < 400:
         position = game.start()

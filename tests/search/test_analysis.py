@@ -21,13 +21,13 @@ class Naive:
 
     def __init__(self, position: z.Position) -> None:
         self.position = position
-        self.search = textbook.Search(position.game, method="both", distance=True)
+        self.search = textbook.TextbookSearch(position.game, method="both", distance=True)
 
     def after(self, position: z.Position, move: str) -> tuple[int, int]:
         child = position.play(move)
         value = -self.search.solve(child.state)
         sign = (value > 0) - (value < 0)
-        return sign, textbook.FAR - abs(value) + 1
+        return sign, textbook.WIN_SCORE - abs(value) + 1
 
     def all(self) -> dict[str, tuple[int, int]]:
         return {move: self.after(self.position, move) for move in self.position.legal}

@@ -44,9 +44,9 @@ def _positions(game: Any, stones: int, count: int, seed: int = 1) -> list[Any]:
 
 def _truth(game: Any, state: Any) -> int:
     """The score by the textbook, to the end."""
-    value = textbook.Search(game, method="both", distance=True).solve(state)
+    value = textbook.TextbookSearch(game, method="both", distance=True).solve(state)
     sign = (value > 0) - (value < 0)
-    return sign * (FAR - (textbook.FAR - abs(value))) if value else 0
+    return sign * (FAR - (textbook.WIN_SCORE - abs(value))) if value else 0
 
 
 def _look(engine: BoardEngine, state: Any, depth: int, low: int = -FAR, high: int = FAR) -> int:

@@ -79,7 +79,7 @@ def test_small_games_are_proven(spec: str, tmp_path: Path) -> None:
     game, text = z.game(spec), text_of(spec)
     code, said = check(tmp_path / "proof", text)
     assert code == 0, said
-    value = textbook.Search(game, method="both").solve(game.initial())
+    value = textbook.TextbookSearch(game, method="both").solve(game.initial())
     assert said.startswith(f"proven: {game.spec} (rows ")
     assert said.endswith(f" claim {CLAIMS[value]}: {len(text.splitlines()) - HEAD:,} positions")
 

@@ -41,14 +41,14 @@ def reachable(game: z.Game) -> list[Any]:
     return sorted(seen)
 
 
-def agree(solver: Solver, book: textbook.Search, state: Any) -> None:
+def agree(solver: Solver, book: textbook.TextbookSearch, state: Any) -> None:
     """Value, distance and all best moves."""
     game = solver.game
     value, best = book.best_actions(state)
     score = solver.score(state)
     assert (score > 0) - (score < 0) == (value > 0) - (value < 0) == solver.sign(state)
     if game.ply_cost and value:
-        assert game.far - abs(score) == textbook.FAR - abs(value)
+        assert game.far - abs(score) == textbook.WIN_SCORE - abs(value)
     if game.ply_cost:
         assert solver.best(state, score) == best
 
@@ -56,7 +56,7 @@ def agree(solver: Solver, book: textbook.Search, state: Any) -> None:
 @pytest.mark.parametrize("settings", SWITCHES)
 def test_every_state_of_3x3(settings: Settings) -> None:
     game = z.game("tictactoe")
-    solver, book = Solver(game, settings), textbook.Search(game, method="memo", distance=True)
+    solver, book = Solver(game, settings), textbook.TextbookSearch(game, method="memo", distance=True)
     for state in reachable(game)[:: 1 if settings == SWITCHES[0] else 7]:
         if not game.result(state)[0]:
             agree(solver, book, state)
@@ -68,7 +68,7 @@ def test_every_state_of_4x3(settings: Settings) -> None:
     """With threads one of those that are alike up to symmetry, since each question starts them."""
     game = z.game("mnk:4x3x3")
     assert isinstance(game, z.WordGame)
-    solver, book = Solver(game, settings), textbook.Search(game, method="memo", distance=True)
+    solver, book = Solver(game, settings), textbook.TextbookSearch(game, method="memo", distance=True)
     for state in reachable(game):
         least = min(game.moved(state, turn) for turn in game.symmetries())
         if not game.result(state)[0] and (settings.threads == 1 or state == least):
@@ -105,7 +105,7 @@ def random_positions(spec: str, number: int) -> None:
     for _ in range(number):
         free = rng.randrange(2, 9) + (6 if "domineering" in spec else 0)
         state = late_state(game, free, rng)
-        book = textbook.Search(game, method="both", distance=True)
+        book = textbook.TextbookSearch(game, method="both", distance=True)
         for solver in solvers:
             agree(solver, book, state)
 
@@ -325,7 +325,7 @@ def test_threads_change_no_answer(spec: str) -> None:
     solver = Solver(game, Settings(threads=2, table_bits=14, deepening=False))
     for _ in range(10):
         state = late_state(game, rng.randrange(3, 9), rng)
-        agree(solver, textbook.Search(game, method="both", distance=True), state)
+        agree(solver, textbook.TextbookSearch(game, method="both", distance=True), state)
     found = answer("solve", spec, "--threads", "2", "--moves", OPENINGS.get(spec, ""))
     assert found["exact"]  # type: ignore[call-overload]
     assert found["complete"]  # type: ignore[call-overload]
@@ -501,17 +501,17 @@ def own_game(folder: Any, name: str, text: str) -> z.Game:
 
 def test_a_state_that_turns_up_at_several_plies(tmp_path: Any) -> None:
     game = own_game(tmp_path, "nim", NIM)
-    book = textbook.Search(game, method="memo", distance=True)
+    book = textbook.TextbookSearch(game, method="memo", distance=True)
     for moves in ("", "3", "3 1", "1", "0 4 2"):
         position = game.position(moves=moves)
         value, best = book.best_actions(position.state)
         for limit in (None, Limit(seconds=5), Limit(nodes=3000)):
             found = solve(position, limit=limit)
             if found.exact:
-                assert found.plies == textbook.FAR - abs(value)
+                assert found.plies == textbook.WIN_SCORE - abs(value)
                 if found.complete:
                     assert found.best == tuple(map(str, best))
-        assert z.analyze(position, Limit(seconds=5)).plies == textbook.FAR - abs(value)
+        assert z.analyze(position, Limit(seconds=5)).plies == textbook.WIN_SCORE - abs(value)
 
 
 def test_long_games_are_solved_or_refused(tmp_path: Any) -> None:
@@ -522,8 +522,8 @@ def test_long_games_are_solved_or_refused(tmp_path: Any) -> None:
     for limit in (None, Limit(seconds=1)):
         with pytest.raises(Unsolved, match="more than 1,000 plies"):
             solve(endless, limit=limit)
-    with pytest.raises(z.TooLarge, match="deeper"):
-        textbook.answer(endless, method="both", depth=None, order="index", distance=False)
+    with pytest.raises(z.TooLarge, match="too long for a recursive search"):
+        textbook.solve_position(endless, method="both", depth=None, order="index", distance=False)
 
 
 def test_limits_and_ctrl_c_hold_with_threads() -> None:

@@ -59,12 +59,12 @@ def same(a: Table, b: Table) -> bool:
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_state_equals_the_textbook(spec: str) -> None:
     game = word_game(spec)
-    table, book = Table.build(game), textbook.Search(game, method="memo", distance=True)
+    table, book = Table.build(game), textbook.TextbookSearch(game, method="memo", distance=True)
     states = reachable(game)
     for state in states:
         value = book.solve(state)
         sign = (value > 0) - (value < 0)
-        assert table.score(state) == value - sign * (textbook.FAR - game.far), state
+        assert table.score(state) == value - sign * (textbook.WIN_SCORE - game.far), state
     assert len(table) == count(game, symmetric=True).states
     assert len(table) < len(states)
 
@@ -156,11 +156,11 @@ def test_a_game_without_symmetries_whose_queue_is_no_order(
 ) -> None:
     monkeypatch.setenv("ZERMELO_JIT", "0")
     game = Heap(50)
-    table, book = Table.build(game), textbook.Search(game, method="memo", distance=True)
+    table, book = Table.build(game), textbook.TextbookSearch(game, method="memo", distance=True)
     for state in reachable(game):
         value = book.solve(state)
         sign = (value > 0) - (value < 0)
-        assert table.score(state) == value - sign * (textbook.FAR - game.far), state
+        assert table.score(state) == value - sign * (textbook.WIN_SCORE - game.far), state
 
 
 def test_games_without_end_and_scores_without_room_are_refused(

@@ -181,7 +181,7 @@ def textbook(
     if method == "value-iteration" and (depth or deepen or distance or order != "index"):
         msg = "value iteration has no depth, order or distance"
         raise click.UsageError(msg)
-    found = book.answer(position, deepens=deepen, **switches)
+    found = book.solve_position(position, deepening=deepen, **switches)
     diff = rules.diff(position.state) if position.is_over and isinstance(rules, Reversi) else None
     found |= scores(position, found["value"], found["plies"], diff)
     if as_json:

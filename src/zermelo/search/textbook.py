@@ -1,11 +1,12 @@
-"""The textbook: minimax, alpha-beta, memoisation and value iteration, to read and to count with.
+"""The textbook searches: minimax, alpha-beta, memoisation and value iteration.
 
-Start here. Every function works for any game of the contract and counts what it does. Values are
-seen by the side to move: 1 a win, 0 a draw, -1 a loss; what is good for me is bad for you, so a
-value changes its sign where a move is made, and nowhere else.
+Start reading here. Everything is plain Python, works for any game and counts what it does.
 
-With `distance`, a win in n plies is worth FAR - n and a loss in n plies n - FAR, so that the
-faster win and the slower loss are preferred.
+A **value** is seen by the side to move: 1 is a win, 0 a draw, -1 a loss. What is good for one side
+is equally bad for the other, so a value changes its sign whenever a move is made (negamax).
+
+With `distance`, values also tell how far away the end is: a win in n plies is WIN_SCORE - n and a
+loss in n plies n - WIN_SCORE. The side to move then prefers the faster win and the slower loss.
 """
 
 import time
@@ -18,15 +19,15 @@ from zermelo.core.position import Position
 
 METHODS = ("minimax", "alphabeta", "memo", "both", "value-iteration")
 ORDERS = ("index", "centre")
-FAR = 1_000_000  #: above every number of plies
-INFINITY = 2 * FAR
+WIN_SCORE = 1_000_000  #: larger than the number of plies in any game
+INFINITY = 2 * WIN_SCORE
 MAX_STATES = 3_000_000
 MAX_LINE = 64
 
 
 @dataclass
-class Counts:
-    """What a search did. A leaf is a finished game, or a position at the depth limit."""
+class SearchCounts:
+    """What a search did. A leaf is a finished game or a position at the depth limit."""
 
     nodes: int = 0
     leaves: int = 0
@@ -36,18 +37,22 @@ class Counts:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What is known of a value: low <= value <= high. A cut-off leaves only one side known."""
+    """What is known of a value: low <= value <= high."""
 
     low: int
     high: int
 
 
-class Search:
-    """One search from one state. The switches are the book's chapters.
+class TextbookSearch:
+    """A search with switches: one for each idea of the textbook.
+
+    `method` is "minimax", "alphabeta" (pruning), "memo" (a cache of states) or "both". `order`
+    is the order in which moves are tried: "index" or "centre" first. `depth` limits the search to
+    a number of plies; a game that is not over by then counts as a draw.
 
     >>> import zermelo as z
     >>> game = z.game("tictactoe")
-    >>> search = Search(game, method="alphabeta")
+    >>> search = TextbookSearch(game, method="alphabeta")
     >>> search.solve(game.initial()), search.counts.nodes
     (0, 18297)
     """
@@ -62,138 +67,160 @@ class Search:
         distance: bool = False,
     ) -> None:
         self.game, self.depth, self.distance = game, depth, distance
-        self.prunes = method in ("alphabeta", "both")
-        self.remembers = method in ("memo", "both")
-        self.by_centre = order == "centre"
-        self.counts = Counts()
-        self.horizon = False  # whether the depth limit hid a position that was not over
-        # A bound is not a value: what alpha-beta stores is an interval, and a value found within
-        # a depth is not one for another, so the depth left is part of the key.
-        self._memo: dict[Any, Bounds] = {}
+        self.uses_pruning = method in ("alphabeta", "both")
+        self.uses_memo = method in ("memo", "both")
+        self.is_centre_first = order == "centre"
+        self.counts = SearchCounts()
+        self.hit_horizon = False  # whether the depth limit cut off a game that was not over
+        # Pruning leaves bounds, not values, so the memo stores an interval. The depth that is left
+        # is part of the key: a value found with a depth limit is wrong for any other depth.
+        self._memo: dict[tuple[Any, int | None], Bounds] = {}
 
     def solve(self, state: Any) -> int:
-        """The value of a state, with an open window."""
+        """Return the value of a state, searched with an open window."""
         return self.negamax(state, -INFINITY, INFINITY, self.depth)
 
     def negamax(self, state: Any, alpha: int, beta: int, depth: int | None) -> int:
-        """The value of a state, if it lies between alpha and beta; else a bound on that side.
+        """Return the value of a state if it lies between alpha and beta, otherwise a bound.
 
-        Fail-soft: an answer of alpha or less is an upper bound, of beta or more a lower one.
+        A result of alpha or less is an upper bound of the value, a result of beta or more a lower
+        bound (fail-soft).
         """
+        # 1. The game is over, or the search stops here.
         self.counts.nodes += 1
-        over, value = self.game.result(state)
-        if over or depth == 0:
+        is_over, value = self.game.result(state)
+        if is_over or depth == 0:
             self.counts.leaves += 1
-            self.horizon = self.horizon or not over
-            return int(value * FAR if self.distance else value)
-        if self.remembers:
+            self.hit_horizon = self.hit_horizon or not is_over
+            return int(value * WIN_SCORE if self.distance else value)
+
+        # 2. The memo knows the value, or a bound that lies outside the window.
+        if self.uses_memo:
             known = self._memo.get((state, depth), Bounds(-INFINITY, INFINITY))
             if known.low == known.high or known.low >= beta or known.high <= alpha:
                 self.counts.cache_hits += 1
                 return known.low if known.low >= beta else known.high
+
+        # 3. Try every move; stop as soon as the opponent would not let us get here.
         best = -INFINITY
-        for action in self.ordered(state):
+        child_depth = None if depth is None else depth - 1
+        for action in self.ordered_actions(state):
             child = self.game.play(state, action)
-            lower = max(alpha, best) if self.prunes else -INFINITY
-            answer = self.negamax(
-                child, -self._later(beta), -self._later(lower), None if depth is None else depth - 1
+            lower = max(alpha, best) if self.uses_pruning else -INFINITY
+            child_value = self.negamax(
+                child, self._child_bound(beta), self._child_bound(lower), child_depth
             )
-            best = max(best, self._sooner(-answer))
-            if self.prunes and best >= beta:
+            best = max(best, self._parent_value(child_value))
+            if self.uses_pruning and best >= beta:
                 self.counts.cutoffs += 1
                 break
-        if self.remembers:
+
+        # 4. Store what has been learned: inside the window the value, outside it a bound.
+        if self.uses_memo:
             low = best if best > alpha else -INFINITY
             high = best if best < beta else INFINITY
             self._memo[state, depth] = Bounds(low, high)
         return best
 
-    def _sooner(self, value: int) -> int:
-        """A value one ply earlier: with `distance`, everything is one ply further away."""
-        return value - _sign(value) if self.distance else value
+    def _parent_value(self, value: int) -> int:
+        """Convert a child's value to its parent: flip the sign and, with `distance`, add a ply."""
+        return -value + _sign(value) if self.distance else -value
 
-    def _later(self, bound: int) -> int:
-        """The bound for a child that means `bound` here: the inverse of `_sooner`."""
-        return bound + _sign(bound) if self.distance and abs(bound) < INFINITY else bound
+    def _child_bound(self, bound: int) -> int:
+        """Convert a bound on a state's value to its children: the inverse of `_parent_value`."""
+        if self.distance and abs(bound) < INFINITY:
+            bound += _sign(bound)
+        return -bound
 
-    def ordered(self, state: Any) -> list[int]:
-        """The actions in the order in which they are tried."""
+    def ordered_actions(self, state: Any) -> list[int]:
+        """Return the legal actions in the order in which they are tried."""
         actions = self.game.actions(state)
         grid = self.game.grid
-        if not self.by_centre or grid is None:
+        if not self.is_centre_first or grid is None:
             return actions
 
-        def from_centre(action: int) -> float:
+        def distance_from_centre(action: int) -> float:
             if action >= grid.size:
                 return 0.0
             row, col = divmod(action, grid.cols)
-            down = 0.0 if self.game.num_actions == grid.cols else abs(row - (grid.rows - 1) / 2)
-            return down + abs(col - (grid.cols - 1) / 2)
+            has_gravity = self.game.num_actions == grid.cols  # an action is a column
+            rows_away = 0.0 if has_gravity else abs(row - (grid.rows - 1) / 2)
+            return rows_away + abs(col - (grid.cols - 1) / 2)
 
-        return sorted(actions, key=from_centre)
+        return sorted(actions, key=distance_from_centre)
 
     def best_actions(self, state: Any) -> tuple[int, list[int]]:
-        """The value, and every action that reaches it: each child with an open window."""
-        over, value = self.game.result(state)
-        if over:
-            return (value * FAR if self.distance else value), []
+        """Return the value of a state and all actions that reach it, in ascending order.
+
+        Every child is searched with an open window: a bound would not tell equal moves apart.
+        """
+        is_over, value = self.game.result(state)
+        if is_over:
+            return (value * WIN_SCORE if self.distance else value), []
         values = {}
-        deeper = None if self.depth is None else self.depth - 1
-        for action in self.ordered(state):
+        child_depth = None if self.depth is None else self.depth - 1
+        for action in self.ordered_actions(state):
             child = self.game.play(state, action)
-            values[action] = self._sooner(-self.negamax(child, -INFINITY, INFINITY, deeper))
+            child_value = self.negamax(child, -INFINITY, INFINITY, child_depth)
+            values[action] = self._parent_value(child_value)
         best = max(values.values())
         return best, [action for action in sorted(values) if values[action] == best]
 
 
-def deepen(game: Game, state: Any, **switches: Any) -> tuple[int, Search]:
-    """Depth 1, 2, …, to the limit or until nothing is hidden; counts add up."""
-    limit = switches.pop("depth", None)
-    counts, depth = Counts(), 0
+def deepen(
+    game: Game, state: Any, depth: int | None = None, **switches: Any
+) -> tuple[int, TextbookSearch]:
+    """Search to depth 1, 2, … up to `depth`, or until no game is cut off (iterative deepening).
+
+    Return the value and the last search; its counts are the totals of all searches.
+    """
+    totals, reached = SearchCounts(), 0
     while True:
-        depth += 1
-        search = Search(game, depth=depth, **switches)
+        reached += 1
+        search = TextbookSearch(game, depth=reached, **switches)
         value = search.solve(state)
         for name, number in vars(search.counts).items():
-            setattr(counts, name, getattr(counts, name) + number)
-        if depth == limit or not search.horizon:
-            search.counts = counts
+            setattr(totals, name, getattr(totals, name) + number)
+        if reached == depth or not search.hit_horizon:
+            search.counts = totals
             return value, search
 
 
-def value_iteration(game: Game, start: Any) -> tuple[dict[Any, int], Counts]:
-    """The value of every state that can be reached, by sweeps over all of them until none changes.
+def value_iteration(game: Game, start: Any) -> tuple[dict[Any, int], SearchCounts]:
+    """Return the values of all states reachable from `start`.
 
-    No recursion and no order: each sweep sets every state to the best its children are worth so
-    far. A node is one such look; a state is settled after as many sweeps as its game has plies.
+    There is no recursion: each sweep sets every state to the best value that its children have so
+    far, until nothing changes. A state settles after at most as many sweeps as the game can last
+    plies from there. The counts have one node for each state and sweep.
     """
     children: dict[Any, list[Any]] = {}
-    todo = [start]
-    while todo:
-        state = todo.pop()
+    pending = [start]
+    while pending:
+        state = pending.pop()
         if state in children:
             continue
         children[state] = [game.play(state, action) for action in game.actions(state)]
-        todo += children[state]
+        pending += children[state]
         if len(children) > MAX_STATES:
             msg = f"{game.spec} has more than {MAX_STATES:,} states: too many for value iteration"
             raise TooLarge(msg)
-    counts = Counts()
+
+    counts = SearchCounts()
     values = {state: game.result(state)[1] for state in children}
-    changed = True
-    while changed:
-        changed = False
-        for state, following in children.items():
+    has_changed = True
+    while has_changed:
+        has_changed = False
+        for state, next_states in children.items():
             counts.nodes += 1
-            counts.leaves += not following
-            best = max((-values[child] for child in following), default=values[state])
+            counts.leaves += not next_states
+            best = max((-values[child] for child in next_states), default=values[state])
             if best != values[state]:
-                values[state], changed = best, True
+                values[state], has_changed = best, True
     return values, counts
 
 
-def principal_variation(search: Search, state: Any) -> list[int]:
-    """First best moves to the end, each found by a search of its own."""
+def principal_variation(search: TextbookSearch, state: Any) -> list[int]:
+    """Return the actions of best play to the end, always the first best one."""
     line: list[int] = []
     while True:
         _, best = search.best_actions(state)
@@ -203,63 +230,78 @@ def principal_variation(search: Search, state: Any) -> list[int]:
         state = search.game.play(state, best[0])
 
 
-def _line_by(values: dict[Any, int], game: Game, state: Any) -> list[int]:
-    """First moves that keep the value, to the end or for a while."""
-    line: list[int] = []
-    while len(line) < MAX_LINE and (actions := game.actions(state)):
-        line.append(next(a for a in actions if -values[game.play(state, a)] == values[state]))
-        state = game.play(state, line[-1])
-    return line
+def solve_position(
+    position: Position, *, deepening: bool = False, **switches: Any
+) -> dict[str, Any]:
+    """Solve a position and return the fields of `zermelo textbook --json`.
 
-
-def answer(position: Position, *, deepens: bool = False, **switches: Any) -> dict[str, Any]:
-    """The textbook's answer for a position, with its counts, as scripts get it.
-
-    Counts are of the one search for the value; best moves and line are found by others.
+    The counts are those of the search for the value; the best moves and the principal variation
+    come from further searches. Raise TooLarge if the recursion gets too deep.
     """
-    begin = time.perf_counter()
+    start_time = time.perf_counter()
     try:
-        return _answer(position, begin, deepens=deepens, **switches)
-    except RecursionError:
-        msg = f"{position.game.spec} goes deeper than a search that calls itself ply by ply"
-        raise TooLarge(msg) from None
-
-
-def _answer(position: Position, begin: float, *, deepens: bool, **switches: Any) -> dict[str, Any]:
-    game, state = position.game, position.state
-    best: list[int] = []
-    line: list[int] = []
-    if switches["method"] == "value-iteration":
-        values, counts = value_iteration(game, state)
-        value, proven = values[state], True
-        actions = game.actions(state)
-        best = [a for a in actions if -values[game.play(state, a)] == value]
-        line = _line_by(values, game, state)
-    else:
-        if deepens:
-            value, search = deepen(game, state, **switches)
+        if switches["method"] == "value-iteration":
+            fields = _by_sweeps(position)
         else:
-            search = Search(game, **switches)
-            value = search.solve(state)
-        counts = search.counts
-        proven = value != 0 or not search.horizon  # beyond the horizon everything counts 0
-        again = Search(game, **{**switches, "method": "both"})
-        best = again.best_actions(state)[1]
-        line = principal_variation(again, state) if proven else []
-    far = bool(switches.get("distance")) and proven and value != 0
+            fields = _by_search(position, deepening=deepening, **switches)
+    except RecursionError:
+        msg = f"{position.game.spec}: its games are too long for a recursive search"
+        raise TooLarge(msg) from None
     return {
-        "game": game.spec,
+        "game": position.game.spec,
         "moves": position.moves,
         "to_move": position.player,
-        "value": {1: "win", 0: "draw", -1: "loss"}[_sign(value)] if proven else None,
-        "estimate": None if proven else 0.0,
-        "plies": 0 if position.is_over else FAR - abs(value) if far else None,
-        "best": [game.to_text(action) for action in best],
-        "pv": [game.to_text(action) for action in line],
-        "exact": proven,
-        **vars(counts),
-        "seconds": round(time.perf_counter() - begin, 6),
+        **fields,
+        "seconds": round(time.perf_counter() - start_time, 6),
         "source": "end" if position.is_over else "search",
+    }
+
+
+def _by_sweeps(position: Position) -> dict[str, Any]:
+    """Solve a position by value iteration."""
+    game, state = position.game, position.state
+    values, counts = value_iteration(game, state)
+
+    def best_actions(state: Any) -> list[int]:
+        return [a for a in game.actions(state) if -values[game.play(state, a)] == values[state]]
+
+    line: list[int] = []
+    best = best_actions(state)
+    while len(line) < MAX_LINE and (actions := best_actions(state)):
+        line.append(actions[0])
+        state = game.play(state, actions[0])
+    return _fields(position, values[position.state], best, line, counts)
+
+
+def _by_search(position: Position, *, deepening: bool, **switches: Any) -> dict[str, Any]:
+    """Solve a position by one search, or by iterative deepening."""
+    game, state = position.game, position.state
+    if deepening:
+        value, search = deepen(game, state, **switches)
+    else:
+        search = TextbookSearch(game, **switches)
+        value = search.solve(state)
+    # Games beyond the horizon count as draws: a win or a loss is proven in spite of them.
+    is_proven = value != 0 or not search.hit_horizon
+    fast_search = TextbookSearch(game, **{**switches, "method": "both"})
+    best = fast_search.best_actions(state)[1]
+    line = principal_variation(fast_search, state) if is_proven else []
+    return _fields(position, value if is_proven else None, best, line, search.counts)
+
+
+def _fields(
+    position: Position, value: int | None, best: list[int], line: list[int], counts: SearchCounts
+) -> dict[str, Any]:
+    """Return the fields of an answer; `value` is None where it is not proven."""
+    has_distance = value is not None and abs(value) > 1
+    return {
+        "value": None if value is None else {1: "win", 0: "draw", -1: "loss"}[_sign(value)],
+        "estimate": 0.0 if value is None else None,
+        "plies": 0 if position.is_over else WIN_SCORE - abs(value or 0) if has_distance else None,
+        "best": [position.game.to_text(action) for action in best],
+        "pv": [position.game.to_text(action) for action in line],
+        "exact": value is not None,
+        **vars(counts),
     }
 
 
