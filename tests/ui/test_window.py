@@ -397,8 +397,8 @@ def some_event(app: App, rng: random.Random) -> pygame.Event:
     wide, high = app.surface.get_size()
     point = rng.randrange(-5, wide + 5), rng.randrange(-5, high + 5)
     kind = rng.random()
-    if kind < 0.15 and app.screen.targets.clicks:  # else no game would get far
-        point = app.screen.layout.rect(rng.choice(list(app.screen.targets.clicks))).center
+    if kind < 0.15 and app.screen.move_cells.move_at:  # else no game would get far
+        point = app.screen.layout.rect(rng.choice(list(app.screen.move_cells.move_at))).center
     if kind < 0.35:
         return pygame.Event(pygame.MOUSEBUTTONDOWN, pos=point, button=rng.choice((1, 1, 1, 2, 3)))
     if kind < 0.5:

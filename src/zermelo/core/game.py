@@ -34,6 +34,7 @@ class Game(PlainWalk, ABC):
     num_actions: int  #: actions are ints below this
     grid: "Grid | None" = None  #: the board, for games that have one
     symbols: str = "XO"  #: one letter a player, for text
+    gravity: bool = False  #: an action is a column, whose lowest free cell takes the stone
     discs: bool = False  #: drawn as discs, where stones fall or flip, and not as marks
     disc_colours: tuple[str, str] = ("#1b6ca8", "#e0a126")
     #: how perft counts a finished game: not again, or once at every later depth

@@ -159,5 +159,5 @@ def _from_centre(game: Game, child: Any, action: int) -> float:
     if grid is None or cell is None:
         return 0.0
     row, col = divmod(cell, grid.cols)
-    down = 0.0 if getattr(game, "gravity", False) else abs(row - (grid.rows - 1) / 2)
+    down = 0.0 if game.gravity else abs(row - (grid.rows - 1) / 2)
     return down + abs(col - (grid.cols - 1) / 2)

@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from zermelo.core.cells import MoveCells, moves_by_cell
 from zermelo.core.game import Game
-from zermelo.ui.cells import Targets, targets
 from zermelo.ui.session import View
 
 _CELLS = ((7, 3), (5, 2), (4, 1), (3, 1))  # columns and lines of a cell, the largest that fits
@@ -69,7 +69,7 @@ class Board(Widget, can_focus=True):
         is_fresh, self._game = view.game != self._game, view.game
         self.view = view
         position = view.position
-        self.targets: Targets = targets(position, view.legal)
+        self.move_cells: MoveCells = moves_by_cell(position, view.legal)
         self._stones = position.board or ()
         self._line, self._forbidden = set(position.winning_line or ()), set(position.forbidden)
         self._last = position.last_cell
@@ -79,7 +79,7 @@ class Board(Widget, can_focus=True):
         if is_fresh:
             self.cursor = self.rows // 2 * self.cols + self.cols // 2
             self.fit(self._room)
-        last = self.size_in_cells + len(self.targets.extra) - 1
+        last = self.size_in_cells + len(self.move_cells.extra) - 1
         self.cursor = max(0, min(self.cursor, last))
         height = self.get_content_height(self.size, self.size, 0)
         self.refresh(layout=height != self.size.height)
@@ -110,12 +110,12 @@ class Board(Widget, can_focus=True):
         """As wide as the cells, or what stands below them."""
         del container, viewport
         widths = [self._margin + self.cols * self._cell[0], *map(len, self.picture)]
-        return max(widths + [len(move) + 4 for move in self.targets.extra])
+        return max(widths + [len(move) + 4 for move in self.move_cells.extra])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Lines of the board, and one for every other move."""
         del container, viewport, width
-        extra = len(self.targets.extra)
+        extra = len(self.move_cells.extra)
         return self._top + (extra + 1 if extra else 0)
 
     # The cursor.
@@ -132,14 +132,14 @@ class Board(Widget, can_focus=True):
         """The cell or other move under a point."""
         extra = y - self._top - 1
         if extra >= 0:
-            return self.size_in_cells + extra if extra < len(self.targets.extra) else None
+            return self.size_in_cells + extra if extra < len(self.move_cells.extra) else None
         col, row = (x - self._margin) // self._cell[0], (y - 1) // self._cell[1]
         is_cell = x >= self._margin and y >= 1 and col < self.cols and row < self.rows
         return row * self.cols + col if is_cell else None
 
     def action_go(self, down: int, right: int) -> None:
         """Move the cursor."""
-        size, extra = self.size_in_cells, len(self.targets.extra)
+        size, extra = self.size_in_cells, len(self.move_cells.extra)
         if self.cursor >= size:
             spot = self.cursor + down + right
             spot = max(spot, size - self.cols // 2 - 1 if size else 0)  # back onto the board
@@ -169,21 +169,21 @@ class Board(Widget, can_focus=True):
     @property
     def _lit(self) -> set[int]:
         """What the cursor changes: where it stands, and where a stone would land."""
-        lands = self.targets.lands.get(self.targets.clicks.get(self.cursor, ""))
+        lands = self.move_cells.landing.get(self.move_cells.move_at.get(self.cursor, ""))
         return {self.cursor} if lands is None else {self.cursor, lands}
 
     def action_choose(self) -> None:
         """Play what the cursor stands on; a forced pass from anywhere."""
-        legal, extra = self.view.legal, self.targets.extra
+        legal, extra = self.view.legal, self.move_cells.extra
         is_forced = len(legal) == 1 and legal[0] in extra
         self.post_message(self.Chosen(legal[0] if is_forced else self._text(self.cursor)))
 
     def _text(self, spot: int) -> str:
         """What a person would type there: what is wrong with it, the match says."""
         if spot >= self.size_in_cells:
-            return next(iter(self.targets.extra[spot - self.size_in_cells :]), "")
-        if spot in self.targets.clicks:
-            return self.targets.clicks[spot]
+            return next(iter(self.move_cells.extra[spot - self.size_in_cells :]), "")
+        if spot in self.move_cells.move_at:
+            return self.move_cells.move_at[spot]
         game = self.view.game
         by_cell = game.num_actions >= self.size_in_cells
         return game.to_text(spot) if by_cell else game.column_labels[spot % self.cols]
@@ -220,11 +220,11 @@ class Board(Widget, can_focus=True):
         if y < self._top:
             return Strip([Segment(self.picture[y], self.rich_style)])
         extra = y - self._top - 1
-        if not 0 <= extra < len(self.targets.extra):
+        if not 0 <= extra < len(self.move_cells.extra):
             return Strip.blank(self.size.width, self.rich_style)
         here = self.cursor == self.size_in_cells + extra
         style = self.rich_style + self._style("cursor" if here else "first")
-        return Strip([Segment(f"[ {self.targets.extra[extra]} ]", style)])
+        return Strip([Segment(f"[ {self.move_cells.extra[extra]} ]", style)])
 
     def _draw_line(self, y: int) -> list[Segment]:
         width, height = self._cell
@@ -243,7 +243,7 @@ class Board(Widget, can_focus=True):
 
     def _draw_cell(self, cell: int) -> tuple[str, Style]:
         """What a cell shows, and how: colour never says what brackets do not."""
-        position, found = self.view.position, self.targets
+        position, found = self.view.position, self.move_cells
         stone = self._stones[cell]
         row, col = divmod(cell, self.cols)
         style = self._style("odd" if (row + col) % 2 else "even")
@@ -255,16 +255,16 @@ class Board(Widget, can_focus=True):
             elif cell == self._last:
                 shown, style = f"({shown})", style + self._style("last")
         else:
-            chosen = found.clicks.get(self.cursor, "")
-            is_ghost = found.lands.get(chosen) == cell
+            chosen = found.move_at.get(self.cursor, "")
+            is_ghost = found.landing.get(chosen) == cell
             shown = position.game.symbols[position.player] if is_ghost else self._mark(cell)
             style += self._style("free")
         return shown, style + self._style("cursor") if cell == self.cursor else style
 
     def _mark(self, cell: int) -> str:
         """An empty cell: where only some are legal they have a sign, as have forbidden points."""
-        move = self.targets.clicks.get(cell)
+        move = self.move_cells.move_at.get(cell)
         if move is not None and move in self._forbidden:
             return "!"
-        some = len(self.targets.clicks) < self._stones.count(0)
+        some = len(self.move_cells.move_at) < self._stones.count(0)
         return "+" if move is not None and some else "."

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pygame
 
-from zermelo.ui.cells import targets
+from zermelo.core.cells import moves_by_cell
 from zermelo.ui.session import Session, View
 from zermelo.ui.window import choices, drawing, layout
 from zermelo.ui.window.drawing import Pointing, Screen
@@ -50,7 +50,7 @@ class App:
         self.surface = self._surface(size)
         self._base = pygame.Surface(self.surface.get_size())  # the last frame, without the pulse
         self.view: View = session.view()
-        self._targets = targets(self.view.position, self.view.legal)
+        self._move_cells = moves_by_cell(self.view.position, self.view.legal)
         self.screen: Screen = self._arrange()
         session.on_change = self._change
 
@@ -63,7 +63,7 @@ class App:
         self._changed = True
 
     def _arrange(self) -> Screen:
-        return drawing.arrange(self.surface.get_size(), self.view, self._targets, self.pointing)
+        return drawing.arrange(self.surface.get_size(), self.view, self._move_cells, self.pointing)
 
     def look(self) -> None:
         """Take in what the session has become."""
@@ -78,7 +78,7 @@ class App:
             if before.ply != self.view.ply:
                 self.pointing = replace(self.pointing, scroll=None)
             if before.position is not self.view.position or before.legal != self.view.legal:
-                self._targets = targets(self.view.position, self.view.legal)
+                self._move_cells = moves_by_cell(self.view.position, self.view.legal)
             self.screen = self._arrange()
 
     def frame(self) -> bool:
@@ -139,8 +139,8 @@ class App:
             self._play_at(self.screen.layout.cell_at(point))
 
     def _play_at(self, cell: int | None) -> None:
-        if cell in self.screen.targets.clicks:
-            self.session.play(self.screen.targets.clicks[cell])
+        if cell in self.screen.move_cells.move_at:
+            self.session.play(self.screen.move_cells.move_at[cell])
 
     def _wheel(self, steps: int) -> None:
         """Scrolls the open menu, else the move list."""
@@ -190,8 +190,8 @@ class App:
 
     def _enter(self) -> None:
         """Plays at the cursor; a forced move that has no cell needs none."""
-        found = self.screen.targets
-        if not found.clicks and len(found.extra) == 1:
+        found = self.screen.move_cells
+        if not found.move_at and len(found.extra) == 1:
             self.session.play(found.extra[0])
         else:
             self._play_at(self.pointing.cursor)

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import pygame
 
+from zermelo.core.cells import MoveCells, filled_cells
 from zermelo.core.player import Candidate
 from zermelo.core.position import Position
-from zermelo.ui.cells import Targets, filled
 from zermelo.ui.window import theme
 from zermelo.ui.window.layout import Layout
 from zermelo.ui.window.stones import stone
@@ -25,7 +25,7 @@ def draw(
     surface: pygame.Surface,
     layout: Layout,
     position: Position,
-    found: Targets,
+    found: MoveCells,
     candidates: Iterable[Candidate],
     hover: int | None,
     cursor: int | None,
@@ -38,15 +38,15 @@ def draw(
     _draw_labels(surface, layout, position.game.column_labels)
     _draw_signs(surface, layout, position, found)
     heat = [
-        (layout.rect(found.lands[candidate.move]), candidate)
+        (layout.rect(found.landing[candidate.move]), candidate)
         for candidate in list(candidates)[: _WARMEST if layout.grid.cols > _LARGE else None]
-        if candidate.move in found.lands
+        if candidate.move in found.landing
     ]
     for rect, candidate in heat:
         _draw_heat(surface, rect, candidate)
     _draw_stones(surface, layout, position)
-    if hover in found.clicks:
-        _draw_ghost(surface, layout, position, found.clicks[hover])
+    if hover in found.move_at:
+        _draw_ghost(surface, layout, position, found.move_at[hover])
     for rect, candidate in heat:
         _draw_words(surface, rect, candidate)
     if cursor is not None and cursor < layout.grid.size:
@@ -74,16 +74,16 @@ def _draw_labels(surface: pygame.Surface, layout: Layout, columns: tuple[str, ..
 
 
 def _draw_signs(
-    surface: pygame.Surface, layout: Layout, position: Position, found: Targets
+    surface: pygame.Surface, layout: Layout, position: Position, found: MoveCells
 ) -> None:
     """Dots on legal cells where not every free one is; a cross where a move loses by rule."""
     free = (position.board or ()).count(0)
-    if len(found.clicks) < free:
-        for index in found.clicks:
+    if len(found.move_at) < free:
+        for index in found.move_at:
             middle = layout.rect(index).center
             pygame.draw.aacircle(surface, theme.EVEN, middle, max(2, layout.cell // 11))
     for move in position.forbidden:
-        box = layout.rect(found.lands[move]).inflate(-layout.cell * 3 // 5, -layout.cell * 3 // 5)
+        box = layout.rect(found.landing[move]).inflate(-layout.cell * 3 // 5, -layout.cell * 3 // 5)
         pygame.draw.aaline(surface, theme.BAD, box.topleft, box.bottomright)
         pygame.draw.aaline(surface, theme.BAD, box.bottomleft, box.topright)
 
@@ -116,7 +116,7 @@ def corners(surface: pygame.Surface, rect: pygame.Rect, colour: str) -> None:
 def _draw_ghost(surface: pygame.Surface, layout: Layout, position: Position, move: str) -> None:
     """Where the stone would go."""
     ghost = stone(position.game, position.player, layout.cell, _GHOST)
-    for index in filled(position, move):
+    for index in filled_cells(position, move):
         surface.blit(ghost, layout.rect(index))
 
 

@@ -53,7 +53,7 @@ def _games() -> list[Choice]:
                 continue
             note = entry.summary if entry.name in (spec, "mnk") else ""
             items.append(Choice(spec, spec, note))
-    return items + [Choice(name, name, "installed") for name in files.installed_names()]
+    return items + [Choice(name, name, "installed") for name in files.installed_games()]
 
 
 def _players(now: str) -> list[Choice]:

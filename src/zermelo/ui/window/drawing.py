@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pygame
 
+from zermelo.core.cells import MoveCells
 from zermelo.core.phrases import word_for
 from zermelo.core.player import Analysis
-from zermelo.ui.cells import Targets
 from zermelo.ui.session import View
 from zermelo.ui.window import board, choices, layout, panel, theme
 from zermelo.ui.window.layout import Layout
@@ -40,7 +40,7 @@ class Screen:
     layout: Layout
     panel: Panel
     menu: Menu | None
-    targets: Targets
+    move_cells: MoveCells
     moves: list[Control]  #: of a game without a board
 
     @property
@@ -54,7 +54,7 @@ class Screen:
         return next(found, None)
 
 
-def arrange(size: tuple[int, int], view: View, found: Targets, pointing: Pointing) -> Screen:
+def arrange(size: tuple[int, int], view: View, found: MoveCells, pointing: Pointing) -> Screen:
     """Where everything is, for a window of this size."""
     places = layout.arrange(size, view.game.grid)
     side = panel.arrange(
@@ -95,7 +95,9 @@ def draw(surface: pygame.Surface, view: View, screen: Screen, pointing: Pointing
     surface.fill(theme.GROUND)
     hover = None if screen.menu else screen.layout.cell_at(pointing.point)
     shown = view.analysis.candidates if view.analysis and view.watching else ()
-    board.draw(surface, screen.layout, view.position, screen.targets, shown, hover, pointing.cursor)
+    board.draw(
+        surface, screen.layout, view.position, screen.move_cells, shown, hover, pointing.cursor
+    )
     _draw_card(surface, screen.panel.card, view)
     _draw_heads(surface, screen.panel, view)
     under = None if screen.menu else screen.control_at(pointing.point)
