@@ -25,12 +25,30 @@ def word_for(
 def describe_value(
     value: str | None, estimate: float | None, plies: int | None = None, diff: int | None = None
 ) -> str:
-    """Return `word_for` with the distance to the end, or in Reversi the margin, where known.
+    """Return `word_for` with the winner's number of moves, or in Reversi the margin, if known.
 
     >>> describe_value("win", None, plies=5), describe_value("loss", None, diff=-12)
-    ('wins in 5', 'loses by 12')
+    ('wins in 3 moves', 'loses by 12')
     """
     word = word_for(value, estimate)
     if diff:
         return f"{word} by {abs(diff)}"
-    return f"{word} in {plies}" if plies else word
+    return f"{word} in {count_moves(plies)}" if plies else word
+
+
+def count_moves(plies: int) -> str:
+    """Return how many moves the winner makes in a game that ends after `plies` plies.
+
+    >>> count_moves(1), count_moves(4), count_moves(5)
+    ('1 move', '2 moves', '3 moves')
+    """
+    return count((plies + 1) // 2, "move")
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless the number is 1.
+
+    >>> count(1, "position"), count(4520, "position")
+    ('1 position', '4,520 positions')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
