@@ -1,4 +1,4 @@
-"""Games of the user's own: the page in the docs, entry points, and what goes wrong in a file."""
+"""Games defined by users: the page in the docs, entry points, and errors in a file."""
 
 import importlib.metadata
 import re
@@ -12,8 +12,8 @@ import pytest
 import zermelo as z
 from support.commands import zermelo
 from support.user_games import MATCHES, PAGE
-from zermelo.games import files, registry
-from zermelo.search.count import _Plan, _python_layers, count
+from zermelo.games import files, registry, user_code
+from zermelo.search.count import _CountOptions, _python_layers, count
 from zermelo.search.playouts import play_random
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ EXAMPLE = ROOT / "examples" / "domineering.py"
 
 
 def test_the_page_runs(tmp_path: Path) -> None:
-    """Every command on the page answers what the page says."""
+    """Every command on the page prints what the page shows."""
     (tmp_path / "matches.py").write_text(MATCHES)
     (tmp_path / "domineering.py").write_text(EXAMPLE.read_text())
     consoles = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
@@ -30,10 +30,10 @@ def test_the_page_runs(tmp_path: Path) -> None:
     python = shlex.quote(sys.executable)
     for command, expected in commands:
         line = command.replace("zermelo ", f"{python} -m zermelo ", 1)
-        found = subprocess.run(  # noqa: S602 - the page's own commands, pipes included
+        done = subprocess.run(  # noqa: S602 - the page's own commands, pipes included
             line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True
         )
-        assert found.stdout == expected, command
+        assert done.stdout == expected, command
 
 
 def test_the_page_shows_the_example() -> None:
@@ -47,11 +47,11 @@ def test_the_page_shows_the_example() -> None:
     assert len(EXAMPLE.read_text().splitlines()) < 80
 
 
-def test_the_example_is_right_in_both_forms() -> None:
+def test_the_example_counts_the_same_compiled_and_in_python() -> None:
     game = z.game(str(EXAMPLE))
-    layers = _python_layers(game, _Plan(4, states=True, ways=True, symmetries=()))
-    slow = [layer for layer, _ in layers if layer is not None]
-    assert list(count(game, max_ply=4).layers) == slow
+    layers = _python_layers(game, _CountOptions(4, states=True, paths=True, symmetries=()))
+    expected = [layer for layer, _ in layers if layer is not None]
+    assert list(count(game, max_ply=4).layers) == expected
     tally = play_random(game, 1000)
     assert tally.draw == 0
     assert tally.first + tally.second == 1000
@@ -75,7 +75,7 @@ BAD = [
     ("raise ValueError('heap is empty')", r"own.py, line 1: ValueError: heap is empty"),
     ("import sys\nsys.exit(3)", "own.py, line 2: SystemExit: 3"),
     ("def f(:", "SyntaxError"),
-    ("x = 1", "there is no game in it: write a class derived from zermelo.Game"),
+    ("x = 1", "it defines no game: write a class derived from zermelo.Game"),
     (
         "import zermelo\nclass A(zermelo.Game): pass",
         "A lacks actions, initial, play, player, result",
@@ -83,24 +83,24 @@ BAD = [
     (MATCHES.replace("num_actions = 3", ""), "num_actions"),
     (MATCHES.replace("return state[1]", "return 7"), "player is '7': it must be 0 or 1"),
     (MATCHES.replace("return [action for", "return [str(action) for"), "it must be a list of ints"),
-    (MATCHES.replace("range(3)", "range(2, -1, -1)"), "they must rise from 0 to 2"),
+    (MATCHES.replace("range(3)", "range(2, -1, -1)"), "they must ascend within 0 to 2"),
     (
         MATCHES.replace("return over, -1 if over else 0", "return over"),
-        "it must be (is it over, value)",
+        "it must be (is over, value)",
     ),
     (MATCHES.replace("-1 if over else 0", "9"), "it must be (True or False, 1, 0 or -1)"),
-    (MATCHES.replace("-1 if over else 0", "-1"), "the value is 0 while the game runs"),
+    (MATCHES.replace("-1 if over else 0", "-1"), "the value must be 0 while the game runs"),
     (MATCHES.replace("return (21, 0)", "return [21, 0]"), "it must be immutable"),
     (MATCHES.replace("state[0] - action - 1", "state[0]"), "did not end within 5,000 plies"),
     (MATCHES.replace("return (state[0]", "return 1 / 0, (state[0]"), "ZeroDivisionError"),
     (
         EXAMPLE.read_text().replace("self.one << action", "1 << action"),
-        "the rules do not compile for expand",
+        "the rules do not compile for expand_layer",
     ),
     (EXAMPLE.read_text().replace("return (0, 0, 0)", "return (0, 0)"), "num_words = 3"),
     (
         EXAMPLE.read_text() + "\nclass B(Domineering): pass",
-        "several games in it, Domineering and B",
+        "it defines several games, Domineering and B",
     ),
 ]
 
@@ -116,10 +116,10 @@ def test_a_bad_file_is_one_clear_line(tmp_path: Path, text: str, part: str) -> N
     assert part in done.stderr
 
 
-def test_a_file_that_never_answers_is_given_up(
+def test_loading_a_file_that_never_returns_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_SECONDS", 0.5)
+    monkeypatch.setattr(user_code, "_MAX_SECONDS", 0.5)
     path = tmp_path / "own.py"
     path.write_text("while True: pass")
     with pytest.raises(z.BadSpec, match="its rules may never end"):
@@ -129,10 +129,10 @@ def test_a_file_that_never_answers_is_given_up(
         z.game(str(path))
 
 
-def test_user_code_cannot_swallow_the_alarm(
+def test_user_code_cannot_swallow_the_time_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_SECONDS", 0.5)
+    monkeypatch.setattr(user_code, "_MAX_SECONDS", 0.5)
     path = tmp_path / "own.py"
     path.write_text("while True:\n    try:\n        sum(range(99))\n    except Exception: pass")
     with pytest.raises(z.BadSpec, match="its rules may never end"):
@@ -150,12 +150,12 @@ def result(state): return state[0] in (0, 6), -1 if state[0] in (0, 6) else 0
 
 
 def test_games_with_cycles(tmp_path: Path) -> None:
-    """A walk over 0..6 can go on for ever: its states can be counted, its games cannot."""
+    """A random walk on 0 to 6 may never end: its states can be counted, its games cannot."""
     path = tmp_path / "walk.py"
     path.write_text(WALK)
     game = z.game(str(path))
-    assert count(game, ways=False).states == 7
-    with pytest.raises(z.TooLarge, match="games without end"):
+    assert count(game, paths=False).states == 7
+    with pytest.raises(z.TooLarge, match="endless games"):
         count(game)
     assert count(game, states=False, max_ply=40).perft(3) == [2, 4, 8]
 
@@ -174,8 +174,8 @@ def test_a_file_is_loaded_again_after_an_edit(
     assert z.game("own.py").initial() == (7, 0)
 
 
-def test_an_error_in_mid_game_is_blamed_on_the_file(tmp_path: Path) -> None:
-    """The trial uses its own dice, so a rule can still fail later, on a path it did not take."""
+def test_an_error_during_a_game_names_the_file_and_line(tmp_path: Path) -> None:
+    """The trial plays a few random games only, so a rule can still fail later."""
     path = tmp_path / "own.py"
     rare = (
         "if state[0] == 20 and len(str(action)) == 1 and 'choose' in __import__('sys').argv: 1 / 0"
@@ -189,7 +189,7 @@ def test_an_error_in_mid_game_is_blamed_on_the_file(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_a_missing_file_and_a_folder() -> None:
+def test_a_missing_file() -> None:
     assert "there is no such file" in zermelo("count", "nowhere.py", "--games").stderr
 
 
@@ -216,7 +216,7 @@ def test_names_never_load_files(tmp_path: Path) -> None:
         registry.named_game(str(trap))
 
 
-def test_a_saved_file_game_wants_the_file_named(
+def test_resuming_a_saved_file_game_requires_the_file_to_be_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ZERMELO_HOME", str(tmp_path))

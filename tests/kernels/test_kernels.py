@@ -11,7 +11,7 @@ import pytest
 import zermelo as z
 from zermelo.kernels import compiled, kernel
 from zermelo.kernels.compiler import KernelError, source
-from zermelo.search.count import expand
+from zermelo.search.count import expand_layer
 from zermelo.search.playouts import random_games
 
 _RULES = '''
@@ -77,12 +77,12 @@ def test_the_intrinsics_are_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) 
 
 def test_other_sizes_share_a_compilation() -> None:
     texts = {
-        source(expand, z.game(f"mnk:{n}x{m}x{k}")) for n, m, k in ((4, 4, 4), (5, 7, 3), (8, 8, 8))
+        source(expand_layer, z.game(f"mnk:{n}x{m}x{k}")) for n, m, k in ((4, 4, 4), (5, 7, 3), (8, 8, 8))
     }
     assert len(texts) == 1
-    presets = {source(expand, z.game(s)) for s in ("tictactoe", "connect4", "gomoku6", "squava")}
+    presets = {source(expand_layer, z.game(s)) for s in ("tictactoe", "connect4", "gomoku6", "squava")}
     assert len(presets) == 4
-    assert source(expand, z.game("mnk:6x6x4")) == source(expand, z.game("gomoku6"))
+    assert source(expand_layer, z.game("mnk:6x6x4")) == source(expand_layer, z.game("gomoku6"))
 
 
 def test_a_damaged_cache_file_is_written_again(

@@ -1,4 +1,4 @@
-"""Published numbers, and the kernel against plain Python."""
+"""Counts: published numbers, and the kernel against plain Python."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,11 @@ import pytest
 import zermelo as z
 from zermelo.core.symmetry import byte_tables
 from zermelo.kernels import compiled
-from zermelo.search.count import _Plan, _python_layers, _Table, count, expand
+from zermelo.search.count import _CountOptions, _python_layers, _StateTable, count, expand_layer
 
 
 def test_tictactoe() -> None:
-    """Counts known since long; see e.g. the OEIS entries on tic-tac-toe (A008907, 255168)."""
+    """Well-known counts; see for example the OEIS entry A008907 and 255,168 games."""
     counts = count(z.game("tictactoe"))
     assert counts.states == 5478
     assert counts.games == {"total": 255168, "first": 131184, "second": 77904, "draw": 46080}
@@ -25,7 +25,7 @@ def test_connect4_perft() -> None:
     assert count(z.game("connect4"), max_ply=8).perft(8) == expected
     merged = count(z.game("connect4"), max_ply=8, symmetric=True)
     assert merged.perft(8) == expected
-    # Positions a ply as counted by J. Tromp (OEIS A212693).
+    # Positions at each ply as counted by J. Tromp (OEIS A212693).
     assert count(z.game("connect4"), max_ply=8).by_ply == [
         1,
         7,
@@ -56,26 +56,26 @@ def test_4x4x4_states() -> None:
 )
 def test_the_kernel_equals_plain_python(spec: str, plies: int | None) -> None:
     game = z.game(spec)
-    layers = _python_layers(game, _Plan(plies, states=True, ways=True, symmetries=()))
-    slow = [layer for layer, _ in layers if layer is not None]
-    assert list(count(game, max_ply=plies).layers) == slow
+    layers = _python_layers(game, _CountOptions(plies, states=True, paths=True, symmetries=()))
+    expected = [layer for layer, _ in layers if layer is not None]
+    assert list(count(game, max_ply=plies).layers) == expected
 
 
 def test_symmetric_counts_are_orbits() -> None:
-    """Each class has as many members as the group over its stabiliser: they add up to all."""
+    """There is one canonical state for each orbit of the symmetry group."""
     game = z.game("mnk:3x4x3")
     assert isinstance(game, z.WordGame)
     symmetries = game.symmetries()
     seen, classes = set(), set()
-    todo = [game.initial()]
-    while todo:
-        state = todo.pop()
+    pending = [game.initial()]
+    while pending:
+        state = pending.pop()
         if state in seen:
             continue
         seen.add(state)
         images = {(s.word(state[0]), s.word(state[1]), state[2]) for s in symmetries}
         classes.add(min(images))
-        todo += [game.play(state, a) for a in game.actions(state)]
+        pending += [game.play(state, a) for a in game.actions(state)]
     assert count(game).states == len(seen)
     assert count(game, symmetric=True).states == len(classes)
 
@@ -85,13 +85,14 @@ def test_too_many_states_are_refused_with_a_bound() -> None:
         count(z.game("connect4"), max_states=10_000)
 
 
-def test_ways_that_outgrow_64_bits_are_noticed() -> None:
-    """2^63 ways to the empty board give four times as many to a corner, up to symmetry."""
+def test_a_number_of_paths_beyond_64_bits_is_noticed() -> None:
+    """2^63 paths to the empty board make four times as many to a corner, up to symmetry."""
     game = z.game("tictactoe")
-    table, turns = _Table(game), np.array(byte_tables(game.symmetries()), np.uint64)
-    states, ended = np.zeros((1, 3), np.uint64), np.zeros(4, np.uint64)
-    for ways, used in ((1 << 61, 3), (1 << 63, -1)):
+    table, symmetry_tables = _StateTable(game), np.array(byte_tables(game.symmetries()), np.uint64)
+    states, sums = np.zeros((1, 3), np.uint64), np.zeros(4, np.uint64)
+    expand = compiled(expand_layer, game)
+    for num_paths, used in ((1 << 61, 3), (1 << 63, -1)):
         table.take()
-        many = np.array([ways], np.uint64)
-        run = compiled(expand, game)
-        assert run(states, many, 0, 1, 0, table.keys, table.ways, 0, turns, ended) == used
+        paths = np.array([num_paths], np.uint64)
+        arrays = (table.keys, table.paths, 0, symmetry_tables, sums)
+        assert expand(states, paths, 0, 1, 0, *arrays) == used

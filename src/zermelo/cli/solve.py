@@ -226,7 +226,7 @@ def count(
             rules,
             max_ply=None if whole else perft,
             states=states,
-            ways=perft is not None or whole_games,
+            paths=perft is not None or whole_games,
             symmetric=symmetric,
             progress=lambda ply, total: progress(f"ply {ply}: {total:,} states"),
         )
@@ -253,7 +253,7 @@ def _print_counts(found: dict[str, Any], *, symmetric: bool) -> None:
         for ply in range(max(len(by_ply), len(perft) + 1))
     ]
     if by_ply or perft:
-        options.table(("ply", "new states", "sequences"), rows)
+        options.print_table(("ply", "new states", "sequences"), rows)
     if "states" in found:
         click.echo(f"{found['states']:,} states{' up to symmetry' if symmetric else ''}")
     if "games" in found:

@@ -17,7 +17,7 @@ from zermelo.core.errors import TooLarge
 from zermelo.core.game import WordGame
 from zermelo.core.symmetry import byte_tables
 from zermelo.kernels import compiled, kernel, written
-from zermelo.search.count import least_image
+from zermelo.search.state_keys import canonical_state
 from zermelo.search.tablebase import files as table_files
 from zermelo.search.tablebase.files import MAX_STATES, BadTable
 
@@ -195,7 +195,7 @@ def reach(
                 action = lowest(mask)
                 mask = mask & (mask - word(1))
             passing = False
-            child = least_image(game, game.play(state, action), turns)
+            child = canonical_state(game, game.play(state, action), turns)
             slot = seek(game, states, slots, child)
             if slots[slot] == 0:
                 game.store(states, used, child)
@@ -248,7 +248,7 @@ def settle(
                     action = lowest(mask)
                     mask = mask & (mask - word(1))
                 passing = False
-                child = least_image(game, game.play(state, action), turns)
+                child = canonical_state(game, game.play(state, action), turns)
                 row = slots[seek(game, states, slots, child)] - 1
                 score = int(scores[row])
                 if score == _UNKNOWN:
@@ -287,7 +287,7 @@ def _reach(
     import numpy as np
 
     run = compiled(reach, game)
-    states = np.array([least_image(game, game.initial(), turns)], np.uint64)
+    states = np.array([canonical_state(game, game.initial(), turns)], np.uint64)
     slots = np.zeros(2, np.int32)
     begin, placed, used = 0, 0, 1
     while begin < used:
