@@ -1,7 +1,8 @@
-"""Domineering: players place dominoes, the first upright, the second lying; who cannot, loses.
+"""Domineering: two players place dominoes, one vertically and the other horizontally.
 
-The board is 6x6, bit i is cell i, row by row from the top left. An action is the upper or left
-cell of a domino. A state is (the mover's cells, the other's cells, the player to move).
+The first player places vertical dominoes; a player who cannot move loses. The board is 6x6: bit i
+is cell i, row by row from the top left. An action is the upper or left cell of a domino. A state is
+(the mover's cells, the opponent's cells, the player to move).
 """
 
 from typing import Any
@@ -14,7 +15,7 @@ SIZE = 6
 
 
 class Domineering(WordGame):
-    """A move covers two free cells; nothing else can happen."""
+    """Every move covers two free cells."""
 
     grid = Grid(SIZE, SIZE)
     num_actions = SIZE * SIZE
@@ -30,9 +31,9 @@ class Domineering(WordGame):
     def legal(self, state: Any) -> Any:
         mine, theirs, player = state
         free = self.full ^ (mine | theirs)
-        upright = free & (free >> self.size) & self.full
-        lying = free & (free >> 1) & self.not_last
-        return pick(player == 0, upright, lying)
+        vertical = free & (free >> self.size) & self.full
+        horizontal = free & (free >> 1) & self.not_last
+        return pick(player == 0, vertical, horizontal)
 
     def play(self, state: Any, action: Any) -> Any:
         mine, theirs, player = state
@@ -44,13 +45,13 @@ class Domineering(WordGame):
         over = self.legal(state) == 0
         return over, -1 * over
 
-    # What follows is for people: moves as cells, and the board to draw.
+    # Notation and drawing: moves as cells, and the board.
 
     def to_text(self, action: int) -> str:
         return self.grid.text(action)
 
     def why_illegal(self, state: Any, action: int) -> str:
-        return f"a domino {'lying' if state[2] else 'upright'} does not fit there"
+        return f"a {'horizontal' if state[2] else 'vertical'} domino does not fit there"
 
     def board(self, state: Any) -> tuple[int, ...]:
         first, second = (state[0], state[1]) if state[2] == 0 else (state[1], state[0])

@@ -1,4 +1,4 @@
-"""The benchmark of the hybrid: each part in small, and the players that it needs."""
+"""The benchmark of the Squava hybrid: a small run of each part, and the players it needs."""
 
 import json
 from dataclasses import replace
@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import zermelo as z
 from zermelo.bench import measure
 from zermelo.bench.squava import hybrid
-from zermelo.bench.squava import players as squava
+from zermelo.bench.squava import players as bench_players
 from zermelo.cli.bench import bench
 from zermelo.search.engines import WordEngine
 from zermelo.search.limits import SearchClock
@@ -23,59 +23,59 @@ from zermelo.bench.squava import phases
 from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
 
-SOME = squava.graded(12)
+POSITIONS = bench_players.labelled_positions(12)
 
 
-def quietly(_: str) -> None:
+def ignore(_: str) -> None:
     pass
 
 
 @pytest.fixture(autouse=True)
 def all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests that follow in this process keep theirs."""
+    """Keep the benchmark from confining this process, and the tests after it, to one core."""
     monkeypatch.setattr(measure, "use_one_core", lambda: None)
 
 
 @pytest.fixture(autouse=True)
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dozen positions."""
-    monkeypatch.setattr(squava, "graded", lambda number=None: SOME[:number])
+def few_positions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a dozen positions instead of all."""
+    monkeypatch.setattr(bench_players, "labelled_positions", lambda number=None: POSITIONS[:number])
 
 
 def test_search() -> None:
-    found = hybrid.run(("search",), quietly, number=3, repeat=2)
-    assert found["suite"] == "hybrid"
-    rows = {row["task"]: row for row in found["rows"]}
-    assert len(rows) == len(found["rows"]) == 16
+    report = hybrid.run(("search",), ignore, number=3, repeat=2)
+    assert report["suite"] == "hybrid"
+    rows = {row["task"]: row for row in report["rows"]}
+    assert len(rows) == len(report["rows"]) == 16
     for depth in (4, 5):
         for network in ("ours", "published, fresh"):
-            begin = f"depth {depth}, {network}"
+            prefix = f"depth {depth}, {network}"
             for ordering in ("ordering", "no ordering"):
-                kept = rows[f"{begin}, {ordering}, cache"]
-                plain = rows[f"{begin}, {ordering}, no cache"]
-                assert kept["nodes"] == plain["nodes"]
-                assert 0 <= kept["hits"] < 100
-                assert plain["hits"] == 0
-            notes = [note for note in found["notes"] if note.startswith(f"{begin}: ")]
+                cached = rows[f"{prefix}, {ordering}, cache"]
+                uncached = rows[f"{prefix}, {ordering}, no cache"]
+                assert cached["nodes"] == uncached["nodes"]
+                assert 0 <= cached["hits"] < 100
+                assert uncached["hits"] == 0
+            notes = [note for note in report["notes"] if note.startswith(f"{prefix}: ")]
             assert [note.count("published:") for note in notes] == [1, 1]
-        sorted_, as_they_come = (
+        ordered, unordered = (
             rows[f"depth {depth}, ours, {ordering}, cache"]["nodes"]
             for ordering in ("ordering", "no ordering")
         )
-        assert sorted_ < as_they_come
-    assert any(row["hits"] > 5 for row in found["rows"])
+        assert ordered < unordered
+    assert any(row["hits"] > 5 for row in report["rows"])
 
 
-def test_a_cache_changes_no_score() -> None:
+def test_the_cache_changes_no_score() -> None:
     game, net = hybrid._networks("")["ours"]
-    states = [one.position.state for one in SOME]
-    kept = hybrid.searches(game, net, states, 4, ordering=True, repeat=1)
-    again = hybrid.searches(game, net, states, 4, ordering=True, repeat=1)
-    none = replace(net, cache=net.cache[:0])
-    plain = hybrid.searches(game, none, states, 4, ordering=True, repeat=1)
-    assert (kept.scores, kept.nodes) == (plain.scores, plain.nodes)
-    assert 0 < kept.hit_rate == again.hit_rate, "each time it is empty"
-    assert len(set(kept.scores)) > 5, "not all the same"
+    states = [labelled.position.state for labelled in POSITIONS]
+    first = hybrid.search_all(game, net, states, 4, ordering=True, repeat=1)
+    second = hybrid.search_all(game, net, states, 4, ordering=True, repeat=1)
+    no_cache = replace(net, cache=net.cache[:0])
+    uncached = hybrid.search_all(game, no_cache, states, 4, ordering=True, repeat=1)
+    assert (first.scores, first.nodes) == (uncached.scores, uncached.nodes)
+    assert 0 < first.hit_rate == second.hit_rate, "every pass starts with an empty cache"
+    assert len(set(first.scores)) > 5, "not all the same"
 
 
 def test_a_run_in_place_of_fresh_weights() -> None:
@@ -84,33 +84,32 @@ def test_a_run_in_place_of_fresh_weights() -> None:
     assert (net.weights == same.weights).all()
 
 
-def test_moves_as_they_come() -> None:
-    """Without ordering the score is the same, and takes longer to find."""
+def test_ordering_saves_nodes_and_changes_no_score() -> None:
     state = GAME.position(moves="a1 c3 e5 b2").state
-    found = []
+    results = []
     for ordering in (True, False):
         engine, clock = WordEngine(GAME, ordering=ordering), SearchClock()
         engine.start_iteration(4)
-        found.append((engine.search(state, 4, -engine.far, engine.far, clock), clock.nodes))
-    (score, nodes), (other, more) = found
-    assert score == other
-    assert nodes < more
+        results.append((engine.search(state, 4, -engine.far, engine.far, clock), clock.nodes))
+    (score, nodes), (unordered_score, unordered_nodes) = results
+    assert score == unordered_score
+    assert nodes < unordered_nodes
 
 
 @pytest.fixture
 def small_recipes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The network of the hybrid is its own: nothing is compiled anew."""
+    """Shrink the recipe of the hybrid, but not its network, so that nothing is recompiled."""
     load = recipes.load
 
-    def loaded(name: str) -> Recipe:
+    def load_small(name: str) -> Recipe:
         return tiny(OURS) if name == "squava-hybrid" else load(name)
 
-    monkeypatch.setattr(recipes, "load", loaded)
+    monkeypatch.setattr(recipes, "load", load_small)
 
 
 @pytest.mark.usefixtures("small_recipes")
 def test_play_by_actors() -> None:
-    row = actors.played("squava-hybrid", 0.05, quietly)
+    row = actors.played("squava-hybrid", 0.05, ignore)
     assert (row["game"], row["unit"]) == ("squava", "transitions/s")
     assert row["chunks"] >= 8
     assert row["chunks"] % 2 == 0
@@ -119,7 +118,7 @@ def test_play_by_actors() -> None:
 
 @pytest.mark.usefixtures("small_recipes")
 def test_learning_with_actors() -> None:
-    row = actors.learned("squava-hybrid", 30, quietly)
+    row = actors.learned("squava-hybrid", 30, ignore)
     assert row["updates"] == 30
     assert row["rate"] == pytest.approx(30 / row["seconds"], rel=0.01)
     assert row["times"] == pytest.approx(row["rate"] / row["one"], rel=0.01)
@@ -128,7 +127,7 @@ def test_learning_with_actors() -> None:
 @pytest.mark.usefixtures("small_recipes")
 @pytest.mark.parametrize("name", actors.STORED)
 def test_share_of_the_replay(name: str) -> None:
-    row = actors.stored(name, 30, quietly)
+    row = actors.stored(name, 30, ignore)
     assert 0 < row["with_games"] < row["rate"] < 100
     assert row["updates"] == 30
 
@@ -152,7 +151,7 @@ def test_notes_of_actors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actors, "learned", lambda *_: {})
     monkeypatch.setattr(actors, "stored", lambda *_: {"rate": 20.1, "with_games": 4.0})
     notes: list[str] = []
-    assert len(actors.rows(1.0, notes, quietly)) == 8
+    assert len(actors.rows(1.0, notes, ignore)) == 8
     hybrid_note, dqn_note, *_ = notes
     assert "1.50 times as much as one" in hybrid_note
     assert "at least 1.6: MISSED" in hybrid_note
@@ -163,8 +162,8 @@ def test_notes_of_actors(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hybrid, "_OPPONENTS", {"minimax:depth=1": None, "random": 85})
-    found = hybrid.run(("matches",), quietly, games=4)
-    weak, random, timed, ours, theirs = found["rows"]
+    report = hybrid.run(("matches",), ignore, games=4)
+    weak, random, timed, ours, theirs = report["rows"]
     assert random["published"] == 85
     assert "published" not in weak
     assert random["rate"] > 50
@@ -175,25 +174,22 @@ def test_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ours["task"] == "mistakes of hybrid:squava-hybrid,depth=4"
     assert theirs["task"] == "mistakes of minimax:depth=1"
     for row in (ours, theirs):
-        graded = z.grade("squava", row["task"].removeprefix("mistakes of "), positions=_given())
-        assert graded.total.mistakes == round(row["rate"] * len(SOME) / 100)
-        assert row["positions"] == len(SOME)
-    assert found["notes"] == [
+        spec = row["task"].removeprefix("mistakes of ")
+        grade = z.grade("squava", spec, positions=[one.position for one in POSITIONS])
+        assert grade.total.mistakes == round(row["rate"] * len(POSITIONS) / 100)
+        assert row["positions"] == len(POSITIONS)
+    assert report["notes"] == [
         f"depth 4 against random: {random['wins']:.1f} wins of 100 (published: 85)"
     ]
 
 
-def _given() -> list[Any]:
-    return [one.position for one in SOME]
-
-
 def test_centre() -> None:
-    found = hybrid.run(("centre",), quietly, games=2)
-    on, off, match = found["rows"]
+    report = hybrid.run(("centre",), ignore, games=2)
+    on, off, match = report["rows"]
     assert on["task"] == "mistakes of minimax:depth=4,heuristic=published"
     assert off["task"] == "mistakes of minimax:depth=4,heuristic=published-no-centre"
     assert match["games"] == 2
-    assert "term for the centre" in found["notes"][0]
+    assert "term for the centre" in report["notes"][0]
 
 
 def test_a_heuristic_without_its_centre() -> None:
@@ -208,50 +204,60 @@ def test_a_heuristic_without_its_centre() -> None:
 
 
 def test_ends_of_phases() -> None:
-    assert phases.ends(PUBLISHED) == {"explore": 450, "heuristic": 2250, "self-play": 3000}
-    assert list(phases.ends(PUBLISHED)) == list(phases.CLAIMS)
+    ends = {"initialisation": 0, "explore": 450, "heuristic": 2250, "self-play": 3000}
+    assert phases.phase_ends(PUBLISHED) == ends
+    assert list(ends) == list(phases.PUBLISHED_WINS)
 
 
-@pytest.mark.proof  # half a minute of compiling for a network that only this benchmark trains
+def test_published_wins() -> None:
+    """As published: against random 50 to 60, 60 to 85; against the heuristic 10 to 50, 50 to 65."""
+    random, heuristic = zip(*phases.PUBLISHED_WINS.values(), strict=True)
+    assert random[:3] == (50, 60, 85)
+    assert heuristic[1:] == (10, 50, 65)
+
+
+@pytest.mark.proof  # compiles for half a minute, for a network that only this benchmark trains
 def test_phases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Each phase leaves weights that play, with its own blend."""
-    asked = []
+    """Every phase saves weights that play with the published blend."""
+    matches = []
 
-    def match(task: str, players: tuple[str, str], games: int, *_: Any, **more: float) -> Any:
-        asked.append((task, players[1], games, more["published"]))
+    def play_match(task: str, players: tuple[str, str], games: int, *_: Any, **more: float) -> Any:
+        matches.append((task, players[1], games, more.get("published")))
         ours = z.player(players[0])
         assert ours.fit(GAME).net.shares == (600, 400)
         assert ours.choose(GAME.start()).depth == 4
         return measure.row("squava", task, "zermelo", 50.0, "points of 100", wins=40.0, **more)
 
-    monkeypatch.setattr(squava, "match", match)
-    monkeypatch.setattr(phases, "_ACTORS", 1)  # two would compile the same
+    monkeypatch.setattr(bench_players, "play_match", play_match)
+    monkeypatch.setattr(phases, "_ACTORS", 1)  # two processes would compile the same kernels
     notes: list[str] = []
     out = tmp_path / "run"
-    rows = phases.rows(6, out, notes, quietly, tiny(PUBLISHED))
-    assert [(task.split(",")[0], games, claim) for task, _, games, claim in asked] == [
-        (f"after {phase}", 6, claim) for phase, claims in phases.CLAIMS.items() for claim in claims
+    rows = phases.measure_phases(6, out, notes, ignore, tiny(PUBLISHED))
+    assert [(task.split(",")[0], games, wins) for task, _, games, wins in matches] == [
+        (f"after {phase}", 6, wins)
+        for phase, published in phases.PUBLISHED_WINS.items()
+        for wins in published
     ]
-    assert {opponent for _, opponent, _, _ in asked} == {
+    assert {opponent for _, opponent, _, _ in matches} == {
         "random",
         "minimax:depth=3,heuristic=published",
     }
     minutes = [row["minutes"] for row in rows]
     assert minutes == sorted(minutes)
-    kept = [(out / f"after-{phase}.safetensors").read_bytes() for phase in phases.CLAIMS]
-    assert len(set(kept)) == 3, "it learned in between"
+    files = [(out / f"after-{phase}.safetensors").read_bytes() for phase in phases.PUBLISHED_WINS]
+    assert len(set(files)) == 4, "it learned in between"
     assert notes[0].endswith("(published: 15 to 25)")
-    assert notes[1] == "after explore, against random: 40.0 wins of 100 (published: 50)"
+    assert notes[1] == "after initialisation, against random: 40.0 wins of 100 (published: 50)"
 
 
-def test_a_hybrid_with_time() -> None:
+def test_a_hybrid_with_a_time_limit() -> None:
     position = GAME.position(moves="a1 c3")
     timed = z.player("hybrid:squava-hybrid,seconds=0.5")
     assert timed.name == "hybrid:squava-hybrid,seconds=0.5"
-    found = timed.choose(position)
-    assert found.depth is not None
-    assert found.depth > 5, "deeper than it was made for"
-    assert found.seconds == pytest.approx(0.5, abs=0.4)
+    analysis = timed.choose(position)
+    assert analysis.depth is not None
+    assert analysis.depth > 5, "deeper than its default"
+    assert analysis.seconds == pytest.approx(0.5, abs=0.4)
     assert z.player("hybrid:squava-hybrid,seconds=5,depth=2").choose(position).depth == 2
     assert z.player("hybrid:squava-hybrid").choose(position).depth == 5
     with pytest.raises(z.BadSpec, match="above 0"):

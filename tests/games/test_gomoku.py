@@ -1,4 +1,4 @@
-"""Large boards and renju: drawings, facts from elsewhere, and the two forms of the rules."""
+"""Large boards and renju: drawn positions, published facts, and bitboard against padded board."""
 
 import random
 
@@ -32,7 +32,7 @@ LARGE = [
 
 @kernel("uint8[::1], int64[::1], int64[:,::1]")
 def replay(game: BoardGame, cells: np.ndarray, actions: np.ndarray, notes: np.ndarray) -> None:
-    """Play actions on a padded board and note (over, value) after each."""
+    """Play actions on a padded board and write (is over, value) after each to `notes`."""
     for row in range(len(actions)):
         at = game.landing(cells, actions[row])
         cells[at] = 1 + row % 2
@@ -40,8 +40,8 @@ def replay(game: BoardGame, cells: np.ndarray, actions: np.ndarray, notes: np.nd
         notes[row, 0], notes[row, 1] = over, value
 
 
-def both_forms(game: BoardLineGame, reference: LineGame, seed: int) -> None:
-    """A random game by the rules on ints; `game` answers the same, plain and compiled."""
+def check_padded_board(game: BoardLineGame, reference: LineGame, seed: int) -> None:
+    """Check `game` on the padded board, in Python and compiled, in a random game of `reference`."""
     rng = random.Random(seed)
     state, actions, expected = reference.initial(), [], []
     while choices := reference.actions(state):
@@ -59,13 +59,13 @@ def both_forms(game: BoardLineGame, reference: LineGame, seed: int) -> None:
 @pytest.mark.parametrize("rules", SMALL + LARGE, ids=lambda r: "-".join(f"{v}" for v in r.values()))
 def test_the_padded_board_equals_the_bitboard(rules: dict[str, int]) -> None:
     for seed in range(20):
-        both_forms(BoardLineGame(**rules), LineGame(**rules), seed)
+        check_padded_board(BoardLineGame(**rules), LineGame(**rules), seed)
 
 
-def test_renju_in_both_forms() -> None:
+def test_renju_on_the_padded_board() -> None:
     game = RenjuGame(9, "gomoku:size=9,renju=true")
     for seed in range(30):
-        both_forms(game, game, seed)
+        check_padded_board(game, game, seed)
 
 
 def unchecked(game: z.Game, rows: list[str], player: int) -> Position:
@@ -73,7 +73,7 @@ def unchecked(game: z.Game, rows: list[str], player: int) -> Position:
 
 
 def from_bottom(move: str) -> str:
-    """Gomoku literature counts rows from the bottom: H8 there is h8 here, A1 there is a15."""
+    """Convert a move from the literature, which counts rows from the bottom: A1 is a15 here."""
     return f"{move[0].lower()}{16 - int(move[1:])}"
 
 
@@ -112,7 +112,7 @@ def test_five_outcomes_as_published(row: int) -> None:
 
 
 def renju(drawing: str) -> tuple[RenjuGame, Position]:
-    """A 9x9 position with black to move; the drawing starts at the top left."""
+    """Return a 9x9 position with black to move; the drawing starts at the top left."""
     game = RenjuGame(9, "gomoku:size=9,renju=true")
     rows = [line.replace(" ", "") for line in drawing.strip().splitlines()]
     rows = [f"{row:.<9}" for row in rows] + ["........."] * (9 - len(rows))
@@ -127,7 +127,7 @@ def fouls(drawing: str) -> dict[str, str]:
     }
 
 
-def test_two_threes() -> None:
+def test_a_double_three_is_a_foul() -> None:
     drawing = """
         . . . . . . .
         . . . X . . .
@@ -138,7 +138,7 @@ def test_two_threes() -> None:
     assert fouls(drawing)["d4"] == "a double three"
 
 
-def test_a_three_against_a_white_stone_is_none() -> None:
+def test_a_blocked_three_does_not_count() -> None:
     drawing = """
         . . . O . . .
         . . . X . . .
@@ -149,7 +149,7 @@ def test_a_three_against_a_white_stone_is_none() -> None:
     assert "d4" not in fouls(drawing)
 
 
-def test_a_five_is_allowed_whatever_else_it_makes() -> None:
+def test_a_five_is_never_a_foul() -> None:
     drawing = """
         . . . . . . .
         . . . X . . .
@@ -162,8 +162,8 @@ def test_a_five_is_allowed_whatever_else_it_makes() -> None:
     assert position.play("d4").outcome is z.Outcome.FIRST
 
 
-def test_two_fours_in_one_line() -> None:
-    """`X.XXX.X`: either gap makes five with three of the others."""
+def test_a_double_four_in_one_line() -> None:
+    """In `X.XXX.X` a stone in either gap makes five."""
     assert fouls("X . X . X . X . .") == {"d1": "a double four"}
     assert fouls("X . X . X . O . .") == {}
 
@@ -172,7 +172,7 @@ def test_a_straight_four_is_one_four() -> None:
     assert fouls(". X X X . . .") == {}
 
 
-def test_white_has_no_limits() -> None:
+def test_white_has_no_restrictions() -> None:
     game, position = renju("O O O . O O . . .")
     white = Position(game, (position.state[1], position.state[0], 0, 1))
     assert white.forbidden == []
@@ -206,8 +206,8 @@ def test_bad_large_specs(spec: str, part: str) -> None:
         z.game(spec)
 
 
-def test_fouls_equal_the_definitions() -> None:
-    """Random crowded boards: every free point of each, against the naive recursion."""
+def test_fouls_equal_the_naive_definitions() -> None:
+    """Compare every free point of random crowded boards with the naive recursion."""
     game, rng = RenjuGame(9, "gomoku:size=9,renju=true"), random.Random(2)
     seen: dict[str, int] = {}
     for _ in range(150):

@@ -1,4 +1,4 @@
-"""The line family against slow, obvious rules."""
+"""The rules of the line family against slow, obvious ones."""
 
 import random
 
@@ -35,7 +35,7 @@ FAMILY = [
 
 
 @pytest.mark.parametrize("rules", FAMILY, ids=lambda r: "-".join(f"{v}" for v in r.values()))
-def test_the_family_equals_the_naive_rules(rules: dict[str, int]) -> None:
+def test_the_rules_equal_the_naive_rules(rules: dict[str, int]) -> None:
     game = LineGame(**rules)
     rng = random.Random(7)
     for _ in range(60):
@@ -55,7 +55,7 @@ def test_the_family_equals_the_naive_rules(rules: dict[str, int]) -> None:
 
 
 def test_six_in_one_direction_and_five_in_another_wins_with_exact_five() -> None:
-    """Without the column the stone on d5 makes six only; with it, five downwards as well.
+    """Without column d the stone on d5 makes only a six; with it, a five downwards as well.
 
        a b c d e f g h
     1  . . . X . . . .
@@ -81,7 +81,7 @@ def test_a_win_by_the_last_stone_is_a_win() -> None:
     assert end.verdict == "X wins"
 
 
-def test_in_squava_four_wins_even_though_it_holds_three() -> None:
+def test_in_squava_four_wins_although_it_contains_three() -> None:
     game = LineGame(5, 5, 4, lose=3)
     assert game.position(moves="a1 a5 b1 b5 d1 d5 c1").verdict == "X wins"
     assert game.position(moves="a1 a5 b1 b5 c1").verdict == "O wins"

@@ -1,4 +1,4 @@
-"""Golden playthroughs: one readable game for each name. ZERMELO_UPDATE=1 writes them anew."""
+"""Golden playthroughs, one readable game for each name; ZERMELO_UPDATE=1 rewrites them."""
 
 import os
 from pathlib import Path
@@ -9,13 +9,14 @@ import zermelo as z
 from support.samples import SPECS
 
 FOLDER = Path(__file__).parent / "playthroughs"
-CHOSEN = [
+PLAYED = [
     spec for spec in SPECS if ":" not in spec or spec.partition(":")[0] in ("mnk", "gomoku", "line")
 ]
-FIRST = {spec.partition(":")[0]: spec for spec in reversed(CHOSEN)}
+FIRST = {spec.partition(":")[0]: spec for spec in reversed(PLAYED)}
 
 
 def playthrough(spec: str) -> str:
+    """Return a random game as text: every board with its legal moves, and how the game ends."""
     game, player = z.game(spec), z.player("random:seed=4")
     position = game.start()
     parts = [f"{spec}\n"]

@@ -27,7 +27,8 @@ from support.studio import Studio, refused, serve
 from zermelo import store as stores
 from zermelo.games import files, registry
 from zermelo.search.solver.solution import solve
-from zermelo.store import BadStore, Changed, Row, Store
+from zermelo.store.database import BadStore
+from zermelo.store.matches import MatchChanged, MatchRow, MatchStore
 from zermelo.studio.app import create_app
 
 JSON = {"content-type": "application/json"}
@@ -746,7 +747,7 @@ def test_a_game_file_is_not_loaded_by_http(
 ) -> None:
     tried: list[str] = []
     monkeypatch.setattr(registry, "_file_game", tried.append)
-    monkeypatch.setattr(files, "load", tried.append)
+    monkeypatch.setattr(files, "load_game", tried.append)
     for answer in (
         studio.post("matches", game=game),
         studio.post("position", game=game),
@@ -796,17 +797,17 @@ def test_unknown_methods_and_paths(studio: Studio) -> None:
 # The store
 
 
-def row(key: str = "a") -> Row:
-    return Row(key, "tictactoe", "human", "level:3")
+def row(key: str = "a") -> MatchRow:
+    return MatchRow(key, "tictactoe", "human", "level:3")
 
 
 def test_the_store_survives_reopening(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "er" / "m.db"
-    store = Store(path)
+    store = MatchStore(path)
     before = store.add(row())
-    after = store.put(before, replace(before, moves="b2", plies=1))
+    after = store.update(before, replace(before, moves="b2", plies=1))
     store.close()
-    store = Store(path)
+    store = MatchStore(path)
     assert store.get("a") == after
     assert store.get("b") is None
     assert store.latest(5) == [after]
@@ -814,20 +815,20 @@ def test_the_store_survives_reopening(tmp_path: Path) -> None:
 
 
 def test_the_store_refuses_what_has_changed(tmp_path: Path) -> None:
-    store = Store(tmp_path / "m.db")
+    store = MatchStore(tmp_path / "m.db")
     before = store.add(row())
-    store.put(before, replace(before, moves="b2", plies=1))
-    with pytest.raises(Changed, match="changed"):
-        store.put(before, replace(before, moves="a1", plies=1))
-    with pytest.raises(Changed):
-        store.put(row("gone"), row("gone"))
+    store.update(before, replace(before, moves="b2", plies=1))
+    with pytest.raises(MatchChanged, match="changed"):
+        store.update(before, replace(before, moves="a1", plies=1))
+    with pytest.raises(MatchChanged):
+        store.update(row("gone"), row("gone"))
     assert store.get("a").moves == "b2"  # type: ignore[union-attr]
     store.close()
 
 
 def test_the_oldest_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stores, "MAX_MATCHES", 3)
-    store = Store(tmp_path / "m.db")
+    store = MatchStore(tmp_path / "m.db")
     for key in "abcde":
         store.add(row(key))
     assert [r.id for r in store.latest(9)] == ["e", "d", "c"]
@@ -857,7 +858,7 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     ):
         before = path.read_bytes() if path.is_file() else b""
         with pytest.raises(BadStore, match=word) as caught:
-            Store(path)
+            MatchStore(path)
         assert str(path) in str(caught.value)
         assert "\n" not in str(caught.value)
         assert not path.is_file() or path.read_bytes() == before
@@ -868,7 +869,7 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 def test_two_may_open_a_new_store_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
-        opened = list(pool.map(lambda _: Store(tmp_path / "m.db"), range(4)))
+        opened = list(pool.map(lambda _: MatchStore(tmp_path / "m.db"), range(4)))
     opened[0].add(row())
     assert all(store.get("a") for store in opened)
     for store in opened:
@@ -882,7 +883,7 @@ def test_a_store_that_is_locked_is_told(tmp_path: Path, monkeypatch: pytest.Monk
         msg = "database is locked"
         raise sqlite3.OperationalError(msg)
 
-    monkeypatch.setattr(Store, "add", fail)
+    monkeypatch.setattr(MatchStore, "add", fail)
     for served in serve(app):
         answer = served.post("matches", game="tictactoe")
         assert answer.status_code == 503
@@ -933,7 +934,7 @@ def test_memory_stays_flat_over_5000_stored_matches(tmp_path: Path) -> None:
     before = resident()
     asyncio.run(begin(4500))
     grown = resident() - before
-    app.state.thinkers.close()
+    app.state.players.close()
     with contextlib.closing(sqlite3.connect(tmp_path / "m.db")) as base:
         assert base.execute("SELECT count(*) FROM matches").fetchone() == (5000,)
     assert grown < 6, f"{grown:.1f} MB more for 4,500 matches"

@@ -1,4 +1,4 @@
-"""Slow, obvious rules to test the fast ones against. Nothing in the package imports this."""
+"""Slow, obvious rules to test the fast ones against; the package never imports them."""
 
 from dataclasses import dataclass, field
 
@@ -94,7 +94,7 @@ class NaiveLines:
 def renju_foul(
     black: set[tuple[int, int]], white: set[tuple[int, int]], at: tuple[int, int], size: int
 ) -> str:
-    """Which rule black's move on `at` breaks, straight from the definitions, by recursion."""
+    """Return the foul that black's move on `at` is, straight from the definitions, by recursion."""
     black = black | {at}
 
     def free(cell: tuple[int, int]) -> bool:

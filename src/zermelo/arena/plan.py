@@ -18,8 +18,8 @@ from zermelo import __version__
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
 from zermelo.games import files, registry
-from zermelo.players import files as player_files
-from zermelo.players import registry as roster
+from zermelo.players.files import is_player_file, load_player_class, player_file_path
+from zermelo.players.registry import is_stochastic, load_player, model_files, with_seed
 
 GRACE = 1.0  #: seconds that a move may take beyond its limit
 PATIENCE = 120.0  #: seconds for a move where there is no limit: beyond it a player hangs
@@ -63,10 +63,10 @@ class Plan:
             msg = "a sequential test takes two players and two ratings, the lower first: 0,50"
             raise ZermeloError(msg)
         for spec in self.players:
-            if player_files.is_file(spec):
-                player_files.load(spec)  # made only where a crash does no harm
+            if is_player_file(spec):
+                load_player_class(spec)  # made only where a crash does no harm
             else:
-                roster.player(spec).fit(self.rules)
+                load_player(spec).fit(self.rules)
 
     @cached_property
     def rules(self) -> Game:
@@ -95,7 +95,7 @@ class Plan:
     @cached_property
     def is_drawn(self) -> tuple[bool, ...]:
         """Which players draw their moves: their games may be equal by chance."""
-        return tuple(roster.is_drawn(spec) for spec in self.players)
+        return tuple(is_stochastic(spec) for spec in self.players)
 
     @cached_property
     def num_opening_plies(self) -> int:
@@ -115,7 +115,7 @@ class Plan:
     def spec(self, number: int, seat: int) -> str:
         """The player of a seat in a game, with a seed of its own where it takes one."""
         spec = self.players[self.fixture(number).seats[seat]]
-        return roster.seeded(spec, derived(self.seed, number, seat))
+        return with_seed(spec, derived(self.seed, number, seat))
 
     def opening(self, number: int) -> tuple[int, ...]:
         """The actions of an opening: random ones, one after the other, none of which ends the game.
@@ -138,9 +138,9 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """What a run is known by: settings, the version, and what stands in the files it names."""
-        own = [player_files.path_of(spec) for spec in self.players if player_files.is_file(spec)]
-        own += [Path(self.game)] if files.is_file(self.game) else []
-        own += [path for spec in self.players for path in roster.opened(spec)]
+        own = [player_file_path(spec) for spec in self.players if is_player_file(spec)]
+        own += [Path(self.game)] if files.is_game_file(self.game) else []
+        own += [path for spec in self.players for path in model_files(spec)]
         digests = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in own}
         settings = asdict(self) | {"opening_plies": self.num_opening_plies}
         return settings | {"version": __version__, "files": digests}

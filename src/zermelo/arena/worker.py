@@ -15,7 +15,7 @@ from zermelo.arena.game import Table, crash
 from zermelo.arena.plan import Plan
 from zermelo.arena.scoresheet import Scoresheet
 from zermelo.core.errors import ZermeloError
-from zermelo.games import files
+from zermelo.games import user_code
 
 _REPORT = 0.1  # seconds between two reports, at least
 
@@ -29,7 +29,7 @@ def main(sheet: IO[bytes]) -> None:
     except ZermeloError as error:
         _say(answers, {"error": str(error)})
     except Exception as error:  # noqa: BLE001 - rules from a file may raise anything
-        _say(answers, {"error": files.blame(error) or crash(error)})
+        _say(answers, {"error": user_code.locate_error(error) or crash(error)})
     os._exit(0)  # whatever threads a player has left
 
 

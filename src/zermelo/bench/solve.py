@@ -6,7 +6,6 @@ empty, which slows its short searches up to three times. What it keeps from othe
 its favour and small; docs/benchmarks.md has the figures.
 """
 
-import copy
 import importlib
 import random
 import statistics
@@ -21,10 +20,11 @@ from zermelo.bench.positions import Positions
 from zermelo.bench.squava import orderings
 from zermelo.core.bitboard import sign
 from zermelo.core.errors import ZermeloError
-from zermelo.core.game import WordGame
+from zermelo.core.game import SolverHooks, WordGame
 from zermelo.core.player import Limit
 from zermelo.games import registry
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.lines.small import WordLineGame
+from zermelo.games.lines.tactics import LineTactics
 from zermelo.search.engines import WordEngine
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.runner import Runner
@@ -68,7 +68,7 @@ def run(
     if "switches" in parts:
         rows += _switches(number, max_nodes, notes, progress)
     if "squava" in parts:
-        rows += orderings.rows(min(number, 300), progress)
+        rows += orderings.compare_orderings(min(number, 300), progress)
     return measure.report("solve", rows, notes)
 
 
@@ -134,7 +134,7 @@ class _Ours:
 
     def __init__(self, game: WordGame) -> None:
         self.game = game
-        self.runner = Runner(game, table_bits=Settings().table_bits)
+        self.runner = Runner(game.hooks, table_bits=Settings().table_bits)
         self.runner.table[:] = 0  # every page of it is there before the clock starts
 
     def answers(self, some: Positions) -> list[int]:
@@ -142,7 +142,7 @@ class _Ours:
         found = []
         scores = self.runner.scores(some.states, SearchClock())
         for position, score in zip(some.positions, scores, strict=True):
-            stones = sum(map(abs, position.board or ())) + self.game.far - abs(score)
+            stones = sum(map(abs, position.board or ())) + self.game.hooks.win_score - abs(score)
             size = (len(position.board or ()) + 3) // 2 - (stones + 1) // 2
             found.append(size * sign(score))
         return found
@@ -212,27 +212,26 @@ def _row(game: str, name: str, system: str, number: int, seconds: float, nodes: 
 # Alpha-beta as OpenSpiel has it in Python.
 
 
-class _Blind(WordLineGame):
+class _Blind(LineTactics):
     """Beyond the horizon all is 0."""
 
-    evaluate = WordGame.evaluate
+    evaluate = SolverHooks.evaluate
 
 
 def _alphabeta(repeat: int, notes: list[str], progress: Callable[[str], None]) -> list[Row]:
     """Tic-tac-toe to the end; Connect Four to a depth, where all is equal or all is different."""
     connect4 = registry.game("connect4")
-    blind = copy.copy(connect4)
-    blind.__class__ = _Blind
+    assert isinstance(connect4, WordLineGame)
     rng = random.Random(1)
     deep = f"search depth {_DEPTH}"
     tasks = (
         ("tictactoe", "solve start", _our_start(), _open_spiel("tic_tac_toe")),
-        ("connect4", deep, _our_depth(blind), _open_spiel("connect_four", lambda _: 0)),
+        ("connect4", deep, _our_depth(_Blind(connect4)), _open_spiel("connect_four", lambda _: 0)),
         # Leaves at random cost next to nothing and are told apart as by an estimate.
         (
             "connect4",
             f"{deep} with estimates",
-            _our_depth(connect4),
+            _our_depth(connect4.hooks),
             _open_spiel("connect_four", lambda _: rng.random()),
         ),
     )
@@ -260,16 +259,16 @@ def _our_start() -> Task:
     return solver.forget, lambda _: solver.score(game.initial())
 
 
-def _our_depth(game: Any) -> Task:
+def _our_depth(hooks: SolverHooks) -> Task:
     """A new engine each time: in an old one moves that were best order the search."""
 
     def prepare() -> WordEngine:
-        engine = WordEngine(game)
+        engine = WordEngine(hooks)
         engine.start_iteration(_DEPTH)
         return engine
 
     def work(engine: WordEngine) -> None:
-        engine.search(game.initial(), _DEPTH, -engine.far, engine.far, SearchClock())
+        engine.search(hooks.game.initial(), _DEPTH, -engine.far, engine.far, SearchClock())
 
     return prepare, work
 
@@ -319,7 +318,7 @@ def _ablation(
 ) -> tuple[Callable[[SearchClock], Any], int]:
     """What to do, and how many positions that solves; compiled and with all memory touched."""
     runner = Runner(
-        game,
+        game.hooks,
         table_bits=settings.table_bits if settings.table else None,
         ordering=settings.ordering,
         symmetry=settings.symmetry,
@@ -328,7 +327,7 @@ def _ablation(
     if game.spec == "connect4":
         runner.scores(middle.states[:1], SearchClock())
         return lambda clock: runner.scores(middle.states, clock), len(middle.positions)
-    ask = partial(runner.bounds, game.initial(), -game.far, game.far, coarse=True)
+    ask = partial(runner.bounds, game.initial(), -game.hooks.win_score, game.hooks.win_score, coarse=True)
     return lambda clock: ask(clock=clock), 1
 
 

@@ -59,9 +59,9 @@ def main() -> None:
             _gone() if error.errno == errno.EPIPE else _complain(f"cannot write: {error.strerror}")
         )
     except Exception as error:
-        from zermelo.games import files
+        from zermelo.games import user_code
 
-        where = files.blame(error)
+        where = user_code.locate_error(error)
         if where is None:
             raise
         code = _complain(where)

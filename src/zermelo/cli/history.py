@@ -1,35 +1,49 @@
-"""History: stored games and runs, looked at and written out."""
+"""Commands about recorded games: `history` for the database, `convert` for record files."""
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import click
 
 from zermelo.cli import options
+from zermelo.cli.options import Fields
 from zermelo.core.errors import ZermeloError
+from zermelo.core.phrases import count
 
 if TYPE_CHECKING:
     from zermelo.core.game import Game
     from zermelo.matches.match import Match
-    from zermelo.store.history import History, Kept
-    from zermelo.store.runs import Run
+    from zermelo.store.history import History, StoredGame
+    from zermelo.store.runs import StoredRun
+
+_LIST_LIMIT = 20
+_MAX_PLAYERS = 50  # characters of a table's column
 
 
 @click.command()
 @click.argument("action", type=click.Choice(["list", "show", "export"]), default="list")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option(
-    "--db",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The store.  [that of the studio]",
-)
-@click.option("--game", help="Only this game; a file is named here to be loaded.")
+@options.db_option("SQLite file to read; by default the studio's.")
+@click.option("--game", help="Only games of GAME; needed to load a game that is a Python file.")
 @click.option("--player", help="Only games of this player.")
-@click.option("--limit", type=click.IntRange(1, 10**9), help="At most so many.  [20 in lists]")
-@click.option("--format", "form", default="text", help="Of export; as in zermelo convert.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="A file, or a folder for one file a game."
+    "--limit",
+    type=click.IntRange(1, 10**9),
+    show_default=f"{_LIST_LIMIT} for list, none for export",
+    help="Maximum number of games and runs.",
+)
+@click.option(
+    "--format",
+    "record_format",
+    default="text",
+    help="Record format of export; see `zermelo convert --help`.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    show_default="standard output",
+    help="File that export writes, or a folder for one file per game.",
 )
 @options.json_option
 def history(
@@ -39,32 +53,33 @@ def history(
     game: str | None,
     player: str | None,
     limit: int | None,
-    form: str,
+    record_format: str,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Stored games and runs: list them, show some by ID, export games as records.
+    """List the stored games and runs, show some by ID, or export games as records.
 
-    The ID of a run is a number, that of a game in it RUN/NUMBER, that of a match a word.
+    The ID of a run is a number, the ID of a game in a run is RUN/NUMBER, and the ID of a match is a
+    word. `export` takes games and whole runs, or exports all games.
     """
     from zermelo.core import home
     from zermelo.store.history import History
 
     if action == "show" and not ids:
-        msg = "show what? zermelo history lists the ids"
+        msg = "name a game or run to show; `zermelo history` lists their IDs"
         raise click.UsageError(msg)
     if action == "list" and ids:
-        msg = f"list takes no ids: zermelo history show {' '.join(ids)}"
+        msg = f"list takes no ID; try `zermelo history show {' '.join(ids)}`"
         raise click.UsageError(msg)
     with History(db or home.database()) as store:
         if action == "list":
-            _list(store, game, player, limit or 20, as_json=as_json)
+            _list(store, game, player, limit or _LIST_LIMIT, as_json=as_json)
         elif action == "show":
             for key in ids:
                 _show(store, key, game, as_json=as_json)
         else:
-            found = _chosen(store, ids, player, game, limit or 10**9)
-            _export(found, form, out, game)
+            games = _select_games(store, ids, player, game, limit or 10**9)
+            _export(games, record_format, out, game)
 
 
 def _list(
@@ -74,23 +89,23 @@ def _list(
     games = store.games(game, player, limit)
     if as_json:
         options.print_json(
-            {"runs": [_run_json(store, run) for run in runs], "games": [vars(g) for g in games]}
+            {"runs": [_run_fields(store, run) for run in runs], "games": [vars(g) for g in games]}
         )
         return
     if not runs and not games:
-        click.echo("nothing is kept here yet")
+        click.echo("no games or runs are stored yet")
     if runs:
-        options.table(
-            ("run", "kind", "game", "players", "games", "state", "when"),
+        options.print_table(
+            ("run", "kind", "game", "players", "games", "state", "date"),
             [
                 (
                     r.id,
                     r.kind,
                     r.game,
-                    _players(r),
+                    _players_text(r),
                     store.num_games(r.id),
                     r.state,
-                    _when(r.updated),
+                    _date_text(r.updated),
                 )
                 for r in runs
             ],
@@ -98,10 +113,18 @@ def _list(
     if runs and games:
         click.echo()
     if games:
-        options.table(
-            ("id", "game", "first", "second", "result", "plies", "when"),
+        options.print_table(
+            ("id", "game", "first", "second", "result", "moves", "date"),
             [
-                (g.id, g.game, g.first, g.second, _result(g), len(g.moves), _when(g.played))
+                (
+                    g.id,
+                    g.game,
+                    g.first,
+                    g.second,
+                    _result_text(g),
+                    len(g.moves),
+                    _date_text(g.played),
+                )
                 for g in games
             ],
         )
@@ -112,68 +135,74 @@ def _show(store: "History", key: str, game: str | None, *, as_json: bool) -> Non
     if run is not None:
         _show_run(store, run, as_json=as_json)
         return
-    found = _one(store, key)
+    stored = _find_game(store, key)
     if as_json:
-        options.print_json(vars(found))
+        options.print_json(vars(stored))
         return
-    click.echo(f"{found.id}: {found.game}, {found.first} against {found.second}")
-    match = _match(found, game)
+    click.echo(f"{stored.id}: {stored.game}, {stored.first} against {stored.second}")
+    match = _replay(stored, game)
     if match is None:
-        click.echo(f"{found.game} is a file: --game {found.game} loads it, to show the board")
+        click.echo(f"{stored.game} is a Python file: add --game {stored.game} to see the board")
     else:
         click.echo(match.position.to_text())
-    click.echo(f"moves: {' '.join(found.moves) or 'none'}")
-    if found.opening:
-        click.echo(f"the first {found.opening} were drawn as an opening")
-    click.echo(f"result: {_result(found)}")
+    click.echo(f"moves: {' '.join(stored.moves) or 'none'}")
+    if stored.opening:
+        click.echo(f"opening: the first {count(stored.opening, 'move')}, at random")
+    click.echo(f"result: {_result_text(stored)}")
 
 
-def _show_run(store: "History", run: "Run", *, as_json: bool) -> None:
+def _show_run(store: "History", run: "StoredRun", *, as_json: bool) -> None:
     if as_json:
-        options.print_json(_run_json(store, run))
+        options.print_json(_run_fields(store, run))
         return
-    click.echo(f"{run.id}: {run.kind} of {run.game}, {run.state}, {_when(run.updated)}")
+    click.echo(f"{run.id}: {run.kind} of {run.game}, {run.state}, {_date_text(run.updated)}")
     for name, value in run.settings.items():
         click.echo(f"  {name}: {value}")
-    click.echo(f"{store.num_games(run.id):,} games are kept")
+    click.echo(f"{count(store.num_games(run.id), 'stored game')}")
     result = run.result or {}
     if "results" in result:
         click.echo()
         rows = [
             (r["first"], r["second"], r["wins"], r["draws"], r["losses"]) for r in result["results"]
         ]
-        options.table(("first", "second", "wins", "draws", "losses"), rows)
+        options.print_table(("first", "second", "wins", "draws", "losses"), rows)
     if "elo" in result:
         click.echo()
-        elo = sorted(result["elo"].items(), key=lambda item: -item[1]["rating"])
-        rated = [
-            (name, f"{e['rating']:+.0f}", f"{e['low']:+.0f} to {e['high']:+.0f}") for name, e in elo
+        ratings = sorted(result["elo"].items(), key=lambda item: -item[1]["rating"])
+        rows = [
+            (name, f"{r['rating']:+.0f}", f"{r['low']:+.0f} to {r['high']:+.0f}")
+            for name, r in ratings
         ]
-        options.table(("player", "Elo", "95%"), rated)
-        for lost in result["forfeits"]:
-            click.echo(f"{lost['player']} lost {lost['games']:,}: {lost['reason']}")
+        options.print_table(("player", "Elo", "95%"), rows)
+        for forfeit in result["forfeits"]:
+            games = count(forfeit["games"], "game")
+            click.echo(f"{forfeit['player']} forfeited {games}: {forfeit['reason']}")
     elif result:
         for name, value in result.items():
             click.echo(f"  {name}: {value}")
 
 
-def _export(found: list["Kept"], form: str, out: Path | None, game: str | None) -> None:
+def _export(
+    games: list["StoredGame"], record_format: str, out: Path | None, game: str | None
+) -> None:
     from zermelo import records
     from zermelo.records import Record
 
-    if form not in records.FORMATS:
-        records.write(Record.of(_replayed(found[0], game)), form)  # says which there are
     texts = {}
-    for kept in found:
-        text = records.write(Record.of(_replayed(kept, game)), form)
-        texts[kept.id] = text if text.endswith("\n") else f"{text}\n"
+    for stored in games:
+        text = records.write(Record.of(_replay_or_fail(stored, game)), record_format)
+        texts[stored.id] = text if text.endswith("\n") else f"{text}\n"
     try:
         if out is not None and out.is_dir():
             for key, text in texts.items():
-                (out / f"{key.replace('/', '-')}.{form}").write_text(text, encoding="utf-8")
+                file = out / f"{key.replace('/', '-')}.{record_format}"
+                file.write_text(text, encoding="utf-8")
             return
-        if len(texts) > 1 and not records.FORMATS[form].by_line:
-            msg = f"{len(texts)} games, but {form} holds one: name it by its id, or --out a folder"
+        if len(texts) > 1 and not records.FORMATS[record_format].by_line:
+            msg = (
+                f"{record_format} files hold one game, not {len(texts)}: name one ID, or a folder "
+                "with --out"
+            )
             raise ZermeloError(msg)
         if out is None:
             click.echo("".join(texts.values()), nl=False)
@@ -184,78 +213,97 @@ def _export(found: list["Kept"], form: str, out: Path | None, game: str | None) 
         raise click.ClickException(msg) from None
 
 
-def _chosen(
+def _select_games(
     store: "History", ids: tuple[str, ...], player: str | None, game: str | None, limit: int
-) -> list["Kept"]:
-    """The games to export: those named, all games of the runs named, or all."""
+) -> list["StoredGame"]:
+    """Return the games to export: the named games, the games of the named runs, or all."""
+    games: list[StoredGame] = []
+    for key in ids:
+        run = store.run(key)
+        games += [_find_game(store, key)] if run is None else store.games_in(run.id)
     if not ids:
-        found = store.games(game, player, limit)
-    else:
-        found = []
-        for key in ids:
-            run = store.run(key)
-            found += [_one(store, key)] if run is None else store.games_in(run.id)
-    if not found:
-        msg = "there is no such game to export"
+        games = store.games(game, player, limit)
+    if not games:
+        msg = "there is no game to export"
         raise ZermeloError(msg)
-    return found[:limit]
+    return games[:limit]
 
 
-def _one(store: "History", key: str) -> "Kept":
-    found = store.one(key)
-    if found is None:
-        msg = f"there is no game or run {key!r}: zermelo history lists them"
+def _find_game(store: "History", key: str) -> "StoredGame":
+    stored = store.game(key)
+    if stored is None:
+        msg = f"there is no game or run {key!r}; `zermelo history` lists them"
         raise ZermeloError(msg)
-    return found
+    return stored
 
 
-def _replayed(kept: "Kept", game: str | None) -> "Match":
-    match = _match(kept, game)
+def _replay_or_fail(stored: "StoredGame", game: str | None) -> "Match":
+    match = _replay(stored, game)
     if match is None:
-        msg = f"{kept.id} is a game of a file: --game {kept.game} loads it"
+        msg = f"{stored.id} is a game of a Python file: add --game {stored.game} to load it"
         raise ZermeloError(msg)
     return match
 
 
-def _match(kept: "Kept", game: str | None) -> "Match | None":
-    """The game played again; None where that takes a file which nobody has named."""
+def _replay(stored: "StoredGame", game: str | None) -> "Match | None":
+    """Return the game as a match, or None if that would load a file that nobody named."""
     from zermelo.matches.match import Match
 
-    rules = _rules(kept.game, game)
+    rules = _load_rules(stored.game, game)
     if rules is None:
         return None
-    match = Match(rules, kept.moves)
-    if kept.is_match:
-        match.resigned = kept.resigned
-    elif match.outcome is None:  # a fault ended it
-        match.resigned = 1 if kept.outcome == "first" else 0
+    match = Match(rules, stored.moves)
+    if stored.is_match:
+        match.resigned = stored.resigned
+    elif match.outcome is None:  # a forfeit ended it
+        match.resigned = 1 if stored.outcome == "first" else 0
     return match
 
 
-def _rules(spec: str, named: str | None) -> "Game | None":
+def _load_rules(spec: str, named: str | None) -> "Game | None":
     from zermelo.games import files, registry
 
-    if files.is_file(spec) and named != spec:
+    if files.is_game_file(spec) and named != spec:
         return None
     return registry.game(spec)
 
 
-def _run_json(store: "History", run: "Run") -> dict[str, Any]:
+def _run_fields(store: "History", run: "StoredRun") -> Fields:
     return {**vars(run), "games": store.num_games(run.id)}
 
 
-def _players(run: "Run") -> str:
+def _players_text(run: "StoredRun") -> str:
     players = run.settings.get("players") or [run.settings.get("player", "")]
     text = ", ".join(players)
-    return text if len(text) <= 50 else f"{text[:49]}…"
+    return text if len(text) <= _MAX_PLAYERS else f"{text[: _MAX_PLAYERS - 1]}…"
 
 
-def _result(kept: "Kept") -> str:
-    if kept.is_match:
-        return kept.outcome
-    said = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}[kept.outcome]
-    return f"{said} {kept.reason}".strip()
+def _result_text(stored: "StoredGame") -> str:
+    if stored.is_match:
+        return stored.outcome
+    result = {"first": "1-0", "second": "0-1", "draw": "1/2-1/2"}[stored.outcome]
+    return f"{result} {stored.reason}".strip()
 
 
-def _when(seconds: float) -> str:
+def _date_text(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+@click.command()
+@click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
+@click.option("--from", "source", default="text", help="Format of FILE.")
+@click.option("--to", "target", default="text", help="Format to write.")
+@click.option("--game", help="Game, if the format does not name it.")
+def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
+    """Convert the games in FILE (- for standard input) to another record format.
+
+    All moves are checked. Formats: text, json, psq, sgf, digits (Connect Four), transcript
+    (Reversi).
+    """
+    from zermelo import records
+    from zermelo.games import registry
+
+    rules = registry.game(game) if game else None
+    games = list(records.read_all(file, source, rules))  # before writing: all games, or none
+    for record in games:
+        click.echo(records.write(record, target).rstrip("\n"))

@@ -1,118 +1,64 @@
-"""Commands about games being played: what there is to play, a match, a move, a record."""
+"""Commands that play: `play` in the terminal, `window`, and `choose` for scripts."""
 
 import sys
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from zermelo.cli import options
+from zermelo.cli.options import Fields, PositionSource
 
 if TYPE_CHECKING:
     from zermelo.core.player import Limit
     from zermelo.core.position import Position
     from zermelo.matches.match import Match
 
-
-@click.command()
-@options.json_option
-def games(as_json: bool) -> None:
-    """What games there are, with their parameters."""
-    from zermelo.games import files, registry
-
-    rows = [
-        {
-            "name": e.name,
-            "summary": e.summary,
-            "parameters": {p.name: p.default for p in e.parameters},
-            "example": e.example,
-        }
-        for e in registry.entries()
-    ]
-    rows += [
-        {"name": name, "summary": "from an installed package", "parameters": {}, "example": name}
-        for name in files.installed_names()
-    ]
-    if as_json:
-        options.print_json(rows)
-        return
-    options.table(
-        ("game", "what it is", "parameters", "example"),
-        [(r["name"], r["summary"], _parameters(r), r["example"]) for r in rows],
-    )
+# seconds: the longest time a frame of the window waits for the Python code of a thinking thread
+_SWITCH_INTERVAL = 0.0005
 
 
 @click.command()
-@options.json_option
-def players(as_json: bool) -> None:
-    """What players there are, with their parameters."""
-    from zermelo.players import registry as roster
-
-    rows = [
-        {
-            "name": e.name,
-            "summary": e.summary,
-            "parameters": {p.name: p.default for p in e.parameters},
-        }
-        for e in roster.entries()
-    ]
-    if as_json:
-        options.print_json(rows)
-        return
-    options.table(
-        ("player", "who it is", "parameters"),
-        [(r["name"], r["summary"], _parameters(r)) for r in rows],
-    )
-
-
-def _parameters(row: dict[str, Any]) -> str:
-    shown = {k: str(v).lower() if isinstance(v, bool) else v for k, v in row["parameters"].items()}
-    return " ".join(k if v is None else f"{k}={v}" for k, v in shown.items())
-
-
-@click.command()
-@click.argument("game", required=False)
-@click.option("--first", help="Who moves first; a player spec.  [human]")
-@click.option("--second", help="Who moves second; a player spec.  [random]")
-@click.option("--seconds", type=options.Seconds(), help="Thinking time a move.")
-@click.option("--show-thinking", is_flag=True, help="What the players think of every move.")
-@click.option("--indices", is_flag=True, help="Show what to type in the empty cells.")
-@click.option("--full-screen", is_flag=True, help="Board, moves and analysis on one screen.")
-@click.option("--resume", is_flag=True, help="Go on with the game that was left.")
+@options.match_options(second="random")
+@click.option("--show-thinking", is_flag=True, help="Show how the players evaluate every move.")
+@click.option("--indices", is_flag=True, help="Show in each empty cell what to type for it.")
+@click.option("--full-screen", is_flag=True, help="Show board, moves and analysis on one screen.")
 def play(
     game: str | None,
     first: str | None,
     second: str | None,
     seconds: float | None,
+    resume: bool,
     show_thinking: bool,
     indices: bool,
     full_screen: bool,
-    resume: bool,
 ) -> None:
     """Play GAME in the terminal, with 0, 1 or 2 humans."""
     from zermelo.core.player import Limit
     from zermelo.matches.match import Match
-    from zermelo.players import registry as roster
+    from zermelo.players import registry
     from zermelo.ui import commands, terminal
 
     moves: tuple[str, ...] = ()
     if resume:
-        save = options.saved(game, first, second)
+        save = options.load_saved_game(game, first, second)
         game, first, second, moves = save.game, save.first, save.second, save.moves
     if game is None:
-        msg = "which game? zermelo play tictactoe, or zermelo games for the list"
+        msg = "name a game, as in `zermelo play tictactoe`; `zermelo games` lists them"
         raise click.UsageError(msg)
     match = Match(game, moves)
-    players = (first or roster.HUMAN).strip(), (second or "random").strip()
+    players = (first or registry.HUMAN).strip(), (second or "random").strip()
     limit = Limit(seconds=seconds)
     if full_screen:
-        _fill_screen(match, players, limit, show_thinking)
+        _play_full_screen(match, players, limit, show_thinking=show_thinking)
         return
-    screen = commands.Options(indices, terminal.wants_colour(), show_thinking, limit)
-    terminal.play(match, players, screen)
+    display = commands.Options(indices, terminal.wants_colour(), show_thinking, limit)
+    terminal.play(match, players, display)
 
 
-def _fill_screen(match: "Match", players: tuple[str, str], limit: "Limit", watch: bool) -> None:
-    """The full screen, which needs a package and a terminal."""
+def _play_full_screen(
+    match: "Match", players: tuple[str, str], limit: "Limit", *, show_thinking: bool
+) -> None:
+    """Run the full screen. Raise UsageError without textual or without a terminal."""
     from zermelo.ui.session import Session
 
     try:
@@ -120,16 +66,61 @@ def _fill_screen(match: "Match", players: tuple[str, str], limit: "Limit", watch
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("textual", "rich"):
             raise
-        msg = 'the full screen needs textual: pip install "zermelo[tui]"'
+        msg = "--full-screen needs textual: pip install 'zermelo[tui]'"
         raise click.UsageError(msg) from None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        msg = "the full screen needs a terminal: leave --full-screen out"
+        msg = "--full-screen needs a terminal for input and output"
         raise click.UsageError(msg)
     session = Session(match.game, *players, moves=match.moves, limit=limit)
-    session.analyze(watch)
-    said = app.run(session)
-    if said:
-        click.echo(said)
+    session.analyze(show_thinking)
+    message = app.run(session)
+    if message:
+        click.echo(message)
+
+
+@click.command()
+@options.match_options(second="level:5")
+def window(
+    game: str | None, first: str | None, second: str | None, seconds: float | None, resume: bool
+) -> None:
+    """Play GAME in a window, with 0, 1 or 2 humans.
+
+    GAME is tictactoe unless you name another one; the window has a menu of games.
+    """
+    import zermelo.ui.window  # noqa: F401 - it silences pygame's greeting
+
+    try:
+        import pygame
+        from pygame import Window  # noqa: F401 - missing in the original pygame
+    except ImportError:
+        msg = "the window needs pygame-ce: pip install 'zermelo[window]'"
+        raise click.ClickException(msg) from None
+    from zermelo.core.player import Limit
+    from zermelo.ui.session import Session
+    from zermelo.ui.window import app
+
+    moves: tuple[str, ...] = ()
+    if resume:
+        save = options.load_saved_game(game, first, second)
+        game, first, second, moves = save.game, save.first, save.second, save.moves
+    session = Session(
+        game or "tictactoe",
+        first or "human",
+        second or "level:5",
+        moves=moves,
+        limit=Limit(seconds=seconds),
+    )
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    try:
+        app.run(session)
+    except pygame.error as error:
+        msg = f"cannot open a window: {error}"
+        raise click.ClickException(msg) from None
+    finally:
+        session.close()
+        message = session.view().message  # how to continue the game
+        if message:
+            click.echo(message.replace("zermelo play", "zermelo window"))
 
 
 @click.command()
@@ -139,45 +130,21 @@ def _fill_screen(match: "Match", players: tuple[str, str], limit: "Limit", watch
 @click.option("--seconds", type=options.Seconds(), help="Thinking time.")
 @options.json_option
 def choose(
-    game: str,
-    player: str,
-    moves: str | None,
-    board: str | None,
-    from_stdin: bool,
-    seconds: float | None,
-    as_json: bool,
+    game: str, player: str, source: PositionSource, seconds: float | None, as_json: bool
 ) -> int:
-    """PLAYER's move in GAME, for scripts."""
+    """Print the move that PLAYER chooses in a position of GAME."""
     from zermelo.core.player import Limit, last_of
     from zermelo.games import registry
-    from zermelo.players import registry as roster
+    from zermelo.players.registry import load_player
 
     rules = registry.game(game)
-    chooser = roster.player(player)
+    chooser = load_player(player)
 
-    def answer(position: "Position") -> dict[str, Any]:
+    def answer(position: "Position") -> Fields:
         if position.is_over:
-            return chooser.choose(position).choice()  # says that there is nothing to choose
+            return chooser.choose(position).choice()  # raises an error that says so
         return last_of(chooser.think(position, Limit(seconds=seconds))).choice()
 
-    return options.answer(
-        rules, answer, moves, board, from_stdin, as_json, lambda found: found["move"]
+    return options.answer_positions(
+        rules, source, answer, lambda fields: fields["move"], as_json=as_json
     )
-
-
-@click.command()
-@click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
-@click.option("--from", "source", default="text", help="The file's format.")
-@click.option("--to", "target", default="text", help="The format to write.")
-@click.option("--game", help="The game, where the format does not name it.")
-def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
-    """Games in FILE (- for standard input) from one record format to another, all checked.
-
-    Formats: text, json, psq, sgf, digits (Connect Four), transcript (Reversi).
-    """
-    from zermelo import records
-    from zermelo.games import registry
-
-    rules = registry.game(game) if game else None
-    for record in list(records.read_all(file, source, rules)):  # all of them, or none
-        click.echo(records.write(record, target).rstrip("\n"))

@@ -1,10 +1,10 @@
-"""The registry: every game by name, and specs such as `mnk:5x5x4` turned into games."""
+"""The registry of games: every name, and the games that specs such as `mnk:5x5x4` denote."""
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from zermelo.core import specs
 from zermelo.core.bitboard import WORD_BITS
@@ -14,86 +14,87 @@ from zermelo.core.notation import MAX_SIDE, shown
 from zermelo.core.specs import Parameter
 from zermelo.games import files
 from zermelo.games.lines.large import BoardLineGame
-from zermelo.games.lines.tactics import WordLineGame
-from zermelo.games.reversi.patterns import SIDE, PatternReversi
+from zermelo.games.lines.rules import Overline
+from zermelo.games.lines.small import WordLineGame
 from zermelo.games.reversi.rules import Reversi
 
-#: Compiled for themselves; every other size of a family shares one compilation.
+#: Each of these has a compilation of its own; all other sizes of a family share one.
 PRESETS = ("tictactoe", "connect4", "gomoku6", "squava", "reversi")
 
 
 @dataclass(frozen=True)
-class Entry:
+class GameEntry:
     """One name of the registry."""
 
     name: str
     summary: str
-    make: Callable[..., Game]  #: called with the spec and every parameter
+    build: Callable[..., Game]  #: takes the spec, and every parameter by keyword
     parameters: tuple[Parameter, ...] = ()
-    shape: tuple[str, ...] = ()  #: parameters that a plain value such as `5x5x4` gives
+    shape: tuple[str, ...] = ()  #: the parameters that a plain value such as `5x5x4` sets
     example: str = ""
 
 
 def game(spec: str) -> Game:
-    """The game that a spec names; BadSpec says what is wrong and what would be right.
+    """Return the game that a spec denotes; raise BadSpec, which says how to correct it.
 
-    A file is loaded and run: for what comes from elsewhere use `named_game`.
+    A spec that names a file loads and runs that file. Use `named_game` for specs that come from
+    the network or from a record.
 
     >>> game("mnk:4x4x3").num_actions
     16
     """
     if not isinstance(spec, str):
-        msg = f"a game is named by a text such as 'tictactoe', not by {type(spec).__name__}"
+        msg = f"a game spec is a string such as 'tictactoe', not {type(spec).__name__}"
         raise BadSpec(msg)
-    return _file_game(spec.strip()) if files.is_file(spec) else named_game(spec)
+    return _file_game(spec.strip()) if files.is_game_file(spec) else named_game(spec)
 
 
 def named_game(spec: str) -> Game:
-    """The same for names only: safe for what arrives by network or in a record."""
+    """Return the game that a spec denotes, but never load a file."""
     return _named_game("".join(spec.split()))
 
 
 def _file_game(spec: str) -> Game:
-    """Loaded once, and again after an edit."""
+    """Load a file once, and again after an edit."""
     try:
         path = Path(spec).resolve()
-        return _loaded_game(spec, str(path), path.stat().st_mtime_ns)
+        return _cached_file_game(spec, str(path), path.stat().st_mtime_ns)
     except OSError:
-        return files.load(spec)  # which says what is wrong
+        return files.load_game(spec)  # raises BadSpec with the reason
 
 
 @functools.lru_cache(maxsize=64)
-def _loaded_game(spec: str, _path: str, _edited: int) -> Game:
-    return files.load(spec)
+def _cached_file_game(spec: str, _path: str, _modified: int) -> Game:
+    return files.load_game(spec)
 
 
 @functools.lru_cache(maxsize=256)
 def _named_game(spec: str) -> Game:
     name, plain, keyed = specs.split(spec)
     if name not in _ENTRIES:
-        own = files.installed(name) if not plain and not keyed else None
-        if own is not None:
-            return own
-        specs.refuse("game", name, [*_ENTRIES, *files.installed_names()])
+        installed = files.load_installed_game(name) if not plain and not keyed else None
+        if installed is not None:
+            return installed
+        specs.refuse("game", name, [*_ENTRIES, *files.installed_games()])
     entry = _ENTRIES[name]
-    shaped = _shape(spec, entry, plain)
-    return entry.make(spec, **specs.values(spec, shaped, keyed, entry.parameters))
+    sizes = _parse_shape(spec, entry, plain)
+    return entry.build(spec, **specs.values(spec, sizes, keyed, entry.parameters))
 
 
-def entries() -> list[Entry]:
-    """All games, in the order people should meet them."""
+def entries() -> list[GameEntry]:
+    """Return the entries of all games, in the order in which lists show them."""
     return list(_ENTRIES.values())
 
 
-def _shape(spec: str, entry: Entry, plain: list[str]) -> dict[str, str]:
-    """`5x5x4` by the entry's shape."""
+def _parse_shape(spec: str, entry: GameEntry, plain: list[str]) -> dict[str, str]:
+    """Split a plain value such as `5x5x4` into the parameters of the entry's shape."""
     if not plain:
         return {}
     sizes = plain[0].lower().split("x")
     if len(plain) > 1 or len(sizes) != len(entry.shape):
         form = "x".join(part.upper() for part in entry.shape)
-        right = f"{entry.name}:{form}" if form else f"{entry.name}:key=value"
-        msg = f"{shown(spec)}: {shown(','.join(plain))} says nothing here; write {right}"
+        usage = f"{entry.name}:{form}" if form else f"{entry.name}:key=value"
+        msg = f"{shown(spec)}: {shown(','.join(plain))} has no meaning here; write {usage}"
         raise BadSpec(msg)
     return dict(zip(entry.shape, sizes, strict=True))
 
@@ -106,61 +107,74 @@ _PRESET_RULES = {
 }
 
 
-def _line(spec: str, **rules: Any) -> Game:
-    """A line game, with the spec in front of what is wrong with it."""
-    full = {"lose": 0, "gravity": False, "overline": "any", "pie": False, **rules}
-    key = tuple(full[k] for k in ("rows", "cols", "win", "lose", "gravity", "overline", "pie"))
-    sizes = full.pop("rows"), full.pop("cols"), full.pop("win")
+@contextlib.contextmanager
+def _errors_name(spec: str) -> Iterator[None]:
+    """Put the spec in front of the message of a BadSpec."""
     try:
-        if sizes[0] * sizes[1] + full["pie"] > WORD_BITS:
-            return BoardLineGame(*sizes, **full, spec=spec)
-        return WordLineGame(*sizes, **full, spec=spec, specialised=key in _PRESET_RULES)
+        yield
     except BadSpec as error:
         msg = f"{shown(spec)}: {error}"
         raise BadSpec(msg) from None
 
 
-def _tictactoe(spec: str, size: int, win: int) -> Game:
-    return _line(spec, rows=size, cols=size, win=win or size)
+def _build_line_game(
+    spec: str,
+    rows: int,
+    cols: int,
+    win: int,
+    *,
+    lose: int = 0,
+    gravity: bool = False,
+    overline: Overline = "any",
+    pie: bool = False,
+) -> Game:
+    sizes = rows, cols, win
+    options = {"lose": lose, "gravity": gravity, "overline": overline, "pie": pie}
+    is_preset = (*sizes, *options.values()) in _PRESET_RULES
+    with _errors_name(spec):
+        if rows * cols + pie > WORD_BITS:
+            return BoardLineGame(*sizes, **options, spec=spec)
+        return WordLineGame(*sizes, **options, spec=spec, specialised=is_preset)
 
 
-def _mnk(spec: str, rows: int, cols: int, win: int) -> Game:
+def _build_tictactoe(spec: str, size: int, win: int) -> Game:
+    return _build_line_game(spec, size, size, win or size)
+
+
+def _build_mnk(spec: str, rows: int, cols: int, win: int) -> Game:
     least = 3
     if not (rows or cols or win):
         msg = f"{shown(spec)}: an m,n,k game needs its sizes: mnk:ROWSxCOLSxK, such as mnk:5x5x4"
         raise BadSpec(msg)
     longer = max(rows, cols)
     if min(rows, cols) > 0 and longer <= MAX_SIDE and not least <= win <= longer:
-        right = f"it can be 3 to {longer}" if longer >= least else "a side of 3 or more is needed"
-        msg = f"{shown(spec)}: K is {win}: on a {rows}x{cols} board {right}"
+        allowed = f"it can be 3 to {longer}" if longer >= least else "a side of 3 or more is needed"
+        msg = f"{shown(spec)}: K is {win}: on a {rows}x{cols} board {allowed}"
         raise BadSpec(msg)
-    return _line(spec, rows=rows, cols=cols, win=win)
+    return _build_line_game(spec, rows, cols, win)
 
 
-def _reversi(spec: str, size: int) -> Game:
-    try:
-        return PatternReversi(spec) if size == SIDE else Reversi(size, spec)
-    except BadSpec as error:
-        msg = f"{shown(spec)}: {error}"
-        raise BadSpec(msg) from None
+def _build_reversi(spec: str, size: int) -> Game:
+    with _errors_name(spec):
+        return Reversi(size, spec)
 
 
-def _gomoku(spec: str, size: int, overline: str, *, renju: bool) -> Game:
+def _build_gomoku(spec: str, size: int, overline: Overline, *, renju: bool) -> Game:
     least, five = 5, 5
     if not least <= size <= MAX_SIDE:
-        msg = f"{shown(spec)}: size is {size}: a Gomoku board has 5 to {MAX_SIDE}"
+        msg = f"{shown(spec)}: size is {size}: a Gomoku board has 5 to {MAX_SIDE} rows"
         raise BadSpec(msg)
     if renju and overline != "any":
         msg = f"{shown(spec)}: renju has its own rule for overlines: leave overline out"
         raise BadSpec(msg)
     if renju:
-        from zermelo.games.lines.renju import RenjuGame  # it needs numpy, the other rules do not
+        from zermelo.games.lines.renju import RenjuGame  # the only rules that need numpy
 
         return RenjuGame(size, spec)
-    return _line(spec, rows=size, cols=size, win=five, overline=overline)
+    return _build_line_game(spec, size, size, five, overline=overline)
 
 
-def _number(name: str, default: int, note: str = "") -> Parameter:
+def _int(name: str, default: int, note: str = "") -> Parameter:
     return Parameter(name, int, default, note)
 
 
@@ -169,76 +183,76 @@ _OVERLINE = Parameter(
 )
 _PIE = Parameter("pie", bool, default=False, note="the second player may take over the first stone")
 
-_ENTRIES: dict[str, Entry] = {
+_ENTRIES: dict[str, GameEntry] = {
     entry.name: entry
     for entry in (
-        Entry(
+        GameEntry(
             "tictactoe",
             "three in a row on 3x3, or any size",
-            _tictactoe,
+            _build_tictactoe,
             (
-                _number("size", 3, "rows and columns"),
-                _number("win", 0, "line that wins; 0: as long as the side"),
+                _int("size", 3, "rows and columns"),
+                _int("win", 0, "length of a winning line; 0: as long as the side"),
             ),
             example="tictactoe:size=4,win=3",
         ),
-        Entry(
+        GameEntry(
             "connect4",
             "four in a row, stones fall to the bottom",
-            lambda spec, **rules: _line(spec, gravity=True, **rules),
-            (_number("rows", 6), _number("cols", 7), _number("win", 4)),
+            lambda spec, **sizes: _build_line_game(spec, **sizes, gravity=True),
+            (_int("rows", 6), _int("cols", 7), _int("win", 4)),
             ("rows", "cols"),
             example="connect4:rows=6,cols=7,win=5",
         ),
-        Entry(
+        GameEntry(
             "gomoku6",
             "four in a row on 6x6",
-            lambda spec: _line(spec, rows=6, cols=6, win=4),
+            lambda spec: _build_line_game(spec, 6, 6, 4),
             example="gomoku6",
         ),
-        Entry(
+        GameEntry(
             "squava",
-            "on 5x5: four in a row wins, three in a row loses",
-            lambda spec, pie: _line(spec, rows=5, cols=5, win=4, lose=3, pie=pie),
+            "four in a row wins, three in a row loses, on 5x5",
+            lambda spec, pie: _build_line_game(spec, 5, 5, 4, lose=3, pie=pie),
             (_PIE,),
             example="squava:pie=true",
         ),
-        Entry(
+        GameEntry(
             "mnk",
             "K in a row on any board",
-            _mnk,
-            (_number("rows", 0), _number("cols", 0), _number("win", 0)),
+            _build_mnk,
+            (_int("rows", 0), _int("cols", 0), _int("win", 0)),
             ("rows", "cols", "win"),
             example="mnk:5x5x4",
         ),
-        Entry(
+        GameEntry(
             "gomoku",
             "five in a row",
-            _gomoku,
+            _build_gomoku,
             (
-                _number("size", 15, "rows and columns, 5 to 20"),
+                _int("size", 15, "rows and columns, 5 to 20"),
                 _OVERLINE,
                 Parameter("renju", bool, default=False, note="black has forbidden points"),
             ),
             example="gomoku:size=19,overline=exact",
         ),
-        Entry(
+        GameEntry(
             "reversi",
-            "turn the other's discs over; more discs win",
-            _reversi,
-            (_number("size", 8, "rows and columns: 4, 6 or 8"),),
+            "turn the opponent's discs over; more discs win",
+            _build_reversi,
+            (_int("size", 8, "rows and columns: 4, 6 or 8"),),
             ("size",),
             example="reversi:6",
         ),
-        Entry(
+        GameEntry(
             "line",
             "the whole family by its parameters",
-            _line,
+            _build_line_game,
             (
-                _number("rows", 5),
-                _number("cols", 5),
-                _number("win", 4),
-                _number("lose", 0, "line that loses; 0: none"),
+                _int("rows", 5),
+                _int("cols", 5),
+                _int("win", 4),
+                _int("lose", 0, "length of a losing line; 0: none"),
                 Parameter("gravity", bool, default=False, note="stones fall to the bottom"),
                 _OVERLINE,
                 _PIE,

@@ -1,4 +1,4 @@
-"""A trial of a user's game: a few random games in which every answer is checked."""
+"""The trial of a user's game: random games in which everything the rules return is checked."""
 
 import random
 from typing import Any, NoReturn
@@ -8,36 +8,40 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game, MaskGame, WordGame
 from zermelo.core.notation import Grid, shown
 
-GAMES, MAX_PLIES = 20, 5_000
+_NUM_GAMES, _MAX_PLIES = 20, 5_000
 
 
-def check(game: Game) -> None:
-    """BadSpec for rules that answer nonsense or never end, with the rule and its answer."""
+def check_game(game: Game) -> None:
+    """Raise BadSpec if the rules break the contract or do not end a random game.
+
+    The message names the rule and what it returned.
+    """
     number: Any = getattr(game, "num_actions", None)
     if not isinstance(number, int) or number < 1:
-        _refuse(game, "num_actions", number, "it must say how many actions there are")
+        _refuse(game, "num_actions", number, "it must be the number of actions")
     if isinstance(game, WordGame) and number > WORD_BITS + 1:
         _refuse(game, "num_actions", number, "a word game has at most 64, and a pass")
-    _checked(game, game.initial())
-    _check_looks(game)
+    _check_state(game, game.initial())
+    _check_presentation(game)
     rng = random.Random(0)
-    for _ in range(GAMES):
-        state = game.initial()
-        for ply in range(MAX_PLIES + 1):
-            actions = _checked(game, state)
-            if not actions:
-                break
-            if ply == MAX_PLIES:
-                msg = f"{game.spec}: a random game did not end within {MAX_PLIES:,} plies"
-                raise BadSpec(msg)
-            after = game.play(state, rng.choice(actions))
-            if game.player(after) != 1 - game.player(state):
-                _refuse(game, "player", game.player(after), "the sides take turns: add a pass")
-            state = after
+    for _ in range(_NUM_GAMES):
+        _check_random_game(game, rng)
 
 
-def _checked(game: Game, state: Any) -> list[int]:
-    """The legal actions of a state, once everything that rules say of it makes sense."""
+def _check_random_game(game: Game, rng: random.Random) -> None:
+    state, ply = game.initial(), 0
+    while actions := _check_state(game, state):
+        if ply == _MAX_PLIES:
+            msg = f"{game.spec}: a random game did not end within {_MAX_PLIES:,} plies"
+            raise BadSpec(msg)
+        child = game.play(state, rng.choice(actions))
+        if game.player(child) != 1 - game.player(state):
+            _refuse(game, "player", game.player(child), "the sides take turns: add a pass")
+        state, ply = child, ply + 1
+
+
+def _check_state(game: Game, state: Any) -> list[int]:
+    """Check everything that the rules return for a state, and return its legal actions."""
     try:
         hash(state)
     except TypeError:
@@ -49,35 +53,35 @@ def _checked(game: Game, state: Any) -> list[int]:
         _refuse(game, "player", player, "it must be 0 or 1")
     result: Any = game.result(state)
     if not isinstance(result, tuple) or len(result) != 2:
-        _refuse(game, "result", result, "it must be (is it over, value)")
+        _refuse(game, "result", result, "it must be (is over, value)")
     over, value = result
     if over not in (True, False) or value not in (-1, 0, 1):
         _refuse(game, "result", result, "it must be (True or False, 1, 0 or -1)")
     if not over and value != 0:
-        _refuse(game, "result", result, "the value is 0 while the game runs")
+        _refuse(game, "result", result, "the value must be 0 while the game runs")
     actions: Any = game.actions(state)
     if not isinstance(actions, list) or not all(type(action) is int for action in actions):
         _refuse(game, "actions", actions, "it must be a list of ints")
     if actions != sorted(set(actions)) or not all(0 <= a < game.num_actions for a in actions):
-        _refuse(game, "actions", actions, f"they must rise from 0 to {game.num_actions - 1}")
+        _refuse(game, "actions", actions, f"they must ascend within 0 to {game.num_actions - 1}")
     if bool(actions) == bool(over):
-        right = "none when it is over" if over else "some while it runs"
-        _refuse(game, "actions", actions, right)
+        expected = "there must be none when the game is over, and some while it runs"
+        _refuse(game, "actions", actions, expected)
     return list(actions)
 
 
-def _check_looks(game: Game) -> None:
-    """What people see: moves as distinct words, a letter a side, a board of the right size."""
+def _check_presentation(game: Game) -> None:
+    """Check the symbols, that moves are distinct words, and the size of the board."""
     symbols: Any = game.symbols
     if not isinstance(symbols, str) or len(symbols) != 2:
         _refuse(game, "symbols", symbols, "it must be two letters, such as XO")
     texts: Any = [game.to_text(action) for action in range(game.num_actions)]
     for text in texts:
         if not isinstance(text, str) or len(text.split()) != 1 or "," in text or len(text) > 40:
-            _refuse(game, "to_text", text, "a move is a word without spaces or commas")
+            _refuse(game, "to_text", text, "a move must be one short word without commas")
     if len({text.lower() for text in texts}) != len(texts):
-        twice = next(text for text in texts if texts.count(text) > 1 or text != text.lower())
-        _refuse(game, "to_text", twice, "two actions share this move")
+        duplicate = next(text for text in texts if texts.count(text) > 1 or text != text.lower())
+        _refuse(game, "to_text", duplicate, "two actions share this move")
     grid: Any = game.grid
     if grid is not None and not isinstance(grid, Grid):
         _refuse(game, "grid", grid, "it must be a zermelo.core.notation.Grid")
@@ -85,19 +89,19 @@ def _check_looks(game: Game) -> None:
     board: Any = game.board(state)
     if grid is not None and (not isinstance(board, tuple) or len(board) != grid.size):
         _refuse(game, "board", board, f"it must be a tuple of {grid.size} cells")
-    drawn: Any = game.draw(state)
-    if not isinstance(drawn, str):
-        _refuse(game, "draw", drawn, "it must be a text")
+    drawing: Any = game.draw(state)
+    if not isinstance(drawing, str):
+        _refuse(game, "draw", drawing, "it must be a string")
 
 
 def _check_words(game: WordGame, state: Any) -> None:
     if not isinstance(state, tuple) or len(state) != game.num_words:
         _refuse(game, "a state", state, f"it must be a tuple of num_words = {game.num_words}")
     if not all(type(word) is int and 0 <= word < 1 << WORD_BITS for word in state):
-        _refuse(game, "a state", state, "a word is an int of 64 bits")
+        _refuse(game, "a state", state, "a word must be an int of at most 64 bits")
 
 
-def _refuse(game: Game, rule: str, answer: Any, right: str) -> NoReturn:
+def _refuse(game: Game, rule: str, value: Any, expected: str) -> NoReturn:
     kind = "word game" if isinstance(game, MaskGame) else "game"
-    msg = f"{game.spec}: this {kind}'s {rule} is {shown(repr(answer))}: {right}"
+    msg = f"{game.spec}: this {kind}'s {rule} is {shown(repr(value))}: {expected}"
     raise BadSpec(msg)

@@ -15,7 +15,7 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
 from zermelo.core.notation import shown
 from zermelo.games import files
-from zermelo.players import files as player_files
+from zermelo.players.files import is_player_file
 
 _MAX_BYTES = 100_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -33,13 +33,13 @@ class Save:
     @property
     def files(self) -> list[str]:
         """The specs that name files, which are code."""
-        seats = [spec for spec in (self.first, self.second) if player_files.is_file(spec)]
-        return [self.game] * files.is_file(self.game) + seats
+        seats = [spec for spec in (self.first, self.second) if is_player_file(spec)]
+        return [self.game] * files.is_game_file(self.game) + seats
 
     def command(self, resume: str = "--resume") -> str:
         """What a person types to go on: it names the files, as nothing else may load them."""
         seats = [("--first", self.first), ("--second", self.second)]
-        named = [part for seat in seats if player_files.is_file(seat[1]) for part in seat]
+        named = [part for seat in seats if is_player_file(seat[1]) for part in seat]
         game = [self.game] if self.files or not resume else []
         return shlex.join(["zermelo", "play", *game, *[resume] * bool(resume), *named])
 

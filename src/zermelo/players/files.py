@@ -14,7 +14,7 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.notation import shown
 from zermelo.core.player import Player
 from zermelo.core.specs import Parameter
-from zermelo.games import files
+from zermelo.games import user_code
 
 _SEED = Parameter("seed", int, None)
 _END = ".py"
@@ -43,7 +43,7 @@ def player(spec: str) -> Player:
     if seed is not None and not _has_seed(kind):
         msg = f"{shown(spec, 200)}: {kind.__name__} takes no seed"
         raise BadSpec(msg)
-    with files.guard(spec):
+    with user_code.guard(spec):
         made: Player = kind() if seed is None else kind(seed=seed)
     made.name = getattr(made, "name", spec)
     return made
@@ -64,8 +64,8 @@ def load(spec: str) -> type[Player]:
 
 @functools.lru_cache(maxsize=64)
 def _load(path: str, _resolved: str, name: str, _edited: int) -> type[Player]:
-    with files.guard(path):
-        own = files.own_classes(files.module(Path(path)), Player)
+    with user_code.guard(path):
+        own = user_code.classes_in(user_code.load_module(Path(path)), Player)
     found = [kind for kind in own if name in ("", kind.__name__)]
     if not found:
         wanted = f"no player {shown(name)}" if name else "no player"

@@ -1,13 +1,13 @@
-"""The Squava hybrid beside what was published for it: its search, its actors, and how it plays.
+"""The Squava hybrid beside its published figures, in five parts.
 
-- search: positions to depths 4 and 5, with ordering and cache on and off, one core
-- actors: one and two of them, and the replay's share of a step (`bench/actors.py`)
-- matches: the shipped model against the heuristics and random, at equal depth and equal time
+- search: nodes and time at depths 4 and 5, with ordering and cache on and off, on one core
+- actors: one and two actors, and the replay's share of an update (`bench/actors.py`)
+- matches: the shipped model against heuristics and random play, at equal depth and at equal time
 - centre: the published heuristic with and without its term for the centre
-- phases: the published training, played at the end of each phase (`bench/phases.py`)
+- phases: the published training, and matches after each phase (`bench/squava/phases.py`)
 
-Each search of the first part is one to its depth, without deepening, as if nothing had been asked
-before; the cache lives through all of them, as it does in play.
+Each search of the first part goes straight to its depth, without iterative deepening, and starts
+with an empty transposition table. The evaluation cache is kept throughout, as it is in play.
 """
 
 import itertools
@@ -23,20 +23,20 @@ import numpy as np
 from zermelo.bench import measure
 from zermelo.bench.squava import players
 from zermelo.games import registry
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.lines.small import WordLineGame
 from zermelo.learn.hybrid.kernel_network import CACHE, Valued, net_for, valued
 from zermelo.learn.hybrid.player import HybridEngine, hybrid_engine
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.runner import Net
 
-PARTS = ("search", "actors", "matches", "centre")  #: that are measured unless others are asked for
+PARTS = ("search", "actors", "matches", "centre")  #: measured by default
 ALL_PARTS = (*PARTS, "phases")
 MODEL = "squava-hybrid"
 DEPTHS = (4, 5)
-_LONG = 2.0  # CPU seconds of a pass: once is enough
-# Of the published network.
+_ENOUGH_SECONDS = 2.0  # of CPU time: a search part that takes this long is not repeated
+# The published network: its widths, and its thousandths in the blend, beside the heuristic's.
 _HIDDEN, _SHARES = (512, 256), (600, 400)
-# Whom the shipped model meets, and the wins of 100 that were published against two of them.
+# The opponents of the shipped model, and the published wins of 100 against two of them.
 _OPPONENTS: dict[str, int | None] = {
     "minimax:depth=4": None,
     "minimax:depth=3": None,
@@ -44,16 +44,16 @@ _OPPONENTS: dict[str, int | None] = {
     "minimax:depth=3,heuristic=published": 65,
     "random": 85,
 }
-_SECONDS = 0.01  # a move, at equal time
+_MOVE_SECONDS = 0.01  # for matches at equal time
 _CENTRE = ("minimax:depth=4,heuristic=published", "minimax:depth=4,heuristic=published-no-centre")
 
 Row = dict[str, Any]
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 def run(
     parts: Sequence[str],
-    progress: Say,
+    progress: Report,
     *,
     number: int = 200,
     repeat: int = 3,
@@ -62,108 +62,111 @@ def run(
     model: str = "",
     out: Path | None = None,
 ) -> dict[str, Any]:
-    """Measure the parts asked for.
+    """Measure the given parts and return the report.
 
-    `number`: positions of the search; `model`: a run of the published network for it, fresh
-    weights else. `games`: of a match; at the end of a phase a quarter. `seconds`: of play by an
-    actor, about. `out`: the folder of the part phases.
+    `number`: positions to search. `repeat`: passes over them, of which the median counts. `games`:
+    games of a match; after a phase a quarter of them. `seconds`: approximate duration of a
+    measurement of actors. `model`: a run of the published network to search with; by default
+    fresh weights. `out`: folder for the training of the part phases.
     """
     rows: list[Row] = []
     notes: list[str] = []
-    # First what takes several cores: whoever starts later has one.
+    # The search part comes last, because it confines this process to one core.
     if "actors" in parts:
         from zermelo.bench import actors
 
         rows += actors.rows(seconds, notes, progress)
     if "matches" in parts:
-        rows += _matches(games, notes, progress)
+        rows += _measure_matches(games, notes, progress)
     if "centre" in parts:
-        rows += _centre(games, notes, progress)
+        rows += _measure_centre(games, notes, progress)
     if "phases" in parts:
         from zermelo.bench.squava import phases
 
-        rows += phases.rows(max(1, games // 4), out, notes, progress)
+        rows += phases.measure_phases(max(1, games // 4), out, notes, progress)
     if "search" in parts:
         measure.use_one_core()
-        rows += _search(number, repeat, model, notes, progress)
+        rows += _measure_search(number, repeat, model, notes, progress)
     return measure.report("hybrid", rows, notes)
 
 
 @dataclass(frozen=True)
-class Searches:
-    """What searches of some positions found and took."""
+class SearchResults:
+    """The scores of searches of several positions, and what they cost together."""
 
     scores: list[int]
     nodes: int
     seconds: float  #: CPU time
-    hit_rate: float  #: of the cache
+    hit_rate: float  #: of the evaluation cache, from 0 to 1
 
 
-def _search(number: int, repeat: int, model: str, notes: list[str], progress: Say) -> list[Row]:
-    """Nodes, time and hit rate by network, depth and switches."""
-    states = [one.position.state for one in players.graded(number)]
+def _measure_search(
+    number: int, repeat: int, model: str, notes: list[str], progress: Report
+) -> list[Row]:
+    """Measure nodes, time and hit rate for each network, depth and setting of the switches."""
+    states = [labelled.position.state for labelled in players.labelled_positions(number)]
     rows = []
-    for (name, (game, net)), depth in itertools.product(_networks(model).items(), DEPTHS):
-        found: dict[tuple[bool, bool], Searches] = {}
+    for (name, (hooks, net)), depth in itertools.product(_networks(model).items(), DEPTHS):
+        results: dict[tuple[bool, bool], SearchResults] = {}
         for ordering, cache in itertools.product((True, False), repeat=2):
-            said = f"{'' if ordering else 'no '}ordering, {'' if cache else 'no '}cache"
-            task = f"depth {depth}, {name}, {said}"
+            switches = f"{'' if ordering else 'no '}ordering, {'' if cache else 'no '}cache"
+            task = f"depth {depth}, {name}, {switches}"
             progress(task)
-            held = replace(
-                net, cache=np.zeros((CACHE if cache else 0, game.num_words + 1), np.uint64)
+            network = replace(
+                net, cache=np.zeros((CACHE if cache else 0, hooks.game.num_words + 1), np.uint64)
             )
-            some = searches(game, held, states, depth, ordering=ordering, repeat=repeat)
-            rows.append(_row(task, some))
-            found[ordering, cache] = some
+            result = search_all(hooks, network, states, depth, ordering=ordering, repeat=repeat)
+            rows.append(_row(task, result))
+            results[ordering, cache] = result
         for ordering in (True, False):
-            one, other = found[ordering, True], found[ordering, False]
+            one, other = results[ordering, True], results[ordering, False]
             assert (one.scores, one.nodes) == (other.scores, other.nodes), "a cache changes nothing"
-        notes += _compared(f"depth {depth}, {name}", found)
+        notes += _comparison_notes(f"depth {depth}, {name}", results)
     return rows
 
 
 def _networks(model: str) -> dict[str, tuple[Valued, Net]]:
-    """Ours as it is shipped; a run's, or the published one as it begins."""
+    """Return the shipped network, and either a run's or the published one with fresh weights."""
     game = registry.game(players.GAME)
     assert isinstance(game, WordLineGame)
     ours, _ = hybrid_engine(MODEL, game)
-    assert isinstance(ours.game, Valued)
+    assert isinstance(ours.hooks, Valued)
     if model:
         theirs, _ = hybrid_engine(model, game)
-        assert isinstance(theirs.game, Valued)
-        return {"ours": (ours.game, ours.net), "the run's": (theirs.game, theirs.net)}
+        assert isinstance(theirs.hooks, Valued)
+        return {"ours": (ours.hooks, ours.net), "the run's": (theirs.hooks, theirs.net)}
     fresh = valued(game, "residual", _HIDDEN, published=True)
     return {
-        "ours": (ours.game, ours.net),
-        "published, fresh": (fresh, net_for(fresh, _drawn(fresh), _SHARES)),
+        "ours": (ours.hooks, ours.net),
+        "published, fresh": (fresh, net_for(fresh, _initial_weights(fresh), _SHARES)),
     }
 
 
-def _drawn(game: Valued) -> dict[str, Any]:
-    """Weights as a training begins with them."""
+def _initial_weights(hooks: Valued) -> dict[str, Any]:
+    """Return random weights, distributed as at the start of a training."""
     rng = np.random.default_rng(1)
-    found: dict[str, Any] = {}
-    for name, sizes in game.sizes:
+    weights: dict[str, Any] = {}
+    for name, sizes in hooks.sizes:
         if len(sizes) > 1:
             most = 1 / np.sqrt(sizes[0])
-            found[name] = rng.uniform(-most, most, sizes)
+            weights[name] = rng.uniform(-most, most, sizes)
         else:
-            found[name] = np.full(sizes, name.startswith("norm") and name.endswith("weight"))
-    return found
+            weights[name] = np.full(sizes, name.startswith("norm") and name.endswith("weight"))
+    return weights
 
 
-def searches(
-    game: Valued, net: Net, states: list[Any], depth: int, *, ordering: bool, repeat: int
-) -> Searches:
-    """The median of so many passes over all states; of one, where that is long."""
+def search_all(
+    hooks: Valued, net: Net, states: list[Any], depth: int, *, ordering: bool, repeat: int
+) -> SearchResults:
+    """Search all states to a depth and return the median time of up to `repeat` passes."""
     times: list[float] = []
-    while not times or (len(times) < repeat and sum(times) < _LONG):
+    while not times or (len(times) < repeat and sum(times) < _ENOUGH_SECONDS):
         net.cache[:] = 0
-        engine, clock = HybridEngine(game, net, ordering=ordering), SearchClock()
+        engine, clock = HybridEngine(hooks, net, ordering=ordering), SearchClock()
         begin = time.process_time()
         scores = [_score(engine, state, depth, clock) for state in states]
         times.append(time.process_time() - begin)
-    return Searches(scores, clock.nodes, statistics.median(times), engine.hit_rate)
+    return SearchResults(scores, clock.nodes, statistics.median(times), engine.hit_rate)
 
 
 def _score(engine: HybridEngine, state: Any, depth: int, clock: SearchClock) -> int:
@@ -171,25 +174,25 @@ def _score(engine: HybridEngine, state: Any, depth: int, clock: SearchClock) -> 
     return engine.search(state, depth, -engine.far, engine.far, clock)
 
 
-def _row(task: str, some: Searches) -> Row:
-    """`ms` and `nodes` are means for a position, `hits` of 100 estimates."""
-    number = len(some.scores)
+def _row(task: str, result: SearchResults) -> Row:
+    """Return a row; `ms` and `nodes` are means for a position, `hits` is a percentage."""
+    number = len(result.scores)
     return measure.row(
         players.GAME,
         task,
         "zermelo",
-        number / some.seconds,
+        number / result.seconds,
         "positions/s",
-        ms=1000 * some.seconds / number,
-        nodes=some.nodes / number,
-        seconds=some.seconds,
-        hits=100 * some.hit_rate,
+        ms=1000 * result.seconds / number,
+        nodes=result.nodes / number,
+        seconds=result.seconds,
+        hits=100 * result.hit_rate,
     )
 
 
-def _compared(what: str, found: dict[tuple[bool, bool], Searches]) -> list[str]:
-    """Beside the published claims."""
-    both, no_cache, no_ordering = found[True, True], found[True, False], found[False, True]
+def _comparison_notes(what: str, results: dict[tuple[bool, bool], SearchResults]) -> list[str]:
+    """Compare the effects of ordering and cache with the published ones."""
+    both, no_cache, no_ordering = results[True, True], results[True, False], results[False, True]
     fewer = 100 * (1 - both.nodes / no_ordering.nodes)
     faster = no_cache.seconds / both.seconds
     same = sum(a == b for a, b in zip(both.scores, no_ordering.scores, strict=True))
@@ -204,32 +207,32 @@ def _compared(what: str, found: dict[tuple[bool, bool], Searches]) -> list[str]:
     return [ordering, cache]
 
 
-def _matches(games: int, notes: list[str], progress: Say) -> list[Row]:
-    """The shipped model and the heuristics."""
-    ours, timed = f"hybrid:{MODEL},depth=4", f"hybrid:{MODEL},seconds={_SECONDS}"
+def _measure_matches(games: int, notes: list[str], progress: Report) -> list[Row]:
+    """Play the shipped model against its opponents, and count the mistakes of all of them."""
+    ours, timed = f"hybrid:{MODEL},depth=4", f"hybrid:{MODEL},seconds={_MOVE_SECONDS}"
     rows = []
-    for opponent, claim in _OPPONENTS.items():
+    for opponent, wins in _OPPONENTS.items():
         task = f"depth 4 against {opponent}"
-        more = {} if claim is None else {"published": claim}
-        row = players.match(task, (ours, opponent), games, progress, **more)
+        more = {} if wins is None else {"published": wins}
+        row = players.play_match(task, (ours, opponent), games, progress, **more)
         rows.append(row)
-        if claim is not None:
-            notes.append(f"{task}: {row['wins']:.1f} wins of 100 (published: {claim})")
-    # One process: two that wait for each other would not have the time they are said to have.
-    pair = (timed, f"alphabeta:seconds={_SECONDS}")
-    task = f"{1000 * _SECONDS:g} ms a move each, against alphabeta"
-    rows.append(players.match(task, pair, games, progress, processes=1))
-    some = players.graded()
+        if wins is not None:
+            notes.append(f"{task}: {row['wins']:.1f} wins of 100 (published: {wins})")
+    # In one process: with two, each could be waiting for a core while its clock runs.
+    pair = (timed, f"alphabeta:seconds={_MOVE_SECONDS}")
+    task = f"{1000 * _MOVE_SECONDS:g} ms a move each, against alphabeta"
+    rows.append(players.play_match(task, pair, games, progress, processes=1))
+    positions = players.labelled_positions()
     specs = [ours, *(spec for spec in _OPPONENTS if spec != "random")]
-    return rows + [players.mistakes(spec, some, progress) for spec in specs]
+    return rows + [players.count_mistakes(spec, positions, progress) for spec in specs]
 
 
-def _centre(games: int, notes: list[str], progress: Say) -> list[Row]:
-    """With the term for the centre, and without it."""
-    some = players.graded()
-    rows = [players.mistakes(spec, some, progress) for spec in _CENTRE]
+def _measure_centre(games: int, notes: list[str], progress: Report) -> list[Row]:
+    """Compare the published heuristic with and without its term for the centre."""
+    positions = players.labelled_positions()
+    rows = [players.count_mistakes(spec, positions, progress) for spec in _CENTRE]
     task = "published heuristic without its centre, against it with"
-    rows.append(players.match(task, (_CENTRE[1], _CENTRE[0]), games, progress))
+    rows.append(players.play_match(task, (_CENTRE[1], _CENTRE[0]), games, progress))
     on, off, match = (row["rate"] for row in rows)
     notes.append(
         f"the published term for the centre: {on:.1f} mistakes in 100 moves with it, {off:.1f} "

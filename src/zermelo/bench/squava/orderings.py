@@ -1,64 +1,62 @@
-"""Squava: the published ordering and evaluation beside none and ours, in nodes and in mistakes."""
+"""Squava: the published ordering and evaluation against none and ours, in nodes and mistakes."""
 
-import copy
 import time
 from collections.abc import Callable
 from typing import Any
 
 from zermelo.bench import measure, positions
-from zermelo.core.game import WordGame
+from zermelo.core.game import SolverHooks, WordGame
 from zermelo.games import registry
-from zermelo.games.lines.published import PublishedSquava
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.lines.published import PublishedTactics
+from zermelo.games.lines.small import WordLineGame
+from zermelo.games.lines.tactics import LineTactics
 from zermelo.search.engines import WordEngine
 from zermelo.search.iterative_deepening import deepen
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.runner import Runner
 from zermelo.search.solver.solver import Solver
 
-_STONES = (6, 12)
-_DEPTH = 2
+_STONES = (6, 12)  # on the boards of the sample
+_DEPTH = 2  # of the search that may err
 
 Row = dict[str, Any]
 
 
-class _Blind(WordLineGame):
-    """The same rules, without an evaluation."""
+class _Blind(LineTactics):
+    """Our hooks without an evaluation."""
 
-    evaluate = WordGame.evaluate
+    evaluate = SolverHooks.evaluate
 
 
-def rows(number: int, progress: Callable[[str], None]) -> list[Row]:
-    """Nodes of solving `number` positions, and mistakes in them where one is possible."""
-    ours = registry.game("squava")
-    assert isinstance(ours, WordLineGame)
-    blind = copy.copy(ours)
-    blind.__class__ = _Blind
-    published = PublishedSquava()
-    states = [p.state for p in positions.draw(ours, _STONES, number)]
-    found = []
-    for name, game, ordering in (
+def compare_orderings(number: int, progress: Callable[[str], None]) -> list[Row]:
+    """Solve `number` positions with each ordering, and count mistakes with each evaluation."""
+    game = registry.game("squava")
+    assert isinstance(game, WordLineGame)
+    ours, blind, published = game.hooks, _Blind(game), PublishedTactics(game)
+    states = [p.state for p in positions.draw(game, _STONES, number)]
+    rows = []
+    for name, hooks, ordering in (
         ("ours", ours, True),
         ("none", ours, False),
         ("published", published, True),
     ):
         progress(f"squava, ordering {name}")
-        found.append(_nodes(name, game, states, ordering=ordering))
-    truth = _truth(ours, states, progress)
-    for name, game in (("ours", ours), ("none", blind), ("published", published)):
+        rows.append(_count_nodes(name, hooks, states, ordering=ordering))
+    truth = _solve_all_moves(ours, states, progress)
+    for name, hooks in (("ours", ours), ("none", blind), ("published", published)):
         progress(f"squava, heuristic {name}")
-        found.append(_mistakes(name, game, truth))
-    return found
+        rows.append(_count_mistakes(name, hooks, truth))
+    return rows
 
 
-def _nodes(name: str, game: WordGame, states: list[Any], *, ordering: bool) -> Row:
-    """Win, draw or loss of every position, each with a new table."""
-    runner = Runner(game, table_bits=20, ordering=ordering)
+def _count_nodes(name: str, game: WordGame, states: list[Any], *, ordering: bool) -> Row:
+    """Find win, draw or loss of every position, starting each with an empty table."""
+    runner = Runner(hooks, table_bits=20, ordering=ordering)
     runner.table[:] = 0
     clock, begin = SearchClock(), time.process_time()
     for state in states:
         runner.forget()
-        runner.bounds(state, -game.far, game.far, clock, coarse=True)
+        runner.bounds(state, -hooks.win_score, hooks.win_score, clock, coarse=True)
     seconds = time.process_time() - begin
     return measure.row(
         "squava",
@@ -71,33 +69,33 @@ def _nodes(name: str, game: WordGame, states: list[Any], *, ordering: bool) -> R
     )
 
 
-def _truth(
+def _solve_all_moves(
     game: WordGame, states: list[Any], progress: Callable[[str], None]
 ) -> list[tuple[Any, dict[int, int]]]:
-    """The exact values of all moves, where they differ."""
+    """Return the states in which the moves differ in value, each with the values of its moves."""
     solver = Solver(game)
-    found = []
+    solved = []
     for number, state in enumerate(states):
         progress(f"squava, position {number + 1} of {len(states)}")
         values = {a: -solver.sign(game.play(state, a)) for a in game.actions(state)}
         if min(values.values()) < max(values.values()):
-            found.append((state, values))
-    return found
+            solved.append((state, values))
+    return solved
 
 
-def _mistakes(name: str, game: WordGame, truth: list[tuple[Any, dict[int, int]]]) -> Row:
-    """How often a search to a small depth with this evaluation gives something away."""
-    engine, clock = WordEngine(game), SearchClock()
-    wrong = 0
+def _count_mistakes(name: str, game: WordGame, truth: list[tuple[Any, dict[int, int]]]) -> Row:
+    """Return how many of 100 moves of a shallow search with this evaluation lower the value."""
+    engine, clock = WordEngine(hooks), SearchClock()
+    mistakes = 0
     for state, values in truth:
         for found in deepen(engine, state, clock, max_depth=_DEPTH):
             chosen = found.best
-        wrong += values[chosen] < max(values.values())
+        mistakes += values[chosen] < max(values.values())
     return measure.row(
         "squava",
         f"minimax:depth={_DEPTH}, heuristic {name}",
         "zermelo",
-        100 * wrong / len(truth),
+        100 * mistakes / len(truth),
         "mistakes/100 moves",
         nodes=clock.nodes / len(truth),
     )

@@ -1,4 +1,4 @@
-"""Squava players compared: points over paired openings, and mistakes against exact play."""
+"""Comparing Squava players: points from paired openings, and mistakes against exact play."""
 
 import time
 from collections.abc import Callable
@@ -8,37 +8,40 @@ from zermelo.arena.tournament import Progress, tournament
 from zermelo.bench import measure
 from zermelo.games import registry
 from zermelo.grading import position_sets
-from zermelo.grading.position_sets import Graded
-from zermelo.players import registry as roster
+from zermelo.grading.position_sets import LabelledPosition
+from zermelo.players.registry import load_player
 
 GAME = "squava"
 
 Row = dict[str, Any]
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
-def graded(number: int | None = None) -> list[Graded]:
-    """The shipped positions with their exact values, or the first of them."""
-    found = [one for some in position_sets.shipped(registry.game(GAME)).values() for one in some]
-    return found[:number]
+def labelled_positions(number: int | None = None) -> list[LabelledPosition]:
+    """Return the first `number` of the shipped positions with exact values, or all of them."""
+    sets = position_sets.load_shipped(registry.game(GAME)).values()
+    return [position for positions in sets for position in positions][:number]
 
 
-def match(
+def play_match(
     task: str,
     players: tuple[str, str],
     games: int,
-    progress: Say,
+    progress: Report,
     *,
     processes: int | None = None,
     **more: float,
 ) -> Row:
-    """Points in 100 of the first player, and its wins."""
+    """Play `games` games from paired openings and return the first player's points of 100.
 
-    def say(now: Progress) -> None:
+    `more` is added to the row.
+    """
+
+    def report(now: Progress) -> None:
         progress(f"{task}: {now.done} of {now.total} games")
 
     progress(task)
-    result = tournament(GAME, players, games=games, processes=processes, progress=say)
+    result = tournament(GAME, players, games=games, processes=processes, progress=report)
     tally = result.standings.meeting(*result.plan.names)
     points = 100 * (tally.wins + tally.draws / 2) / games
     return measure.row(
@@ -55,26 +58,29 @@ def match(
     )
 
 
-def mistakes(spec: str, some: list[Graded], progress: Say) -> Row:
-    """How often a player gives something away, of 100 moves; nodes and CPU time are a move's."""
-    progress(f"{spec}: mistakes in {len(some)} positions")
-    player = roster.player(spec)
-    player.choose(some[0].position)  # loads, compiles
-    wrong = nodes = 0
+def count_mistakes(spec: str, positions: list[LabelledPosition], progress: Report) -> Row:
+    """Return how many of 100 moves of a player lower the exact value.
+
+    Nodes and CPU time are means for a move.
+    """
+    progress(f"{spec}: mistakes in {len(positions)} positions")
+    player = load_player(spec)
+    player.choose(positions[0].position)  # loads the model and compiles
+    mistakes = nodes = 0
     begin = time.process_time()
-    for one in some:
-        assert one.verdict is not None
-        found = player.choose(one.position)
-        wrong += one.verdict.is_mistake(one.position.parse(found.move))
-        nodes += found.nodes
+    for labelled in positions:
+        assert labelled.move_values is not None
+        analysis = player.choose(labelled.position)
+        mistakes += labelled.move_values.is_mistake(labelled.position.parse(analysis.move))
+        nodes += analysis.nodes
     seconds = time.process_time() - begin
     return measure.row(
         GAME,
         f"mistakes of {spec}",
         "zermelo",
-        100 * wrong / len(some),
+        100 * mistakes / len(positions),
         "mistakes/100 moves",
-        nodes=nodes / len(some),
-        ms=1000 * seconds / len(some),
-        positions=len(some),
+        nodes=nodes / len(positions),
+        ms=1000 * seconds / len(positions),
+        positions=len(positions),
     )

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
 from zermelo.games import files, registry
-from zermelo.players import files as player_files
-from zermelo.players import registry as roster
+from zermelo.players.files import is_player_file
+from zermelo.players.registry import PlayerEntry, list_players
 
 _SEATS = ("first", "second")
 _STRENGTHS = {
@@ -61,14 +61,14 @@ def _players(now: str) -> list[Choice]:
     name = player_name(now)
     return [
         Choice(now if entry.name == name else entry.name, entry.name, entry.summary)
-        for entry in roster.entries()
+        for entry in list_players()
         if not entry.alone or entry.name == name
     ]
 
 
 def player_name(spec: str) -> str:
     """The player without its parameters."""
-    return spec if player_files.is_file(spec) else specs.split(spec)[0]
+    return spec if is_player_file(spec) else specs.split(spec)[0]
 
 
 def strength(spec: str) -> str:
@@ -100,6 +100,6 @@ def strengths(spec: str) -> list[Choice]:
     return [Choice(spec, item.label) if item is same else item for item in items]
 
 
-def _entry(spec: str) -> roster.Entry | None:
+def _entry(spec: str) -> PlayerEntry | None:
     name = player_name(spec)
-    return next((e for e in roster.entries() if e.name == name and name in _STRENGTHS), None)
+    return next((e for e in list_players() if e.name == name and name in _STRENGTHS), None)

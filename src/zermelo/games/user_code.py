@@ -1,0 +1,105 @@
+"""Running users' Python files: load them, bound their time, and report their errors in one line.
+
+A user's file is code and runs with all rights, so it is loaded only where a person names it, on the
+command line or in Python, and never because of something that arrives by network or in a record.
+"""
+
+import contextlib
+import hashlib
+import importlib.util
+import inspect
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+from zermelo.core.errors import BadSpec
+
+_MAX_SECONDS = 20.0
+
+_loaded_files: set[str] = set()
+
+
+class _TimeUp(BaseException):
+    """The time is up. Not an Exception, so that user code does not catch it by accident."""
+
+
+def load_module(path: Path) -> ModuleType:
+    """Run a file and return it as a module; raise BadSpec if it is not a Python file."""
+    name = f"zermelo_file_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        msg = f"{path} is not a Python file"
+        raise BadSpec(msg)
+    module = importlib.util.module_from_spec(spec)
+    _loaded_files.update((str(path), str(path.resolve())))
+    sys.modules[name] = module  # pickle and inspect look for it there
+    spec.loader.exec_module(module)
+    return module
+
+
+def add_source_of(value: Any) -> None:
+    """Let `locate_error` report errors in the file that defines a class or function."""
+    _loaded_files.add(str(inspect.getsourcefile(inspect.unwrap(value)) or ""))
+
+
+def classes_in(module: ModuleType, base: type) -> list[Any]:
+    """Return the subclasses of `base` that a module defines itself, in order of definition."""
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, base)
+        and value.__module__ == module.__name__
+    ]
+
+
+def locate_error(error: BaseException) -> str | None:
+    """Return where in a user's file an error arose, in one line; None if it arose elsewhere."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename in _loaded_files:
+            return f"{frame.filename}, line {frame.lineno}: {type(error).__name__}: {error}"
+    return None
+
+
+@contextlib.contextmanager
+def guard(spec: str) -> Iterator[None]:
+    """Turn every failure of user code in the block into a BadSpec of one line.
+
+    That includes `sys.exit` and, on the main thread of a Unix process, code that does not return.
+    """
+    try:
+        with _time_limit():
+            yield
+    except (BadSpec, KeyboardInterrupt):
+        raise
+    except _TimeUp:
+        msg = f"{spec}: no answer within {_MAX_SECONDS:.0f} seconds: its rules may never end"
+        raise BadSpec(msg) from None
+    except BaseException as error:  # noqa: BLE001 - user code may even call sys.exit
+        where = locate_error(error) or f"{spec}: {type(error).__name__}: {error}"
+        raise BadSpec(where) from None
+
+
+@contextlib.contextmanager
+def _time_limit() -> Iterator[None]:
+    """Raise _TimeUp in a block that takes too long; only a Unix main thread can do so."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise _TimeUp
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    # The timer repeats, in case user code swallows the exception.
+    signal.setitimer(signal.ITIMER_REAL, _MAX_SECONDS, 0.1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
