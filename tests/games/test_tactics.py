@@ -7,8 +7,8 @@ import pytest
 import zermelo as z
 from zermelo.core.bitboard import bits
 from zermelo.core.game import WordGame
-from zermelo.games.lines.tactics import WordLineGame
-from zermelo.search.tablebase.tablebase import Table
+from zermelo.games.lines.small import WordLineGame
+from zermelo.search.tablebase.tablebase import Tablebase
 
 GRAVITY = (
     "line:rows=4,cols=3,win=3,gravity=true",
@@ -39,34 +39,45 @@ def running(game: WordGame) -> list[Any]:
 @pytest.mark.parametrize("spec", GRAVITY)
 def test_bounds_hold_whatever_the_window(spec: str) -> None:
     game = word_game(spec)
-    table, narrowed = Table.build(game), 0
+    table, narrowed = Tablebase.build(game), 0
     for state in running(game):
-        if game.quick(state)[0]:
+        if game.hooks.resolve(state)[0]:
             continue
         score = table.score(state)
         assert score is not None
-        for alpha in (-game.far, score - 1, score, -1, 0, 4 - game.far, game.far - 8):
-            low, high = game.bounds(state, alpha, alpha + 1)
+        for alpha in (
+            -game.hooks.win_score,
+            score - 1,
+            score,
+            -1,
+            0,
+            4 - game.hooks.win_score,
+            game.hooks.win_score - 8,
+        ):
+            low, high = game.hooks.score_bounds(state, alpha, alpha + 1)
             assert low <= score <= high, (state, alpha)
             narrowed += low >= 0 or high <= 0
     assert (narrowed > 0) == (game.lose == 0)
 
 
 @pytest.mark.parametrize("spec", GRAVITY + OTHERS)
-def test_replies_are_what_quick_says_after_its_moves(spec: str) -> None:
+def test_replies_are_what_resolve_says_after_its_moves(spec: str) -> None:
     game = word_game(spec)
     for state in running(game)[::3]:
-        known, _score, moves = game.quick(state)
+        known, _score, moves = game.hooks.resolve(state)
         for index in () if known else bits(moves):
-            found, quick = game.reply(state, index), game.quick(game.play_at(state, index))
-            assert found[0] == quick[0]
-            assert found[1:] == quick[1:] or (found[0] and found[1] == quick[1])
+            reply, expected = (
+                game.hooks.resolve_child(state, index),
+                game.hooks.resolve(game.hooks.play_index(state, index)),
+            )
+            assert reply[0] == expected[0]
+            assert reply[1:] == expected[1:] or (reply[0] and reply[1] == expected[1])
 
 
 @pytest.mark.parametrize("spec", GRAVITY + OTHERS)
 def test_keys_tell_states_apart(spec: str) -> None:
     game = word_game(spec)
     states = running(game)
-    assert len({game.key(state) for state in states}) == len(states)
-    assert game.one_word == (not game.pie)
-    assert all(0 <= part < 1 << 64 for state in states for part in game.key(state))
+    assert len({game.hooks.key(state) for state in states}) == len(states)
+    assert game.hooks.has_one_word_key == (not game.pie)
+    assert all(0 <= part < 1 << 64 for state in states for part in game.hooks.key(state))

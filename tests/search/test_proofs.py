@@ -18,7 +18,7 @@ import zermelo as z
 from support.paths import ROOT
 from zermelo.cli import cli
 from zermelo.core.errors import ZermeloError
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.lines.small import WordLineGame
 from zermelo.search import textbook
 from zermelo.search.proofs import proof
 from zermelo.search.solver.solver import Solver
@@ -182,13 +182,13 @@ def test_a_pair_less_fails(tmp_path: Path) -> None:
         for rest in ([*pairs[1:]], [*pairs[:-1], pairs[0]], [*pairs, f"{move}-a1"]):
             line = " ".join((board, move, "pairs", *rest))
             text = "\n".join([*lines[:place], line, *lines[place + 1 :]])
-            assert "leave the other side a line" in complaint(tmp_path / "proof", text)
+            assert "leave the opponent a line" in complaint(tmp_path / "proof", text)
 
 
 def test_the_second_player_cannot_pose_as_the_first(tmp_path: Path) -> None:
     """A win for the second, its marks exchanged, is no win for the first."""
     text = text_of("line:rows=3,cols=3,win=3,lose=1").replace("claim second", "claim first")
-    assert "no legal move" in complaint(tmp_path / "proof", text)
+    assert "not a legal move" in complaint(tmp_path / "proof", text)
 
 
 @pytest.mark.parametrize("text", ["", "\n" * 9, "\x00\xff" * 99, "zermelo proof 1\n", "x" * 10**6])

@@ -23,7 +23,8 @@ from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.runner import Unsolved
 from zermelo.search.solver.solution import solve
 from zermelo.search.solver.solver import Settings, Solver
-from zermelo.search.tablebase.tablebase import Table, path_of
+from zermelo.search.tablebase.files import tablebase_path
+from zermelo.search.tablebase.tablebase import Tablebase
 
 SWITCHES = [
     Settings(*switches, deepening=False, table_bits=14)
@@ -47,9 +48,9 @@ def agree(solver: Solver, book: textbook.TextbookSearch, state: Any) -> None:
     value, best = book.best_actions(state)
     score = solver.score(state)
     assert (score > 0) - (score < 0) == (value > 0) - (value < 0) == solver.sign(state)
-    if game.ply_cost and value:
-        assert game.far - abs(score) == textbook.WIN_SCORE - abs(value)
-    if game.ply_cost:
+    if game.hooks.ply_cost and value:
+        assert game.hooks.win_score - abs(score) == textbook.WIN_SCORE - abs(value)
+    if game.hooks.ply_cost:
         assert solver.best(state, score) == best
 
 
@@ -164,7 +165,7 @@ def internal_score(game: z.WordGame, published: int, stones: int) -> int:
     winner = mover if published > 0 else 1 - mover
     played = 22 - abs(published)
     plies = (2 * played - 1 if winner == 0 else 2 * played) - stones
-    return game.far - plies if published > 0 else plies - game.far
+    return game.hooks.win_score - plies if published > 0 else plies - game.hooks.win_score
 
 
 def scored(rows: list[dict[str, str]], *, moves: bool) -> None:
@@ -358,17 +359,17 @@ def test_a_table_answers_and_a_damaged_one_is_made_anew(
     game = z.game("mnk:3x4x3")
     assert isinstance(game, z.WordGame)
     assert solve(game.start()).source == "search"
-    Table.build(game).write(path_of(game))
+    Tablebase.build(game).write(tablebase_path(game))
     by_table = solve(game.start())
     assert (by_table.source, by_table.value, by_table.plies) == ("table", "win", 7)
     assert by_table.best == solve(game.start(), solver=Solver(game)).best
-    damaged = bytearray(path_of(game).read_bytes())
+    damaged = bytearray(tablebase_path(game).read_bytes())
     damaged[-40] ^= 1
-    path_of(game).write_bytes(damaged)
+    tablebase_path(game).write_bytes(damaged)
     again = solve(game.start())
     assert (again.source, again.plies) == ("table", 7)
     assert "damaged" in caplog.text
-    assert path_of(game).read_bytes() != damaged
+    assert tablebase_path(game).read_bytes() != damaged
 
 
 def test_what_cannot_be_solved_says_so() -> None:

@@ -1,94 +1,103 @@
-"""The commands about tables and books: all states of a game, or the first, solved and kept."""
+"""Commands that solve a game ahead of time: `table` for all states, `book` for the opening."""
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from zermelo.cli import options
+from zermelo.cli.options import Fields
 from zermelo.core.errors import ZermeloError
+from zermelo.core.phrases import count
 
 if TYPE_CHECKING:
     from zermelo.core.game import WordGame
-    from zermelo.search.tablebase.tablebase import Table
+    from zermelo.search.tablebase.tablebase import Tablebase
 
 
 @click.command()
 @click.argument("game")
-@click.option("--remove", is_flag=True, help="Delete the table instead.")
+@click.option("--remove", is_flag=True, help="Delete the tablebase instead.")
 @options.json_option
 def table(game: str, remove: bool, as_json: bool) -> None:
-    """Solve every state of GAME and keep the table in the cache folder."""
-    from zermelo.search.tablebase import tablebase
+    """Solve every state of GAME and store the tablebase in the cache folder.
+
+    The solver and the perfect player then look values up instead of searching.
+    """
+    from zermelo.search.tablebase.files import tablebase_path
 
     rules = _word_game(game)
-    path = tablebase.path_of(rules)
+    path = tablebase_path(rules)
     if remove:
-        found: dict[str, Any] = {"game": game, "path": str(path), "removed": _remove(path)}
-        text = f"{game}: {'removed' if found['removed'] else 'there is no table'}"
+        fields: Fields = {"game": game, "path": str(path), "removed": _remove(path)}
+        text = f"{game}: {'removed' if fields['removed'] else 'there is no tablebase'}"
     else:
         begin = time.perf_counter()
-        solved = _read(path, rules)
-        built = solved is None
-        if solved is None:
-            solved = _build(path, rules)
-        found = {
+        stored = _read(path, rules)
+        states = len(_build(path, rules) if stored is None else stored)
+        fields = {
             "game": game,
-            "states": len(solved),
+            "states": states,
             "bytes": path.stat().st_size,
             "path": str(path),
             "seconds": round(time.perf_counter() - begin, 3),
-            "built": built,
+            "built": stored is None,
         }
-        text = _text(found)
+        text = _to_text(fields)
     if as_json:
-        options.print_json(found)
+        options.print_json(fields)
     else:
         click.echo(text)
 
 
 @click.command()
 @click.argument("game")
-@click.option("--plies", type=int, default=4, show_default=True, help="How far the book goes.")
-@click.option("--out", type=click.Path(path_type=Path), help="The file; else in the cache folder.")
-@click.option("--threads", type=click.IntRange(1, 64), default=1, show_default=True)
+@click.option("--plies", type=int, default=4, help="Number of plies that the book covers.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    show_default="a file in the cache folder",
+    help="File to write.",
+)
+@click.option("--threads", type=click.IntRange(1, 64), default=1, help="Number of threads.")
 @options.json_option
 def book(game: str, plies: int, out: Path | None, threads: int, as_json: bool) -> None:
-    """Solve the first plies of GAME and keep them in a file.
+    """Solve all positions in the first plies of GAME and store them as an opening book.
 
-    A build that is stopped goes on where it was when the same command is given again.
+    If the command is stopped, running it again continues where it was.
     """
-    from zermelo.search.tablebase import books
+    from zermelo.search.solver.book_builder import build_book
+    from zermelo.search.tablebase.opening_book import book_path
 
     rules = _word_game(game)
-    path = out or books.path_of(rules)
-    notebook = path.with_name(f"{path.name}.part")
+    path = out or book_path(rules)
+    partial = path.with_name(f"{path.name}.part")
     begin = time.perf_counter()
     with options.progress(f"building the book of {game}") as progress:
         progress("compiling")
-        made = books.build(
+        opening_book = build_book(
             rules,
             plies,
-            notebook,
+            partial,
             threads=threads,
-            progress=lambda done, all_: progress(f"{done:,} of {all_:,} states solved"),
+            progress=lambda done, total: progress(f"{done:,} of {total:,} states solved"),
         )
-    made.write(path)
-    notebook.unlink()
-    found: dict[str, Any] = {
+    opening_book.write(path)
+    partial.unlink()
+    fields: Fields = {
         "game": game,
         "plies": plies,
-        "states": len(made),
+        "states": len(opening_book),
         "bytes": path.stat().st_size,
         "path": str(path),
         "seconds": round(time.perf_counter() - begin, 3),
         "built": True,
     }
     if as_json:
-        options.print_json(found)
+        options.print_json(fields)
     else:
-        click.echo(_text(found))
+        click.echo(_to_text(fields))
 
 
 def _word_game(spec: str) -> "WordGame":
@@ -97,7 +106,7 @@ def _word_game(spec: str) -> "WordGame":
 
     game = registry.game(spec)
     if not isinstance(game, WordGame):
-        msg = f"{spec}: tables are for word games, with boards of at most 64 cells"
+        msg = f"cannot solve {spec} ahead of time: its board has more than 64 cells"
         raise ZermeloError(msg)
     return game
 
@@ -110,37 +119,40 @@ def _remove(path: Path) -> bool:
     return True
 
 
-def _read(path: Path, game: "WordGame") -> "Table | None":
-    """The table that is there; None where there is none, or none that is right."""
-    from zermelo.search.tablebase.files import BadTable
-    from zermelo.search.tablebase.tablebase import Table
+def _read(path: Path, game: "WordGame") -> "Tablebase | None":
+    """Return the stored tablebase, or None if there is none or it is not valid."""
+    from zermelo.search.tablebase.files import BadTablebase
+    from zermelo.search.tablebase.tablebase import Tablebase
 
     if not path.exists():
         return None
     try:
-        return Table.read(path, game)
-    except BadTable as error:
-        click.echo(f"zermelo: {error}: building it anew", err=True)
+        return Tablebase.read(path, game)
+    except BadTablebase as error:
+        click.echo(f"zermelo: {error}; building it again", err=True)
         return None
 
 
-def _build(path: Path, game: "WordGame") -> "Table":
-    from zermelo.search.tablebase.tablebase import Table
+def _build(path: Path, game: "WordGame") -> "Tablebase":
+    from zermelo.search.tablebase.tablebase import Tablebase
 
-    with options.progress(f"building {game.spec}") as progress:
+    with options.progress(f"building the tablebase of {game.spec}") as progress:
 
-        def say(settled: int, states: int) -> None:
+        def report(num_solved: int, num_states: int) -> None:
             progress(
-                f"{settled:,} of {states:,} states solved" if settled else f"{states:,} states"
+                f"{num_solved:,} of {num_states:,} states solved"
+                if num_solved
+                else f"{num_states:,} states found"
             )
 
         progress("compiling")
-        solved = Table.build(game, say)
-    solved.write(path)
-    return solved
+        tablebase = Tablebase.build(game, report)
+    tablebase.write(path)
+    return tablebase
 
 
-def _text(found: dict[str, Any]) -> str:
-    """Such as: tictactoe: 765 states, 1.8 kB, built in 0.05 s."""
-    done = f"built in {found['seconds']:.2f} s" if found["built"] else "there and right"
-    return f"{found['game']}: {found['states']:,} states, {options.size(found['bytes'])}, {done}"
+def _to_text(fields: Fields) -> str:
+    """Return a line such as `tictactoe: 765 states, 1.8 kB, built in 0.05 s`."""
+    status = f"built in {fields['seconds']:.2f} s" if fields["built"] else "up to date"
+    size = options.format_bytes(fields["bytes"])
+    return f"{fields['game']}: {count(fields['states'], 'state')}, {size}, {status}"

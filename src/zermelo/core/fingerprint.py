@@ -42,10 +42,12 @@ def rules_fingerprint(game: Game) -> str:
 def source_digest(game: Game) -> str:
     """Return a digest of the source of a game defined outside this package, "" for a built-in one.
 
-    It covers the modules of the game's classes and those in the same folder that they import from.
+    It covers the modules that define the game and its solver hooks, and the modules in the same
+    folder that these import from.
     """
     sources: dict[str, str] = {}
-    pending: list[type | ModuleType] = [c for c in type(game).__mro__ if _is_foreign(c.__module__)]
+    classes = (*type(game).__mro__, *getattr(game, "hooks_class", object).__mro__)
+    pending: list[type | ModuleType] = [c for c in classes if _is_foreign(c.__module__)]
     while pending:
         item = pending.pop()
         module = inspect.getmodule(item)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from zermelo.core.bitboard import mix, word
-from zermelo.core.game import WordGame
+from zermelo.core.bitboard import mix, scale, word
+from zermelo.core.game import SolverHooks, WordGame
 
 
 def hash_words(words: Any) -> Any:
@@ -14,7 +14,7 @@ def hash_words(words: Any) -> Any:
     return digest
 
 
-def canonical_state(game: WordGame, state: Any, symmetry_tables: Any) -> Any:
+def canonical_state(game: WordGame | SolverHooks, state: Any, symmetry_tables: Any) -> Any:
     """Return the smallest image of a state under the symmetries of the game.
 
     `symmetry_tables` are the byte tables of all symmetries, the identity first; without any, the
@@ -26,3 +26,17 @@ def canonical_state(game: WordGame, state: Any, symmetry_tables: Any) -> Any:
         if image < smallest:
             smallest = image
     return smallest
+
+
+def find_index_slot(
+    game: WordGame | SolverHooks, states: Any, slots: Any, state: Any
+) -> Any:
+    """Return the slot of a state in an open-addressing index of the rows of `states`.
+
+    A slot holds a row + 1, or 0 if it is free. If the state is not indexed, return the free slot
+    for it; the index must not be full.
+    """
+    slot = scale(hash_words(state), len(slots))
+    while slots[slot] != 0 and game.load(states, slots[slot] - 1) != state:
+        slot = slot + 1 if slot + 1 < len(slots) else 0
+    return slot

@@ -12,7 +12,8 @@ from zermelo.core.bitboard import bits, lowest
 from zermelo.core.errors import TooLarge, ZermeloError
 from zermelo.core.files import write_atomically
 from zermelo.core.game import BoardGame, Game
-from zermelo.games.lines.tactics import WordLineGame, windows
+from zermelo.games.geometry import list_windows
+from zermelo.games.lines.small import WordLineGame
 from zermelo.kernels import compiled
 from zermelo.search.limits import SearchClock
 from zermelo.search.proofs import strategy_kernel
@@ -110,7 +111,7 @@ class _Work:
         self.solver = solver_for(game)
         masks = [
             sum(1 << (cell + n * step) for n in range(game.win))
-            for cell, step in windows(game.grid, game.win)
+            for cell, step in list_windows(game.grid, game.win)
         ]
         self.winning: NDArray[Any] = np.array(masks, np.uint64)
         self.tries = -1 if game.lose else 0 if game.gravity else _TRIES
@@ -130,7 +131,7 @@ class _Work:
         if score > 0:
             return Proof(game, "first", self._shortest(score))
         if score < 0:
-            return Proof(game, "second", self._strategy(replies, WIN, game.ply_cost - score))
+            return Proof(game, "second", self._strategy(replies, WIN, game.hooks.ply_cost - score))
         lines = self._strategy([start], HOLD, 0)
         return Proof(game, "draw", lines + self._strategy(replies, HOLD, 0))
 
@@ -171,7 +172,7 @@ class _Work:
                 lines += self._lines(choice)
                 self._limit(lines[-len(choice.at) :], queue.used)
             layer = queue.states[: queue.used]
-            least += 2 * self.game.ply_cost * (goal == WIN)
+            least += 2 * self.game.hooks.ply_cost * (goal == WIN)
         return lines
 
     def _arrange(self, states: Any, goal: int) -> _Choice:
@@ -183,7 +184,7 @@ class _Work:
         counts, held = np.zeros((2, len(owned)), np.int64)
         pairs = np.zeros((len(owned), strategy_kernel.MAX_PAIRS), np.uint64)
         stack = np.zeros((strategy_kernel.MAX_PAIRS + 1, 2), np.int64)
-        run = compiled(strategy_kernel.arrange, self.game)
+        run = compiled(strategy_kernel.arrange, self.game.hooks)
         run(owned, goal, self.winning, self.tries, moves, counts, pairs, held, stack)
         begin = strategy_kernel.UNSCORED if goal == WIN else 0
         return _Choice(owned, moves, counts, pairs, held, np.where(held < 0, begin, 0))
@@ -192,7 +193,7 @@ class _Work:
         """One of those moves for each state, by the solver."""
         import numpy as np
 
-        run = compiled(strategy_kernel.pick, self.game)
+        run = compiled(strategy_kernel.pick, self.game.hooks)
         wanted = np.zeros(len(choice.at), np.int64)
         root = np.zeros((1, self.game.num_words), np.uint64)
         arrays = (least, choice.moves, choice.held, choice.at, wanted, root)
@@ -255,7 +256,7 @@ class _Queue:
             larger[: self.used] = self.states[: self.used]
             self.states = larger
             self._slots, self._placed = np.zeros(4 * most, np.int32), 0
-        run = compiled(strategy_kernel.spread, self.game)
+        run = compiled(strategy_kernel.spread, self.game.hooks)
         actions = np.ascontiguousarray(choice.actions)
         self._placed = self.used = run(
             choice.owned, actions, choice.held, self.states, self._slots, self._placed, self.used

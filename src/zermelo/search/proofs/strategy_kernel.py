@@ -11,11 +11,10 @@ one. Where every line still open to the other side holds a pair, nothing more ne
 from typing import Any
 
 from zermelo.core.bitboard import lowest, popcount, word
-from zermelo.core.game import WordGame
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.core.game import SolverHooks
 from zermelo.kernels import kernel
 from zermelo.search.negamax.kernel import COARSE, DEPTH, GAP, HIGH, LOW, NEW, later, solve
-from zermelo.search.tablebase.tablebase import seek
+from zermelo.search.state_keys import find_index_slot
 
 HOLD, WIN = 0, 1
 ROOM = 64  #: columns for moves, and as many for their costs
@@ -33,7 +32,7 @@ _LINE, _NEXT = 0, 1  # columns of the stack of `pair_up`
     common=False,
 )
 def arrange(
-    game: WordLineGame,
+    game: SolverHooks,
     states: Any,  # [state, word]
     goal: Any,
     lines: Any,  # every line that wins, as a mask
@@ -60,7 +59,7 @@ def arrange(
             over, value = game.result(child)
             cost = _ENDS_WELL if over and -value >= goal else _FAILS
             if not over and goal == WIN:
-                cost = open_replies(game, child) - game.rank(state, action)
+                cost = open_replies(game, child) - game.rank_move(state, action)
             elif not over:
                 cost = danger(child, lines)
                 if tries >= 0:
@@ -84,7 +83,7 @@ def insert(moves: Any, number: Any, counts: Any, action: Any, cost: Any) -> None
     moves[number, ROOM + at] = cost
 
 
-def open_replies(game: WordLineGame, child: Any) -> Any:
+def open_replies(game: SolverHooks, child: Any) -> Any:
     """The cost of the replies after which the owner does not win at once; _FAILS if one refutes."""
     cost = 0
     mask = game.legal(child)
@@ -94,7 +93,7 @@ def open_replies(game: WordLineGame, child: Any) -> Any:
         over, value = game.result(state)
         if over and value == WIN:  # the reply loses by itself
             continue
-        known, score, _moves = game.quick(state)
+        known, score, _moves = game.resolve(state)
         if over or (known and score <= 0):
             return 2 * _FAILS
         if not known:
@@ -115,7 +114,7 @@ def danger(child: Any, lines: Any) -> Any:
     return cost
 
 
-def pair_up(game: WordLineGame, child: Any, lines: Any, tries: Any, pairs: Any, stack: Any) -> Any:
+def pair_up(game: SolverHooks, child: Any, lines: Any, tries: Any, pairs: Any, stack: Any) -> Any:
     """How many pairs hold the draw after the owner's move, -1 if none are found.
 
     Depth first: the open line with the fewest free cells gets a pair, if it can from those that
@@ -203,7 +202,7 @@ def nth_pair(cells: Any, number: Any) -> Any:
     bare=True,
 )
 def pick(
-    game: WordGame,
+    game: SolverHooks,
     owned: Any,  # [state, word]
     least: Any,  # what the score of every one is at least
     choices: Any,  # [state, action]
@@ -234,7 +233,7 @@ def pick(
         done = held[number] >= 0
         while not done:
             state = game.load(owned, number)
-            low, high = least, game.far
+            low, high = least, game.win_score
             if at[number] != UNSCORED:
                 state = game.play(state, int(choices[number, at[number]]))
                 low = -later(game, wanted[number])
@@ -245,7 +244,7 @@ def pick(
             if control[DEPTH] == NEW:
                 game.store(root, 0, state)
                 control[LOW], control[HIGH] = low, high
-                control[GAP] = game.far - game.longest(state) - 1
+                control[GAP] = game.win_score - game.max_plies(state) - 1
             if not solve(
                 game,
                 root[0],
@@ -275,7 +274,7 @@ def pick(
     "uint64[:,::1], int64[::1], int64[::1], uint64[:,::1], int32[::1], int64, int64", common=False
 )
 def spread(
-    game: WordGame,
+    game: SolverHooks,
     owned: Any,  # [state, word]
     actions: Any,
     held: Any,
@@ -289,7 +288,7 @@ def spread(
     The first `placed` of them are in the index; the caller sees to room in both. Returns `used`.
     """
     for row in range(placed, used):
-        slots[seek(game, found, slots, game.load(found, row))] = row + 1
+        slots[find_index_slot(game, found, slots, game.load(found, row))] = row + 1
     for number in range(len(owned)):
         child = game.play(game.load(owned, number), int(actions[number]))
         over, _value = game.result(child)
@@ -298,10 +297,10 @@ def spread(
             state = game.play(child, lowest(mask))
             mask = mask & (mask - word(1))
             ended, _value = game.result(state)
-            known, score, _moves = game.quick(state)
-            if ended or (known and score == game.far - 1):
+            known, score, _moves = game.resolve(state)
+            if ended or (known and score == game.win_score - 1):
                 continue
-            slot = seek(game, found, slots, state)
+            slot = find_index_slot(game, found, slots, state)
             if slots[slot] == 0:
                 game.store(found, used, state)
                 used += 1

@@ -19,8 +19,8 @@ from zermelo.search.iterative_deepening import deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.runner import Unsolved
 from zermelo.search.solver.solver import Settings, Solver
-from zermelo.search.tablebase.books import Book
-from zermelo.search.tablebase.tablebase import Table
+from zermelo.search.tablebase.opening_book import OpeningBook
+from zermelo.search.tablebase.tablebase import Tablebase
 
 GOALS = ("exact", "wdl", "win")
 VALUES = {1: "win", 0: "draw", -1: "loss"}
@@ -130,7 +130,7 @@ def solver_for(game: WordGame, settings: Settings | None = None) -> Solver:
     A table that is not right is said and made anew, such a book is said and left out.
     """
     notify = logging.getLogger(__name__).warning
-    return Solver(game, settings, Table.open(game, notify) or Book.find(game, notify))
+    return Solver(game, settings, Tablebase.open(game, notify) or OpeningBook.find(game, notify))
 
 
 def ended(position: Position) -> Solution:
@@ -234,11 +234,11 @@ class _Work:
         if score is None:
             score = solver.score(state, clock)
         best: list[int] = []
-        self.found(score, game.far, game.ply_cost, [guessed])
+        self.found(score, solver.hooks.win_score, solver.hooks.ply_cost, [guessed])
         for action in self.position.actions:
             if solver.reaches(state, action, score, clock):
                 best.append(action)
-                self.found(score, game.far, game.ply_cost, best)
+                self.found(score, solver.hooks.win_score, solver.hooks.ply_cost, best)
         self.known = replace(self.known, complete=True)
         line = solver.line(state, score, clock)
         self.known = replace(self.known, pv=tuple(map(game.to_text, line)))

@@ -15,10 +15,10 @@ from zermelo.core.bitboard import sign
 from zermelo.core.game import WordGame
 from zermelo.search.engines import WordEngine
 from zermelo.search.iterative_deepening import deepen, is_settled
-from zermelo.search.limits import SearchClock, SubClock, SearchStopped
+from zermelo.search.limits import SearchClock, SearchStopped, SubClock
 from zermelo.search.negamax import kernel as k
 from zermelo.search.negamax.runner import Runner
-from zermelo.search.tablebase.tablebase import Table
+from zermelo.search.tablebase.tablebase import Tablebase
 
 _MAX_LINE = 64
 # Nodes for proving and for deepening, by turns; then proving without end.
@@ -41,14 +41,14 @@ class Solver:
     """Solves states of one word game. Every question takes a clock, which may raise Stopped."""
 
     def __init__(
-        self, game: WordGame, settings: Settings | None = None, known: Table | None = None
+        self, game: WordGame, settings: Settings | None = None, known: Tablebase | None = None
     ) -> None:
-        self.game, self.settings = game, settings or Settings()
+        self.game, self.hooks, self.settings = game, game.hooks, settings or Settings()
         self.known = known  #: a table of the game, or a book, which answers without search
         self._engine: WordEngine | None = None
         self._runners = [
             Runner(
-                game,
+                self.hooks,
                 table_bits=self.settings.table_bits if self.settings.table else None,
                 ordering=self.settings.ordering,
                 symmetry=self.settings.symmetry,
@@ -76,7 +76,7 @@ class Solver:
         known = self._known(state)
         if known is not None:
             return known
-        if self.settings.deepening and self.game.layered and not self.game.ends_first:
+        if self.settings.deepening and self.game.layered and not self.hooks.short_wins_first:
             for proving, deepening in _TURNS:
                 with contextlib.suppress(SearchStopped):
                     return self._prove(state, clock.subclock(nodes=proving))
@@ -86,16 +86,21 @@ class Solver:
                     return score
         return self._prove(state, clock)
 
+    def score_moves(self, state: Any, clock: SearchClock | None = None) -> dict[int, int]:
+        """Return the exact score of every action, for the side to move."""
+        children = {action: self.game.play(state, action) for action in self.game.actions(state)}
+        return {action: self._above(self.score(child, clock)) for action, child in children.items()}
+
     def _prove(self, state: Any, clock: SearchClock) -> int:
         """By questions to the end of the game."""
-        low, high = -self.game.far, self.game.far
-        if not self.game.ends_first:
+        low, high = -self.hooks.win_score, self.hooks.win_score
+        if not self.hooks.short_wins_first:
             low, high = self.bounds(state, low, high, clock, coarse=True)
         return self.bounds(state, low, high, clock)[0]
 
     def _deepen(self, state: Any, clock: SearchClock) -> int | None:
         """By deepening, None if the clock stops it."""
-        self._engine = self._engine or WordEngine(self.game)
+        self._engine = self._engine or WordEngine(self.hooks)
         for found in deepen(self._engine, state, clock):
             if found.exact or is_settled(self._engine, found.score, found.depth):
                 return found.score
@@ -108,9 +113,9 @@ class Solver:
     @staticmethod
     def ended_in(game: WordGame, state: Any) -> int:
         """The same for a game without a solver."""
-        if game.ply_cost == 0:
-            return int(game.quick(state)[1])
-        return int(game.result(state)[1]) * game.far
+        if game.hooks.ply_cost == 0:
+            return int(game.hooks.resolve(state)[1])
+        return int(game.result(state)[1]) * game.hooks.win_score
 
     def source(self, state: Any) -> str:
         """Where the score of a state comes from: "table", "book" or "search"."""
@@ -123,7 +128,7 @@ class Solver:
         known = self._known(state)
         if known is not None:
             return sign(known)
-        low, high = self.bounds(state, -self.game.far, self.game.far, clock, coarse=True)
+        low, high = self.bounds(state, -self.hooks.win_score, self.hooks.win_score, clock, coarse=True)
         return (low > 0) - (high < 0)
 
     def is_above(self, state: Any, guess: int, clock: SearchClock | None = None) -> bool:
@@ -173,11 +178,11 @@ class Solver:
 
     def _below(self, score: int) -> int:
         """The score of a child whose move is worth `score`."""
-        return -(score + self.game.ply_cost * sign(score))
+        return -(score + self.hooks.ply_cost * sign(score))
 
     def _above(self, score: int) -> int:
         """What a move is worth whose child has this score: the inverse of `_below`."""
-        return -score + self.game.ply_cost * sign(score)
+        return -score + self.hooks.ply_cost * sign(score)
 
     def _bounds_together(
         self, state: Any, low: int, high: int, clock: SearchClock, *, coarse: bool
@@ -185,10 +190,10 @@ class Solver:
         """As the kernel narrows its bounds, with the moves of every guess split among threads."""
         control = [0] * k.NUM_CONTROLS
         control[k.LOW], control[k.HIGH], control[k.COARSE] = low, high, coarse
-        control[k.GAP] = self.game.far - self.game.longest(state) - 1
+        control[k.GAP] = self.hooks.win_score - self.hooks.max_plies(state) - 1
         children = self._children(state)
         while not k.is_settled(control):
-            guess = int(k.next_guess(self.game, control))
+            guess = int(k.next_guess(self.hooks, control))
             scores = self._ask_all(children, self._below(guess + 1), clock)
             control[k.LOW if max(scores) > guess else k.HIGH] = max(scores)
         return int(control[k.LOW]), int(control[k.HIGH])
@@ -210,7 +215,7 @@ class Solver:
         """Positions that look bad for the side to move come first: good moves."""
         if self.game.result(child)[0]:
             return self.ended(child)
-        return int(self.game.evaluate(child))
+        return int(self.hooks.evaluate(child))
 
     def _ask_all(self, children: list[Any], guess: int, clock: SearchClock) -> list[int]:
         """What the moves to these states are worth, or bounds, if one state is not above `guess`.

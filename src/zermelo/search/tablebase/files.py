@@ -1,15 +1,15 @@
-"""Files of tables: sorted keys with their codes, in a format that is checked throughout.
+"""The file format of tablebases and opening books: sorted keys with their codes.
 
-A file, with all numbers little-endian, is
+All numbers are little-endian:
 
     magic      14 bytes: "zermelo table" and a newline
     version     2 bytes
     length      4 bytes: of the header
-    header     JSON: the game's spec, a digest of its rules, the payload's measures and digest
+    header     JSON: the game and its rules, the size and the digest of the payload
     payload    zlib: a column of keys (uint64) for each word of a state, then the codes (int16)
 
-with the states in rising order. A column lies in planes, first the lowest byte of every number,
-which packs it several times smaller. Nothing in a file is trusted: see `read`.
+The states are in ascending order. A column is stored in byte planes, the lowest byte of every
+number first, which compresses several times better. Nothing in a file is trusted: see `read`.
 """
 
 import hashlib
@@ -24,32 +24,52 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 from zermelo.core import home
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
+from zermelo.core.fingerprint import rules_fingerprint, source_digest
+from zermelo.core.game import WordGame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_STATES = 20_000_000  #: of one table
-_MAGIC, _VERSION = b"zermelo table\n", 1
+MAX_STATES = 20_000_000  #: in one file
+_MAGIC = b"zermelo table\n"
+_VERSION = 2  # also to be raised if the scores of a game change for other reasons than its rules
 _PREFIX = struct.Struct("<14sHI")
 _MAX_HEADER = 1 << 14
 _KEY, _CODE = "<u8", "<i2"
-_LEVEL = 6  # of compression
+_COMPRESSION_LEVEL = 6
 
 
-class BadTable(ZermeloError):
-    """A file that is no table of this game: damaged, foreign, or of other rules."""
+class BadTablebase(ZermeloError):
+    """A file is not a tablebase or book of the game: it is damaged, foreign or of other rules."""
 
 
-def path_of(spec: str, rules: str) -> Path:
-    """Where the table of a game with rules of this digest belongs."""
-    digest = hashlib.sha256(f"{spec}\n{rules}".encode()).hexdigest()
-    return _folder() / f"{_readable(spec)}-{digest[:12]}.table"
+class GameIdentity(NamedTuple):
+    """What tells the files of one game from those of others."""
+
+    spec: str
+    rules: str  #: their fingerprint
+    source: str  #: a digest of the game's source; "" for built-in games
+
+    @classmethod
+    def of(cls, game: WordGame) -> "GameIdentity":
+        """Return the identity of a game."""
+        return cls(game.spec, rules_fingerprint(game), source_digest(game))
+
+    @property
+    def digest(self) -> str:
+        """A short digest for file names."""
+        return hashlib.sha256("\n".join(self).encode()).hexdigest()[:12]
 
 
-def may_exist(spec: str) -> bool:
-    """Whether a table is called like the game, of whatever rules."""
+def tablebase_path(game: WordGame) -> Path:
+    """Return where the tablebase of a game is stored; other rules have another path."""
+    return _folder() / f"{_file_stem(game.spec)}-{GameIdentity.of(game).digest}.table"
+
+
+def has_candidates(spec: str) -> bool:
+    """Return whether there is a tablebase of a game with this spec, of whatever rules."""
     try:
-        return any(path.name.startswith(f"{_readable(spec)}-") for path in _folder().iterdir())
+        return any(path.name.startswith(f"{_file_stem(spec)}-") for path in _folder().iterdir())
     except OSError:
         return False
 
@@ -58,29 +78,42 @@ def _folder() -> Path:
     return home.cache_folder() / "tables"
 
 
-def _readable(spec: str) -> str:
-    """A spec as the beginning of a file's name."""
+def _file_stem(spec: str) -> str:
+    """Return a spec as the beginning of a file name."""
     return re.sub(r"[^a-z0-9.]+", "-", spec.lower())[-40:].strip("-.") or "game"
 
 
 class _Header(NamedTuple):
     spec: str
-    rules: str  # their digest
+    rules: str
+    source: str
     states: int
     words: int
     bytes: int  # of the payload
     sha256: str  # of the payload
 
+    @property
+    def identity(self) -> GameIdentity:
+        return GameIdentity(self.spec, self.rules, self.source)
 
-def write(path: Path, spec: str, rules: str, keys: "NDArray[Any]", codes: "NDArray[Any]") -> None:
-    """Keep keys [word, state], in rising order, and codes [state]; whole or not at all."""
+    @property
+    def raw_size(self) -> int:
+        """The size of the decompressed payload."""
+        return self.states * (8 * self.words + 2)
+
+
+def write(path: Path, game: WordGame, keys: "NDArray[Any]", codes: "NDArray[Any]") -> None:
+    """Write keys [word, state], in ascending order, and codes [state] atomically.
+
+    Create the folder if necessary. Raise OSError if the file cannot be written.
+    """
     planes = [_to_planes(column, _KEY) for column in keys]
-    payload = zlib.compress(b"".join([*planes, _to_planes(codes, _CODE)]), _LEVEL)
+    payload = zlib.compress(b"".join([*planes, _to_planes(codes, _CODE)]), _COMPRESSION_LEVEL)
     digest = hashlib.sha256(payload).hexdigest()
-    head = _Header(spec, rules, len(codes), len(keys), len(payload), digest)
-    text = json.dumps(head._asdict(), separators=(",", ":")).encode()
+    header = _Header(*GameIdentity.of(game), len(codes), len(keys), len(payload), digest)
+    text = json.dumps(header._asdict(), separators=(",", ":")).encode()
     if len(text) > _MAX_HEADER:
-        msg = f"the spec of {spec[:40]}… is too long for a table's header"
+        msg = f"the spec {game.spec[:40]}… is too long for the header of a tablebase"
         raise ZermeloError(msg)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     parts = (_PREFIX.pack(_MAGIC, _VERSION, len(text)), text, payload)
@@ -88,113 +121,108 @@ def write(path: Path, spec: str, rules: str, keys: "NDArray[Any]", codes: "NDArr
 
 
 def read(
-    path: Path, spec: str, rules: str, num_words: int, kind: str = "table"
+    path: Path, game: WordGame, kind: str = "tablebase"
 ) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Keys and codes as `write` took them; BadTable says what is wrong with a file."""
+    """Return keys and codes as `write` took them; raise BadTablebase if anything is wrong."""
     try:
         if path.exists() and not path.is_file():
-            _refuse("it is no file")
+            _refuse("it is not a file")
         with path.open("rb") as file:
-            head = _read_header(file)
-            _check(head, spec, rules, num_words)
-            _check_size(file, head)
-            return _read_payload(file, head)
-    except BadTable as error:
-        msg = f"{path} is no {kind} of {spec}: {error}"
-        raise BadTable(msg) from None
+            header = _read_header(file)
+            _check_identity(header, game)
+            _check_size(file, header)
+            return _read_payload(file, header)
+    except BadTablebase as error:
+        msg = f"{path} is not a {kind} of {game.spec}: {error}"
+        raise BadTablebase(msg) from None
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}"
-        raise BadTable(msg) from None
+        raise BadTablebase(msg) from None
 
 
-def _refuse(what: str) -> NoReturn:
-    raise BadTable(what)
+def _refuse(reason: str) -> NoReturn:
+    raise BadTablebase(reason)
 
 
 def _read_header(file: IO[bytes]) -> _Header:
     prefix = file.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size or not prefix.startswith(_MAGIC):
-        _refuse("it does not begin as one")
+        _refuse("its first bytes are wrong")
     _, version, length = _PREFIX.unpack(prefix)
     if version != _VERSION:
         _refuse(f"its version is {version}, not {_VERSION}")
     if length > _MAX_HEADER:
         _refuse(f"its header has {length:,} bytes, more than {_MAX_HEADER:,}")
     try:
-        data = json.loads(file.read(length).decode())
+        fields = json.loads(file.read(length).decode())
     except (ValueError, RecursionError):
-        data = None
-    kinds = _Header.__annotations__
-    if not isinstance(data, dict) or {k: type(v) for k, v in data.items()} != kinds:
+        fields = None
+    types = _Header.__annotations__
+    if not isinstance(fields, dict) or {k: type(v) for k, v in fields.items()} != types:
         _refuse("its header is damaged")
-    return _Header(**data)
+    return _Header(**fields)
 
 
-def _check(head: _Header, spec: str, rules: str, num_words: int) -> None:
-    """Whether it is the table that is asked for."""
-    if head.spec != spec:
-        _refuse(f"it is of {head.spec[:80]!r}")
-    if head.rules != rules:
-        _refuse("it was made with other rules")
-    if head.words != num_words or not 1 <= head.states <= MAX_STATES:
-        _refuse(f"its header tells of {head.states} states of {head.words} words")
+def _check_identity(header: _Header, game: WordGame) -> None:
+    """Refuse a file of another game or of other rules."""
+    if header.spec != game.spec:
+        _refuse(f"it belongs to {header.spec[:80]!r}")
+    if header.identity != GameIdentity.of(game):
+        _refuse("it was built with other rules")
+    if header.words != game.num_words or not 1 <= header.states <= MAX_STATES:
+        _refuse(f"its header claims {header.states} states of {header.words} words")
 
 
-def _check_size(file: IO[bytes], head: _Header) -> None:
-    """After this nothing that remains to be read can be too large."""
+def _check_size(file: IO[bytes], header: _Header) -> None:
+    """Refuse a file whose size does not fit; the rest can then be read without running out."""
     begin, size = file.tell(), os.fstat(file.fileno()).st_size
-    if not 1 <= head.bytes <= _raw_size(head) * 2 or size != begin + head.bytes:
-        _refuse(f"it has {size:,} bytes, not {begin + head.bytes:,}")
+    if not 1 <= header.bytes <= header.raw_size * 2 or size != begin + header.bytes:
+        _refuse(f"it has {size:,} bytes, not {begin + header.bytes:,}")
 
 
-def _raw_size(head: _Header) -> int:
-    return head.states * (8 * head.words + 2)
-
-
-def _read_payload(file: IO[bytes], head: _Header) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Keys and codes, in order."""
+def _read_payload(file: IO[bytes], header: _Header) -> tuple["NDArray[Any]", "NDArray[Any]"]:
     import numpy as np
 
-    payload = file.read(head.bytes)
-    if hashlib.sha256(payload).hexdigest() != head.sha256:
+    payload = file.read(header.bytes)
+    if hashlib.sha256(payload).hexdigest() != header.sha256:
         _refuse("its contents are damaged")
-    size, inflater = _raw_size(head), zlib.decompressobj()
+    size, inflater = header.raw_size, zlib.decompressobj()
     try:
         raw = inflater.decompress(payload, size + 1)
     except zlib.error:
         raw = b""
     if len(raw) != size or not inflater.eof or inflater.unused_data:
-        _refuse(f"its contents do not make {head.states:,} states")
-    split = 8 * head.states
-    keys = np.empty((head.words, head.states), np.uint64)
-    for column in range(head.words):
-        keys[column] = _from_planes(raw[split * column : split * (column + 1)], _KEY)
-    if not _is_rising(keys):
+        _refuse(f"its contents are not {header.states:,} states")
+    column_size = 8 * header.states
+    keys = np.empty((header.words, header.states), np.uint64)
+    for column in range(header.words):
+        keys[column] = _from_planes(raw[column_size * column : column_size * (column + 1)], _KEY)
+    if not _is_ascending(keys):
         _refuse("its states are out of order")
-    return keys, _from_planes(raw[split * head.words :], _CODE).astype(np.int16)
+    return keys, _from_planes(raw[column_size * header.words :], _CODE).astype(np.int16)
 
 
-def _is_rising(keys: "NDArray[Any]") -> bool:
-    """Whether each state is above the one before it."""
+def _is_ascending(keys: "NDArray[Any]") -> bool:
+    """Return whether each state is greater than the one before it."""
     import numpy as np
 
-    rising = np.zeros(keys.shape[1] - 1, np.bool_)
+    is_greater = np.zeros(keys.shape[1] - 1, np.bool_)
     for column in keys[::-1]:
         before, after = column[:-1], column[1:]
-        rising = (before < after) | ((before == after) & rising)
-    return bool(rising.all())
+        is_greater = (before < after) | ((before == after) & is_greater)
+    return bool(is_greater.all())
 
 
-def _to_planes(column: "NDArray[Any]", kind: str) -> bytes:
-    """The lowest bytes of all numbers, then the next ones."""
+def _to_planes(column: "NDArray[Any]", dtype: str) -> bytes:
+    """Return the lowest bytes of all numbers, then the next bytes, and so on."""
     import numpy as np
 
-    flat = np.ascontiguousarray(column.astype(kind)).view(np.uint8)
+    flat = np.ascontiguousarray(column.astype(dtype)).view(np.uint8)
     return flat.reshape(len(column), -1).T.tobytes()
 
 
-def _from_planes(data: bytes, kind: str) -> "NDArray[Any]":
+def _from_planes(data: bytes, dtype: str) -> "NDArray[Any]":
     import numpy as np
 
-    flat = np.frombuffer(data, np.uint8).reshape(np.dtype(kind).itemsize, -1)
-    return np.ascontiguousarray(flat.T).view(kind).ravel()
+    flat = np.frombuffer(data, np.uint8).reshape(np.dtype(dtype).itemsize, -1)
+    return np.ascontiguousarray(flat.T).view(dtype).ravel()

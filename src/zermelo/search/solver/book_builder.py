@@ -1,0 +1,123 @@
+"""Building an opening book with the solver.
+
+Only the states of the last ply are searched; the scores of earlier ones follow from theirs. Every
+score is appended to a journal beside the book, so that an interrupted build can be resumed.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from zermelo.core.errors import ZermeloError
+from zermelo.core.game import WordGame
+from zermelo.search.negamax import kernel as k
+from zermelo.search.solver.solver import Solver
+from zermelo.search.tablebase.files import GameIdentity
+from zermelo.search.tablebase.opening_book import OpeningBook, State
+
+MAX_PLIES = 12
+
+Progress = Callable[[int, int], None]  #: (states solved, states to solve)
+
+
+def build_book(
+    game: WordGame,
+    plies: int,
+    journal_path: Path,
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> OpeningBook:
+    """Build the book of a game's first plies, resuming from the journal if there is one."""
+    if not 0 <= plies <= MAX_PLIES:
+        msg = f"a book of {plies} plies: it can have 0 to {MAX_PLIES}"
+        raise ZermeloError(msg)
+    canonical = OpeningBook.from_scores(game, {}).canonical
+    layers = [{canonical(game.initial()): None}]
+    for _ in range(plies):
+        children = (canonical(child) for state in layers[-1] for child in _children(game, state))
+        layers.append(dict.fromkeys(children))
+
+    # 1. Solve the last layer.
+    journal = _Journal(journal_path, game, plies)
+    scores = {state: score for state, score in journal.read() if state in layers[-1]}
+    unsolved = [state for state in layers[-1] if state not in scores]
+    for state, score in _solve_states(game, unsolved, threads):
+        scores[state] = score
+        journal.append(state, score)
+        if progress:
+            progress(len(scores), len(layers[-1]))
+
+    # 2. Score the layers before it.
+    for layer in layers[-2::-1]:
+        for state in layer:
+            values = [k.sooner(game.hooks, scores[canonical(c)]) for c in _children(game, state)]
+            scores[state] = max(values) if values else Solver.ended_in(game, state)
+    return OpeningBook.from_scores(game, scores)
+
+
+def _children(game: WordGame, state: State) -> list[State]:
+    return [game.play(state, action) for action in game.actions(state)]
+
+
+def _solve_states(game: WordGame, states: list[State], threads: int) -> Iterator[tuple[State, int]]:
+    """Yield each state with its score, in order; each thread keeps one solver with its table."""
+    local = threading.local()
+
+    def solve(state: State) -> tuple[State, int]:
+        if not hasattr(local, "solver"):
+            local.solver = Solver(game)
+        return state, local.solver.score(state)
+
+    if threads == 1:
+        yield from map(solve, states)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            yield from pool.map(solve, states)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+class _Journal:
+    """A text file with a line for each score; the last line may be incomplete after a crash."""
+
+    def __init__(self, path: Path, game: WordGame, plies: int) -> None:
+        identity = GameIdentity.of(game)
+        self.path = path
+        self.header = f"zermelo journal {identity.digest} {game.spec} {plies}"
+
+    def read(self) -> Iterator[tuple[State, int]]:
+        """Yield the stored scores; create the file if there is none.
+
+        Raise ZermeloError if the journal belongs to another book or is damaged.
+        """
+        if not self.path.exists():
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.path.write_text(self.header + "\n", encoding="ascii")
+        data = self.path.read_bytes()
+        complete = data[: data.rfind(b"\n") + 1]
+        if len(complete) < len(data):
+            with self.path.open("rb+") as file:
+                file.truncate(len(complete))
+        header, *lines = complete.decode("ascii", "replace").splitlines() or [""]
+        if header != self.header:
+            msg = f"{self.path} is the journal of another book: remove it, or choose another --out"
+            raise ZermeloError(msg)
+        for number, line in enumerate(lines, 2):
+            try:
+                *state, score = map(int, line.split())
+            except ValueError:
+                msg = f"{self.path}, line {number} is damaged: remove that line"
+                raise ZermeloError(msg) from None
+            yield tuple(state), score
+
+    def append(self, state: State, score: int) -> None:
+        """Append a line and wait until it has reached the disk."""
+        with self.path.open("a", encoding="ascii") as file:
+            file.write(" ".join(map(str, (*state, score))) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
