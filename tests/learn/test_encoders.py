@@ -1,4 +1,4 @@
-"""Encoders, against drawings and against slow code written from their definitions."""
+"""Encoders, compared with drawn boards and with slow code written from their definitions."""
 
 from typing import Any
 
@@ -22,31 +22,31 @@ OTHERS = (
 PAIRS = ((25, 26), (27, 28), (29, 30), (31, 32))
 
 
-def positions(spec: str, number: int = 80, seed: int = 1) -> tuple[Any, np.ndarray]:
+def sample_positions(spec: str, number: int = 80, seed: int = 1) -> tuple[Any, np.ndarray]:
     game = z.game(spec)
-    return game, GameBatch(game).sampled(number, game.longest(game.initial()), seed)  # type: ignore[attr-defined]
+    return game, GameBatch(game).sample_states(number, game.hooks.max_plies(game.initial()), seed)  # type: ignore[attr-defined]
 
 
-def encoded(spec: str, name: str, board: str, to_move: int | None = None) -> np.ndarray:
+def encode(spec: str, name: str, board: str, to_move: int | None = None) -> np.ndarray:
     game = z.game(spec)
     state = game.position(board, to_move, unchecked=True).state
     return Encoder(name, game)(np.array([state], np.uint64))[0]  # type: ignore[arg-type]
 
 
-def drawn(plane: np.ndarray) -> str:
+def draw_plane(plane: np.ndarray) -> str:
     return "/".join("".join(".1"[int(cell)] for cell in row) for row in plane)
 
 
-# By drawings.
+# Drawn boards.
 
 
 def test_cells_are_seen_by_the_side_to_move() -> None:
-    assert encoded("tictactoe", "cells", "X../.O./..X").tolist() == [
+    assert encode("tictactoe", "cells", "X../.O./..X").tolist() == [
         -1, 0, 0,
         0, 1, 0,
         0, 0, -1,
     ]  # fmt: skip
-    assert encoded("tictactoe", "cells", "X../.O./...").tolist() == [
+    assert encode("tictactoe", "cells", "X../.O./...").tolist() == [
         1, 0, 0,
         0, -1, 0,
         0, 0, 0,
@@ -54,11 +54,11 @@ def test_cells_are_seen_by_the_side_to_move() -> None:
 
 
 def test_planes() -> None:
-    own, other = encoded("connect4", "planes", "......./" * 4 + "...O.../..XXO..")
-    assert drawn(own) == "......./" * 5 + "..11..."
-    assert drawn(other) == "......./" * 4 + "...1.../....1.."
-    own, other = encoded("tictactoe", "planes", "X../.O./..X")
-    assert (drawn(own), drawn(other)) == (".../.1./...", "1../.../..1")
+    own, other = encode("connect4", "planes", "......./" * 4 + "...O.../..XXO..")
+    assert draw_plane(own) == "......./" * 5 + "..11..."
+    assert draw_plane(other) == "......./" * 4 + "...1.../....1.."
+    own, other = encode("tictactoe", "planes", "X../.O./..X")
+    assert (draw_plane(own), draw_plane(other)) == (".../.1./...", "1../.../..1")
 
 
 SKY = "......./" * 4
@@ -66,7 +66,7 @@ WINS = [
     # X would complete the first row, O the second; X moves, then O.
     ("tictactoe", "XX./OO./...", "..1/.../...", ".../..1/..."),
     ("tictactoe", "XX./OO./.X.", ".../..1/...", "..1/.../..."),
-    # With gravity only where a stone lands: X wins on d6; later not on d5, over an empty cell.
+    # With gravity only where a stone lands: X wins on d6; not on d5, above an empty cell.
     ("connect4", f"{SKY}OOO..../XXX....", f"{SKY}......./...1...", f"{SKY}......./......."),
     ("connect4", f"{SKY}XXX..../OOO....", f"{SKY}......./.......", f"{SKY}......./...1..."),
     # Four wins, the three on the way does not.
@@ -75,10 +75,10 @@ WINS = [
 
 
 @pytest.mark.parametrize(("spec", "board", "own", "other"), WINS)
-def test_cells_that_win_at_once(spec: str, board: str, own: str, other: str | None) -> None:
-    planes = encoded(spec, "threats", board)
-    assert drawn(planes[2]) == own
-    assert drawn(planes[3]) == (other or "...../" * 4 + ".....")
+def test_cells_that_win_immediately(spec: str, board: str, own: str, other: str | None) -> None:
+    planes = encode(spec, "threats", board)
+    assert draw_plane(planes[2]) == own
+    assert draw_plane(planes[3]) == (other or "...../" * 4 + ".....")
 
 
 def test_features_of_a_drawing() -> None:
@@ -88,9 +88,9 @@ def test_features_of_a_drawing() -> None:
     # 3 . . X . .
     # 4 . . . . .
     # 5 O . . . .
-    found = encoded("squava", "features", "XX.X./.OO../..X../...../O....", 0)
-    names = dict(zip(Encoder("features", squava()).names, found.tolist(), strict=True))
-    assert found[:25].tolist() == [
+    encoding = encode("squava", "features", "XX.X./.OO../..X../...../O....", 0)
+    names = dict(zip(Encoder("features", squava()).names, encoding.tolist(), strict=True))
+    assert encoding[:25].tolist() == [
         1, 1, 0, 1, 0,
         0, -1, -1, 0, 0,
         0, 0, 1, 0, 0,
@@ -104,7 +104,7 @@ def test_features_of_a_drawing() -> None:
     assert names["other centre"] == pytest.approx(2 / 9)
     assert names["stones"] == pytest.approx(7 / 25)
     assert names["mobility"] == pytest.approx(18 / 25)
-    assert not found[35:].any()
+    assert not encoding[35:].any()
 
 
 CROWDED = ".XX../.X.X./..XX./...../.XX.."  # twenty lines of four and twenty of three hold two
@@ -113,21 +113,21 @@ CROWDED = ".XX../.X.X./..XX./...../.XX.."  # twenty lines of four and twenty of 
 def test_line_counts_are_capped_at_one() -> None:
     """No three in a row, and far more than ten lines of each length with two stones."""
     board = squava().position(CROWDED, to_move=0, unchecked=True)
-    assert naive_lines(board.game, board.board, 1, length=4, count=2) == 20
-    assert naive_lines(board.game, board.board, 1, length=3, count=2) == 20
-    found = encoded("squava", "features", CROWDED, 0)
-    assert found[25:31].tolist() == [0, 0, 1, 0, 1, 0]
-    assert encoded("squava", "features", CROWDED, 1)[25:31].tolist() == [0, 0, 0, 1, 0, 1]
+    assert count_lines(board.game, board.board, 1, length=4, count=2) == 20
+    assert count_lines(board.game, board.board, 1, length=3, count=2) == 20
+    encoding = encode("squava", "features", CROWDED, 0)
+    assert encoding[25:31].tolist() == [0, 0, 1, 0, 1, 0]
+    assert encode("squava", "features", CROWDED, 1)[25:31].tolist() == [0, 0, 0, 1, 0, 1]
 
 
 def squava() -> Any:
     return z.game("squava")
 
 
-# By definition.
+# The definitions in slow code.
 
 
-def naive_of(game: Any, board: tuple[int, ...], player: int) -> NaiveLines:
+def to_naive(game: Any, board: tuple[int, ...], player: int) -> NaiveLines:
     naive = NaiveLines(game.rows, game.cols, game.win, game.lose, game.gravity, game.overline)
     for cell, stone in enumerate(board):
         if stone:
@@ -136,33 +136,33 @@ def naive_of(game: Any, board: tuple[int, ...], player: int) -> NaiveLines:
     return naive
 
 
-def naive_winning(game: Any, board: tuple[int, ...], player: int) -> list[float]:
-    """1 where a stone of `player` can go and ends the game in their favour."""
-    found = [0.0] * len(board)
+def naive_winning_cells(game: Any, board: tuple[int, ...], player: int) -> list[float]:
+    """Return 1 for each cell where `player` can place a stone and wins immediately."""
+    wins = [0.0] * len(board)
     for cell, stone in enumerate(board):
-        naive = naive_of(game, board, player)
+        naive = to_naive(game, board, player)
         row, col = divmod(cell, game.cols)
         if stone or (game.gravity and naive.landing(col) != (row, col)):
             continue
         naive.cells[row][col], naive.last_mover = player, player
-        found[cell] = float(naive.result() == ("first", "second")[player])
-    return found
+        wins[cell] = float(naive.result() == ("first", "second")[player])
+    return wins
 
 
-def naive_lines(game: Any, board: tuple[int, ...], side: int, length: int, count: int) -> int:
-    """Lines of `length` with so many stones of a side (1 or -1) and none of the other."""
-    found = 0
+def count_lines(game: Any, board: tuple[int, ...], side: int, length: int, count: int) -> int:
+    """Count the lines of `length` with `count` stones of a side (1 or -1), none of the other."""
+    total = 0
     for row in range(game.rows):
         for col in range(game.cols):
             for down, right in DIRECTIONS:
                 cells = [(row + down * i, col + right * i) for i in range(length)]
                 if all(0 <= r < game.rows and 0 <= c < game.cols for r, c in cells):
-                    held = [board[r * game.cols + c] for r, c in cells]
-                    found += -side not in held and held.count(side) == count
-    return found
+                    stones = [board[r * game.cols + c] for r, c in cells]
+                    total += -side not in stones and stones.count(side) == count
+    return total
 
 
-def naive_encoded(name: str, game: Any, state: Any) -> list[float]:
+def naive_encode(name: str, game: Any, state: Any) -> list[float]:
     board, player = game.board(state), game.player(state)
     side = 1 if player == 0 else -1
     cells = [float(side * stone) for stone in board]
@@ -172,12 +172,15 @@ def naive_encoded(name: str, game: Any, state: Any) -> list[float]:
     if name == "planes":
         return own + other
     if name == "threats":
-        wins = naive_winning(game, board, player), naive_winning(game, board, 1 - player)
+        wins = (
+            naive_winning_cells(game, board, player),
+            naive_winning_cells(game, board, 1 - player),
+        )
         return own + other + wins[0] + wins[1]
     both = (side, -side)
-    short = [min(naive_lines(game, board, s, game.win, game.win - 1) / 5, 1.0) for s in both]
-    twos = [min(naive_lines(game, board, s, game.win, 2) / 10, 1.0) for s in both]
-    losing = [naive_lines(game, board, s, game.lose, 2) if game.lose else 0 for s in both]
+    short = [min(count_lines(game, board, s, game.win, game.win - 1) / 5, 1.0) for s in both]
+    twos = [min(count_lines(game, board, s, game.win, 2) / 10, 1.0) for s in both]
+    losing = [count_lines(game, board, s, game.lose, 2) if game.lose else 0 for s in both]
     losing = [min(count / 10, 1.0) for count in losing]
     inner = [r * 5 + c for r in (1, 2, 3) for c in (1, 2, 3)]
     centre = [sum(board[c] == s for c in inner) / 9 for s in both]
@@ -188,41 +191,43 @@ def naive_encoded(name: str, game: Any, state: Any) -> list[float]:
 
 @pytest.mark.parametrize("name", ["cells", "planes", "threats"])
 @pytest.mark.parametrize("spec", [*LINES, *OTHERS])
-def test_encoders_do_what_they_are_said_to(spec: str, name: str) -> None:
-    game, states = positions(spec)
+def test_encoders_follow_their_definitions(spec: str, name: str) -> None:
+    game, states = sample_positions(spec)
     encoder = Encoder(name, game)
-    found = encoder(states)
-    assert found.dtype == np.float32
-    assert found.shape == (len(states), *encoder.shape)
-    assert encoder.size == found[0].size == len(encoder.names)
+    encoding = encoder(states)
+    assert encoding.dtype == np.float32
+    assert encoding.shape == (len(states), *encoder.shape)
+    assert encoder.size == encoding[0].size == len(encoder.names)
     for row, state in enumerate(map(tuple, states.tolist())):
-        wanted = naive_encoded(name, game, state)
-        np.testing.assert_array_equal(found[row].ravel(), np.float32(wanted), err_msg=str(state))
+        expected = naive_encode(name, game, state)
+        np.testing.assert_array_equal(
+            encoding[row].ravel(), np.float32(expected), err_msg=str(state)
+        )
 
 
 @pytest.mark.parametrize("spec", ["squava", "squava:pie=true", "gomoku:size=5", "mnk:5x5x4"])
-def test_features_do_what_they_are_said_to(spec: str) -> None:
-    game, states = positions(spec, 150)
-    found = Encoder("features", game)(states)
+def test_features_follow_their_definitions(spec: str) -> None:
+    game, states = sample_positions(spec, 150)
+    encoding = Encoder("features", game)(states)
     for row, state in enumerate(map(tuple, states.tolist())):
-        wanted = naive_encoded("features", game, state)
-        np.testing.assert_allclose(found[row], wanted, atol=1e-6, err_msg=str(state))
+        expected = naive_encode("features", game, state)
+        np.testing.assert_allclose(encoding[row], expected, atol=1e-6, err_msg=str(state))
 
 
 @pytest.mark.parametrize("spec", ["reversi:6", "reversi"])
 @pytest.mark.parametrize("name", ["cells", "planes"])
-def test_boards_without_lines(spec: str, name: str) -> None:
-    game, states = positions(spec, 40)
-    found = Encoder(name, game)(states)
+def test_encoders_of_reversi(spec: str, name: str) -> None:
+    game, states = sample_positions(spec, 40)
+    encoding = Encoder(name, game)(states)
     for row, state in enumerate(map(tuple, states.tolist())):
-        assert found[row].ravel().tolist() == naive_encoded(name, game, state)
+        assert encoding[row].ravel().tolist() == naive_encode(name, game, state)
 
 
-# What must hold.
+# Invariants.
 
 
 def test_swapping_sides() -> None:
-    game, states = positions("squava", 500)
+    game, states = sample_positions("squava", 500)
     swapped = states[:, [1, 0, 2]].copy()
     swapped[:, 2] ^= np.uint64(1)
     encoder = Encoder("features", game)
@@ -239,8 +244,8 @@ def test_swapping_sides() -> None:
 
 @pytest.mark.parametrize("spec", LINES)
 @pytest.mark.parametrize("name", ["cells", "planes", "threats", "features"])
-def test_a_board_that_is_turned_has_its_numbers_turned(spec: str, name: str) -> None:
-    game, states = positions(spec, 60)
+def test_symmetries_commute_with_encoders(spec: str, name: str) -> None:
+    game, states = sample_positions(spec, 60)
     if name == "features" and spec != "squava":
         return
     encoder, size = Encoder(name, game), game.grid.size
@@ -257,13 +262,13 @@ def test_a_board_that_is_turned_has_its_numbers_turned(spec: str, name: str) -> 
             np.testing.assert_array_equal(after[:, 25:], before[:, 25:])
 
 
-def test_names_stand_where_their_numbers_do() -> None:
+def test_names_are_in_the_order_of_the_numbers() -> None:
     game = z.game("gomoku6")
     threats = Encoder("threats", game)  # type: ignore[arg-type]
     names = threats.names
     board = game.position("X...../" + "....../" * 4 + ".....O").state
-    found = threats(np.array([board], np.uint64))[0].ravel()
-    assert {names[i] for i in np.flatnonzero(found)} == {"own a1", "other f6"}
+    encoding = threats(np.array([board], np.uint64))[0].ravel()
+    assert {names[i] for i in np.flatnonzero(encoding)} == {"own a1", "other f6"}
     assert (names[72], names[-1], len(set(names))) == ("own wins a1", "other wins f6", 144)
     features = Encoder("features", squava()).names
     assert features[25:35] == [
@@ -279,9 +284,9 @@ def test_names_stand_where_their_numbers_do() -> None:
     [
         ("pictures", "tictactoe", "it can be cells, planes, threats, lines, features"),
         ("threats", "reversi", "for line games"),
-        ("features", "gomoku6", "for boards of 5x5"),
+        ("features", "gomoku6", "for 5x5 boards"),
     ],
 )
-def test_encoders_that_do_not_fit_say_so(name: str, spec: str, part: str) -> None:
+def test_encoders_that_do_not_fit_a_game_are_refused(name: str, spec: str, part: str) -> None:
     with pytest.raises(BadSpec, match=part):
         Encoder(name, z.game(spec))  # type: ignore[arg-type]

@@ -1,59 +1,69 @@
-"""Exams: the graded positions of a game as arrays, to mark a policy quickly on the way."""
+"""Evaluation sets: labelled positions as arrays, to measure a policy's mistakes during training."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from zermelo.core.game import WordGame
 from zermelo.grading import position_sets
 from zermelo.grading.graph import GameGraph
+from zermelo.grading.oracle import MoveValues
+from zermelo.grading.position_sets import LabelledPosition
 
 
 @dataclass(frozen=True)
-class Exam:
-    """States, and which of their moves keep the value. The answers mark, they never teach."""
+class EvaluationSet:
+    """States, and which of their actions preserve the value. Nothing is ever trained on them."""
 
-    states: Any  #: [row, word]
-    keeping: Any  #: [row, action]
+    states: np.ndarray  #: [row, word]
+    value_preserving: np.ndarray  #: [row, action]
 
-    def mistakes(self, actions: Any) -> float:
-        """The share of states where the action lowers the value."""
-        return float(1.0 - self.keeping[np.arange(len(actions)), actions].mean())
+    def mistake_rate(self, actions: np.ndarray) -> float:
+        """Return the share of states where the action lowers the value."""
+        return float(1.0 - self.value_preserving[np.arange(len(actions)), actions].mean())
 
 
-def exam_for(game: WordGame) -> Exam | None:
-    """All states of a small game, else its shipped sets; None where there are none."""
+def build_evaluation_set(game: WordGame) -> EvaluationSet | None:
+    """Return all states of a small game, else its shipped position sets, None without any."""
     graph = GameGraph.build(game)
     if graph is not None:
-        return _exam(game, [(state, graph.evaluate_moves(state)) for state in graph.nonterminal])
-    parts = [part for part in position_sets.load_shipped(game).values() if part]
-    return _exam(game, [graded for part in parts for graded in _labelled(part)])
+        states = graph.nonterminal
+        return _to_arrays(game, ((state, graph.evaluate_moves(state)) for state in states))
+    shipped = position_sets.load_shipped(game).values()
+    return _to_arrays(game, (row for positions in shipped for row in _labelled(positions)))
 
 
-def read(game: WordGame, files: Sequence[Path]) -> Iterator[tuple[str, Exam]]:
-    """(name, exam) of each label file; without files of each shipped set, or of all states."""
-    found = (
+def load_evaluation_sets(
+    game: WordGame, files: Sequence[Path]
+) -> Iterator[tuple[str, EvaluationSet]]:
+    """Yield (name, evaluation set) for each file of labelled positions.
+
+    Without files, yield the shipped position sets, or one set "all" with all states of the game.
+    """
+    position_lists = (
         {path.stem: position_sets.read(path, game) for path in files}
         if files
         else position_sets.load_shipped(game)
     )
-    exams = {name: _exam(game, list(_labelled(part))) for name, part in found.items()}
-    for name, exam in (exams or {"all": exam_for(game)}).items():
-        if exam is not None:
-            yield name, exam
+    sets = {name: _to_arrays(game, _labelled(part)) for name, part in position_lists.items()}
+    for name, evaluation_set in (sets or {"all": build_evaluation_set(game)}).items():
+        if evaluation_set is not None:
+            yield name, evaluation_set
 
 
-def _labelled(part: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    return ((one.position.state, one.move_values) for one in part if one.move_values)
+def _labelled(positions: Iterable[LabelledPosition]) -> Iterator[tuple[object, MoveValues]]:
+    return ((one.position.state, one.move_values) for one in positions if one.move_values)
 
 
-def _exam(game: WordGame, graded: list[tuple[Any, Any]]) -> Exam | None:
-    if not graded:
+def _to_arrays(
+    game: WordGame, labelled: Iterable[tuple[object, MoveValues]]
+) -> EvaluationSet | None:
+    rows = list(labelled)
+    if not rows:
         return None
-    keeping = np.zeros((len(graded), game.num_actions), np.bool_)
-    for row, (_state, verdict) in enumerate(graded):
-        keeping[row, list(verdict.value_preserving)] = True
-    return Exam(np.array([state for state, _ in graded], np.uint64), keeping)
+    value_preserving: np.ndarray = np.zeros((len(rows), game.num_actions), np.bool_)
+    for row, (_state, move_values) in enumerate(rows):
+        value_preserving[row, list(move_values.value_preserving)] = True
+    return EvaluationSet(np.array([state for state, _ in rows], np.uint64), value_preserving)

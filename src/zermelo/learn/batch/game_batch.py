@@ -1,121 +1,128 @@
-"""Many games at once: states in the rows of an array, stepped, listed and turned by kernels."""
+"""Batches of games: states as rows of an array, with legal moves, steps and symmetries."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from zermelo.core.bitboard import mix, scale, word
-from zermelo.core.game import WordGame
+from zermelo.core.game import SolverHooks, WordGame
+from zermelo.core.game.traversal import STRIDE
 from zermelo.core.symmetry import byte_tables
-from zermelo.core.traversal import STRIDE
 from zermelo.kernels import compiled, kernel
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Array = Any  #: of numpy
 
 
 class GameBatch:
-    """What learners ask of a game, for whole arrays of states [row, word]."""
+    """The rules of a game for arrays of states, [row, word] of uint64."""
 
     def __init__(self, game: WordGame) -> None:
         self.game = game
         self.num_actions = game.num_actions
         symmetries = game.symmetries()
-        tables = byte_tables(symmetries)
-        self._turns: NDArray[Any] = np.array(tables, np.uint64).reshape(-1, 8, 256)
+        #: [symmetry, byte of a word, its value] → the bits that it becomes
+        self._symmetries: np.ndarray = np.array(byte_tables(symmetries), np.uint64).reshape(
+            -1, 8, 256
+        )
         #: [symmetry, action] → the action that it becomes
-        self.action_maps: NDArray[Any] = np.array(
+        self.action_maps: np.ndarray = np.array(
             [s.actions for s in symmetries] or [tuple(range(game.num_actions))],
             np.int64,
         )
-        self._moves: NDArray[Any] = np.zeros(game.num_actions, np.int64)
-
-    def start(self, number: int) -> Array:
-        """So many games before the first move."""
-        return np.tile(np.array(self.game.initial(), np.uint64), (number, 1))
-
-    def masks(self, states: Array) -> Array:
-        """[row, action]: whether it is legal; none is where the game is over."""
-        found: NDArray[Any] = np.zeros((len(states), self.num_actions), np.bool_)
-        compiled(list_all, self.game)(states, self._moves, found)
-        return found
-
-    def step(self, states: Array, actions: Array) -> tuple[Array, Array, Array]:
-        """(states after it, reward of those who moved, whether the game is over)."""
-        after: NDArray[Any] = np.empty_like(states)
-        rewards: NDArray[Any] = np.zeros(len(states), np.float32)
-        over: NDArray[Any] = np.zeros(len(states), np.bool_)
-        compiled(step_all, self.game)(states, actions, after, rewards, over)
-        return after, rewards, over
-
-    def sampled(self, number: int, plies: int, seed: int) -> Array:
-        """Running games at a random ply below `plies`, reached by random moves."""
-        states: NDArray[Any] = np.empty((number, self.game.num_words), np.uint64)
-        compiled(sample_all, self.game)(word(mix(word(seed + 1))), plies, self._moves, states)
-        return states
-
-    def canonical(self, states: Array) -> tuple[Array, Array]:
-        """(of each state the least of its symmetric images, the symmetry that leads there)."""
-        least: NDArray[Any] = np.empty_like(states)
-        which: NDArray[Any] = np.zeros(len(states), np.int64)
-        compiled(turn_all, self.game)(states, self._turns, least, which)
-        return least, which
-
-    def open(self, states: Array) -> Array:
-        """Whether each state needs a search, as far as its game can tell at a glance."""
-        found: NDArray[Any] = np.zeros(len(states), np.bool_)
-        compiled(open_all, self.game)(states, found)
-        return found
-
-    def turned(self, states: Array, which: Array) -> Array:
-        """Each state moved by the symmetry of this number."""
-        found: NDArray[Any] = np.empty_like(states)
-        compiled(turn_each, self.game)(states, self._turns, which, found)
-        return found
+        self._moves: np.ndarray = np.zeros(game.num_actions, np.int64)
 
     @property
-    def num_turns(self) -> int:
-        """How many symmetries there are."""
+    def num_symmetries(self) -> int:
+        """The number of symmetries, identity included."""
         return len(self.action_maps)
+
+    def initial_states(self, size: int) -> np.ndarray:
+        """Return `size` copies of the initial state."""
+        return np.tile(np.array(self.game.initial(), np.uint64), (size, 1))
+
+    def legal_masks(self, states: np.ndarray) -> np.ndarray:
+        """Return which actions are legal, [row, action]; none is where the game is over."""
+        legal: np.ndarray = np.zeros((len(states), self.num_actions), np.bool_)
+        compiled(mark_legal_actions, self.game)(states, self._moves, legal)
+        return legal
+
+    def step(
+        self, states: np.ndarray, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Play an action in every state; legality is not checked.
+
+        Return the next states, the rewards of the players who moved, and whether each game is over.
+        """
+        next_states: np.ndarray = np.empty_like(states)
+        rewards: np.ndarray = np.zeros(len(states), np.float32)
+        over: np.ndarray = np.zeros(len(states), np.bool_)
+        compiled(step_states, self.game)(states, actions, next_states, rewards, over)
+        return next_states, rewards, over
+
+    def sample_states(self, size: int, max_plies: int, seed: int) -> np.ndarray:
+        """Return nonterminal states after fewer than `max_plies` uniformly random moves."""
+        states: np.ndarray = np.empty((size, self.game.num_words), np.uint64)
+        rng = word(mix(word(seed + 1)))
+        compiled(fill_with_random_states, self.game)(rng, max_plies, self._moves, states)
+        return states
+
+    def canonicalise(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least symmetric image of each state, and the symmetry that leads to it."""
+        images: np.ndarray = np.empty_like(states)
+        symmetries: np.ndarray = np.zeros(len(states), np.int64)
+        compiled(find_least_images, self.game)(states, self._symmetries, images, symmetries)
+        return images, symmetries
+
+    def transform(self, states: np.ndarray, symmetries: np.ndarray) -> np.ndarray:
+        """Return each state transformed by the symmetry with the number beside it."""
+        images: np.ndarray = np.empty_like(states)
+        compiled(transform_states, self.game)(states, self._symmetries, symmetries, images)
+        return images
+
+    def needs_search(self, states: np.ndarray) -> np.ndarray:
+        """Return whether the game's static check leaves the value of each state open."""
+        is_open: np.ndarray = np.zeros(len(states), np.bool_)
+        compiled(mark_open_states, self.game.hooks)(states, is_open)
+        return is_open
 
 
 @kernel("uint64[:,::1], int64[::1], bool[:,::1]", common=False)
-def list_all(game: WordGame, states: Any, moves: Any, found: Any) -> Any:
-    """Mark the legal actions of every state."""
+def mark_legal_actions(game: WordGame, states: Any, moves: Any, legal: Any) -> Any:
+    """Set `legal[row, action]` for the legal actions of every nonterminal state."""
     for row in range(len(states)):
         state = game.load(states, row)
         over, _value = game.result(state)
         if not over:
-            for move in range(game.list_moves(state, False, moves)):  # noqa: FBT003 - compiled
-                found[row, moves[move]] = True
+            for move in range(game.list_moves(state, moves)):
+                legal[row, moves[move]] = True
 
 
 @kernel("uint64[:,::1], int64[::1], uint64[:,::1], float32[::1], bool[::1]", common=False)
-def step_all(game: WordGame, states: Any, actions: Any, after: Any, rewards: Any, over: Any) -> Any:
+def step_states(
+    game: WordGame, states: Any, actions: Any, next_states: Any, rewards: Any, over: Any
+) -> Any:
     """Play an action in every state."""
     for row in range(len(states)):
         state = game.play(game.load(states, row), actions[row])
-        game.store(after, row, state)
+        game.store(next_states, row, state)
         ended, value = game.result(state)
         over[row] = ended
         rewards[row] = -value if ended else 0
 
 
 @kernel("uint64, int64, int64[::1], uint64[:,::1]", common=False)
-def sample_all(game: WordGame, seed: Any, plies: Any, moves: Any, states: Any) -> Any:
-    """Fill the rows with states that random play meets and that are not over."""
+def fill_with_random_states(
+    game: WordGame, seed: Any, max_plies: Any, moves: Any, states: Any
+) -> Any:
+    """Fill the rows with nonterminal states that random play reaches."""
     rng = word(seed)
     stride = word(STRIDE)
     row = 0
     while row < len(states):
         rng = word(rng + stride)
-        left = scale(mix(rng), plies)
+        left = scale(mix(rng), max_plies)
         state = game.initial()
         over, _value = game.result(state)
         while left > 0 and not over:
-            count = game.list_moves(state, False, moves)  # noqa: FBT003 - compiled
+            count = game.list_moves(state, moves)
             rng = word(rng + stride)
             state = game.play(state, int(moves[scale(mix(rng), count)]))
             over, _value = game.result(state)
@@ -126,30 +133,32 @@ def sample_all(game: WordGame, seed: Any, plies: Any, moves: Any, states: Any) -
 
 
 @kernel("uint64[:,::1], uint64[:,:,::1], uint64[:,::1], int64[::1]", common=False)
-def turn_all(game: WordGame, states: Any, turns: Any, least: Any, which: Any) -> Any:
-    """Of every state the least image, and by which symmetry."""
+def find_least_images(
+    game: WordGame, states: Any, tables: Any, images: Any, symmetries: Any
+) -> Any:
+    """Write the least image of every state, and the number of the symmetry that leads to it."""
     for row in range(len(states)):
         state = game.load(states, row)
         best = state
-        which[row] = 0
-        for turn in range(1, len(turns)):
-            image = game.turned(state, turns[turn])
+        symmetries[row] = 0
+        for symmetry in range(1, len(tables)):
+            image = game.turned(state, tables[symmetry])
             if image < best:
                 best = image
-                which[row] = turn
-        game.store(least, row, best)
+                symmetries[row] = symmetry
+        game.store(images, row, best)
 
 
 @kernel("uint64[:,::1], uint64[:,:,::1], int64[::1], uint64[:,::1]", common=False)
-def turn_each(game: WordGame, states: Any, turns: Any, which: Any, found: Any) -> Any:
-    """Every state by the symmetry of its own."""
+def transform_states(game: WordGame, states: Any, tables: Any, symmetries: Any, images: Any) -> Any:
+    """Write the image of every state under its symmetry."""
     for row in range(len(states)):
-        game.store(found, row, game.turned(game.load(states, row), turns[which[row]]))
+        game.store(images, row, game.turned(game.load(states, row), tables[symmetries[row]]))
 
 
 @kernel("uint64[:,::1], bool[::1]", common=False)
-def open_all(game: WordGame, states: Any, found: Any) -> Any:
-    """Mark the states that `quick` does not settle."""
+def mark_open_states(game: SolverHooks, states: Any, is_open: Any) -> Any:
+    """Mark the states whose value the static check `resolve` does not settle."""
     for row in range(len(states)):
-        known, _score, _moves = game.quick(game.load(states, row))
-        found[row] = not known
+        known, _score, _moves = game.resolve(game.load(states, row))
+        is_open[row] = not known

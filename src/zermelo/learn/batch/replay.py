@@ -1,120 +1,123 @@
-"""Replay: the transitions that a learner draws from, uniformly or by how wrong it was.
+"""Experience replay, uniform or prioritised by TD error (Schaul et al. 2016).
 
-A transition is (state, action, return, factor, later state): what the action has brought so far,
-and what the later state's best value counts for: `return + factor * max Q(later)`. The signs and
-powers of the discount are in there already, so that one step, n steps and replies of an opponent
-look alike.
+A transition is (state, action, return, discount, next state), where the next state may be several
+plies later. Its target is `return + discount * max Q(next state)`: the discount carries the sign
+and the power, so that one step, n steps and replies of an opponent look alike, and it is 0 at the
+end of a game.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-_LEAST = 1e-3  # added to every error: nothing is never drawn
+_MIN_PRIORITY = 1e-3  # added to every TD error, so that every transition can be sampled
+_ARRAY_NAMES = ("states", "actions", "returns", "factors", "later")  # of the columns in checkpoints
+_PREFIX = "replay."
 
 
 class Transitions(NamedTuple):
-    """Some of them, an array each."""
+    """Transitions, one array for each column."""
 
-    states: Any
-    actions: Any
-    returns: Any
-    factors: Any
-    later: Any
-
-
-class Batch(NamedTuple):
-    """Transitions drawn, where they stand, and how much each may count."""
-
-    drawn: Transitions
-    places: Any
-    weights: Any
+    states: np.ndarray  #: [row, word]
+    actions: np.ndarray
+    returns: np.ndarray
+    discounts: np.ndarray
+    next_states: np.ndarray  #: [row, word]
 
 
-class Replay:
-    """A ring of the latest transitions."""
+class ReplayBatch(NamedTuple):
+    """Sampled transitions, their indices in the buffer, and their importance-sampling weights."""
+
+    transitions: Transitions
+    indices: np.ndarray
+    weights: np.ndarray
+
+
+class ReplayBuffer:
+    """A ring buffer of transitions. With `alpha` above 0 it samples by priority."""
 
     def __init__(self, size: int, num_words: int, alpha: float = 0.0, beta: float = 0.4) -> None:
         self.size, self.alpha, self.beta = size, alpha, beta
-        self._rows = Transitions(
+        self._columns = Transitions(
             np.zeros((size, num_words), np.uint64),
             np.zeros(size, np.int64),
             np.zeros(size, np.float32),
             np.zeros(size, np.float32),
             np.zeros((size, num_words), np.uint64),
         )
-        self.added = 0
-        # A binary tree over the places: each node holds the sum below it.
-        leaves = 1 << (size - 1).bit_length() if alpha else 0
-        self._sums: NDArray[Any] = np.zeros(2 * leaves, np.float64)
-        self._most = 1.0
+        self.num_added = 0  #: since the beginning
+        # A sum tree over the priorities: each node holds the sum of the leaves below it.
+        self._num_leaves = 1 << (size - 1).bit_length() if alpha else 0
+        self._sums: np.ndarray = np.zeros(2 * self._num_leaves, np.float64)
+        self._max_priority = 1.0
 
     def __len__(self) -> int:
-        """How many there are to draw from."""
-        return min(self.added, self.size)
+        """Return the number of transitions in the buffer."""
+        return min(self.num_added, self.size)
 
-    def add(self, rows: Transitions) -> None:
-        """The oldest make room."""
-        places = (self.added + np.arange(len(rows.actions))) % self.size
-        for ours, new in zip(self._rows, rows, strict=True):
-            ours[places] = new
-        self.added += len(places)
-        if self.alpha and len(places):
-            self._weigh(places, np.full(len(places), self._most))
+    def add(self, transitions: Transitions) -> None:
+        """Add transitions with the highest priority so far; the oldest ones are overwritten."""
+        indices = (self.num_added + np.arange(len(transitions.actions))) % self.size
+        for column, new in zip(self._columns, transitions, strict=True):
+            column[indices] = new
+        self.num_added += len(indices)
+        if self.alpha and len(indices):
+            self._set_priorities(indices, np.full(len(indices), self._max_priority))
 
-    def draw(self, number: int, rng: np.random.Generator) -> Batch:
-        """So many, with what makes up for drawing some more often than others."""
+    def sample(self, number: int, rng: np.random.Generator) -> ReplayBatch:
+        """Sample transitions with replacement."""
         if not self.alpha:
-            places = rng.integers(0, len(self), number)
+            indices = rng.integers(0, len(self), number)
             weights = np.ones(number, np.float32)
         else:
-            places = self._find(rng.random(number) * self._sums[1])
-            chances = self._sums[places + len(self._sums) // 2] / self._sums[1]
-            weights = (len(self) * chances) ** -self.beta
+            indices = self._find_indices(rng.random(number) * self._sums[1])
+            probabilities = self._sums[indices + self._num_leaves] / self._sums[1]
+            weights = (len(self) * probabilities) ** -self.beta
             weights = (weights / weights.max()).astype(np.float32)
-        return Batch(Transitions(*(column[places] for column in self._rows)), places, weights)
+        transitions = Transitions(*(column[indices] for column in self._columns))
+        return ReplayBatch(transitions, indices, weights)
 
-    def learned(self, places: Any, errors: Any) -> None:
-        """How wrong the learner was there."""
+    def update_priorities(self, indices: np.ndarray, td_errors: np.ndarray) -> None:
+        """Set the priorities of sampled transitions by their TD errors, if there are priorities."""
         if self.alpha:
-            weights = (np.abs(errors) + _LEAST) ** self.alpha
-            self._most = max(self._most, float(weights.max()))
-            self._weigh(places, weights)
+            priorities = (np.abs(td_errors) + _MIN_PRIORITY) ** self.alpha
+            self._max_priority = max(self._max_priority, float(priorities.max()))
+            self._set_priorities(indices, priorities)
 
-    def _weigh(self, places: Any, weights: Any) -> None:
-        at = places + len(self._sums) // 2
-        self._sums[at] = weights
-        at = np.unique(at // 2)
-        while at[0] >= 1:
-            self._sums[at] = self._sums[2 * at] + self._sums[2 * at + 1]
-            if at[0] == 1:
+    def _set_priorities(self, indices: np.ndarray, priorities: np.ndarray) -> None:
+        nodes = indices + self._num_leaves
+        self._sums[nodes] = priorities
+        nodes = np.unique(nodes // 2)
+        while nodes[0] >= 1:
+            self._sums[nodes] = self._sums[2 * nodes] + self._sums[2 * nodes + 1]
+            if nodes[0] == 1:
                 break
-            at = np.unique(at // 2)
+            nodes = np.unique(nodes // 2)
 
-    def _find(self, targets: Any) -> Any:
-        """The places where the running sum passes the targets."""
-        at = np.ones(len(targets), np.int64)
-        while at[0] < len(self._sums) // 2:
-            left = self._sums[2 * at]
-            right = targets >= left
-            targets = targets - left * right
-            at = 2 * at + right
-        return np.minimum(at - len(self._sums) // 2, len(self) - 1)
+    def _find_indices(self, targets: np.ndarray) -> np.ndarray:
+        """Return the indices at which the running sum of the priorities exceeds the targets."""
+        nodes = np.ones(len(targets), np.int64)
+        while nodes[0] < self._num_leaves:
+            left = self._sums[2 * nodes]
+            goes_right = targets >= left
+            targets = targets - left * goes_right
+            nodes = 2 * nodes + goes_right
+        return np.minimum(nodes - self._num_leaves, len(self) - 1)
 
-    def to_arrays(self) -> dict[str, Any]:
-        """All of it, for a checkpoint."""
-        state = {f"replay.{name}": column for name, column in self._rows._asdict().items()}
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return the contents for a checkpoint."""
+        names = (_PREFIX + name for name in _ARRAY_NAMES)
+        arrays = dict(zip(names, self._columns, strict=True))
         if self.alpha:
-            state["replay.sums"] = self._sums
-        return state | {"replay.counts": np.array([self.added, self._most], np.float64)}
+            arrays[_PREFIX + "sums"] = self._sums
+        counts = np.array([self.num_added, self._max_priority], np.float64)
+        return arrays | {_PREFIX + "counts": counts}
 
-    def load_arrays(self, arrays: dict[str, Any]) -> None:
-        """As it was."""
-        for name, column in self._rows._asdict().items():
-            column[:] = arrays[f"replay.{name}"]
+    def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
+        """Restore the contents from a checkpoint."""
+        for name, column in zip(_ARRAY_NAMES, self._columns, strict=True):
+            column[:] = arrays[_PREFIX + name]
         if self.alpha:
-            self._sums[:] = arrays["replay.sums"]
-        self.added, self._most = int(arrays["replay.counts"][0]), float(arrays["replay.counts"][1])
+            self._sums[:] = arrays[_PREFIX + "sums"]
+        added, max_priority = arrays[_PREFIX + "counts"]
+        self.num_added, self._max_priority = int(added), float(max_priority)
