@@ -16,7 +16,7 @@ import numpy as np
 import zermelo as z
 from zermelo.core.bitboard import bits
 from zermelo.core.player import Limit
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.lines.small import WordLineGame
 from zermelo.games.reversi.rules import Reversi
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solver import Solver
@@ -26,22 +26,22 @@ _NODES = 100_000  # a position that takes more to solve is left out
 
 
 def sample(game: WordLineGame, rng: random.Random) -> Any:
-    """A state of a random game without plain blunders that `quick` does not settle."""
+    """A state of a random game without plain blunders that `resolve` does not settle."""
     while True:
         state = game.initial()
         for _ in range(rng.randrange(game.grid.size // 4, game.grid.size - 4)):
-            known, _, moves = game.quick(state)
+            known, _, moves = game.hooks.resolve(state)
             if known or not moves:
                 break
-            state = game.play_at(state, rng.choice(bits(moves)))
-        if not game.quick(state)[0]:
+            state = game.hooks.play_index(state, rng.choice(bits(moves)))
+        if not game.hooks.resolve(state)[0]:
             return state
 
 
 def features(game: WordLineGame, state: Any) -> list[int]:
     """The side to move's advantage in each feature, after a 1 for the move itself."""
     mine, theirs, player = state
-    own, other = game.features(mine, theirs, player), game.features(theirs, mine, player ^ 1)
+    own, other = game.hooks.features(mine, theirs, player), game.hooks.features(theirs, mine, player ^ 1)
     return [1, *(a - b for a, b in zip(own, other, strict=True))]
 
 
@@ -68,7 +68,7 @@ def fit_reversi(spec: str) -> None:
             state = game.play(state, rng.choice(game.actions(state)))
         if game.result(state)[0]:
             continue
-        own, other = game.features(*state[:2]), game.features(state[1], state[0])
+        own, other = game.hooks.features(*state[:2]), game.hooks.features(state[1], state[0])
         rows.append([a - b for a, b in zip(own, other, strict=True)])
         diffs.append(solver.score(state))
     x, y = np.array(rows, float), np.array(diffs, float)

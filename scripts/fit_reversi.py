@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from zermelo.games.reversi import patterns
+from zermelo.games.reversi.endgame import ReversiHooks
 from zermelo.games.reversi.rules import Reversi
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.runner import Runner
@@ -37,9 +38,10 @@ _BATCH = 50_000
 _RIDGE, _STEPS = 10.0, 30
 
 
-def played(game: Reversi, games: int, rng: Any) -> list[list[Any]]:
+def played(hooks: ReversiHooks, games: int, rng: Any) -> list[list[Any]]:
     """The states of each game, until a few cells are left."""
-    runner = Runner(game, table_bits=16, symmetry=False)
+    game = hooks.game
+    runner = Runner(hooks, table_bits=16, symmetry=False)
     begins = rng.integers(*_RANDOM, size=games)
     states, lines = [game.initial()] * games, [[] for _ in range(games)]
     running, ply = list(range(games)), 0
@@ -65,9 +67,10 @@ def _left(state: Any) -> int:
     return patterns.SIDE**2 - (state[0] | state[1]).bit_count()
 
 
-def labelled(game: Reversi, lines: list[list[Any]]) -> tuple[Any, Any, Any]:
+def labelled(hooks: ReversiHooks, lines: list[list[Any]]) -> tuple[Any, Any, Any]:
     """States [row, word], their scores, and the number of their game."""
-    solver = Runner(game, table_bits=20, symmetry=False)
+    game = hooks.game
+    solver = Runner(hooks, table_bits=20, symmetry=False)
     late = [
         (number, state)
         for number, line in enumerate(lines)
@@ -196,10 +199,11 @@ def main() -> None:
     parser.add_argument("--keep", type=_target)
     parser.add_argument("--out", type=_target, default=patterns.FILE)
     asked = parser.parse_args()
-    game = Reversi() if asked.plain else patterns.PatternReversi()
+    game = Reversi()
+    hooks = ReversiHooks(game) if asked.plain else game.hooks
     parts = asked.more
     if asked.games:
-        new = labelled(game, played(game, asked.games, np.random.default_rng(asked.seed)))
+        new = labelled(hooks, played(hooks, asked.games, np.random.default_rng(asked.seed)))
         parts.append(new)
         if asked.keep:
             with asked.keep.open("wb") as file:

@@ -8,10 +8,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+from zermelo.core.game import Game, SolverHooks, WordGame
 from zermelo.games import registry
 from zermelo.kernels import compiled, registered
 from zermelo.learn.models import model as models
-from zermelo.players import registry as roster
+from zermelo.players.registry import load_player
 
 _MODULES = (
     "zermelo.search.count",
@@ -96,12 +97,13 @@ def warm_one(spec: str) -> int:
     for module in _MODULES:
         importlib.import_module(module)
     game = registry.game(spec)
-    kernels = registered(game)
-    for kernel in kernels:
-        compiled(kernel, game)
+    subjects: list[Game | SolverHooks] = [game, game.hooks] if isinstance(game, WordGame) else [game]
+    kernels = [(kernel, rules) for rules in subjects for kernel in registered(rules)]
+    for kernel, rules in kernels:
+        compiled(kernel, rules)
     for model in models.shipped():
         if model.game == spec:
-            roster.player(model.player).choose(game.start())
+            load_player(model.player).choose(game.start())
     return len(kernels)
 
 

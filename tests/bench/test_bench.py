@@ -32,7 +32,7 @@ def quietly(_: str) -> None:
 @pytest.fixture(autouse=True)
 def all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests that follow in this process keep theirs."""
-    monkeypatch.setattr(measure, "use_one_core", lambda: None)
+    monkeypatch.setattr(measure, "pin_to_one_core", lambda: None)
 
 
 def test_signature() -> None:
@@ -52,8 +52,8 @@ def test_signature() -> None:
 def test_scores_of_many_states_in_one_call(spec: str, stones: tuple[int, int], number: int) -> None:
     """As the solver finds them one by one, with the same work as one that knows nothing."""
     game = word_game(spec)
-    states = [p.state for p in positions.draw(game, stones, number)]
-    runner, clock = Runner(game, table_bits=16), SearchClock()
+    states = [p.state for p in positions.sample_positions(game, stones, number)]
+    runner, clock = Runner(game.hooks, table_bits=16), SearchClock()
     together = runner.scores(states, clock)
     solver, nodes = Solver(game, Settings(table_bits=16, deepening=False)), 0
     for state, score in zip(states, together, strict=True):
@@ -61,7 +61,7 @@ def test_scores_of_many_states_in_one_call(spec: str, stones: tuple[int, int], n
         assert score == solver.score(state)
         solver.forget()
         alone = SearchClock()
-        solver.bounds(state, -game.far, game.far, alone)
+        solver.bounds(state, -game.hooks.win_score, game.hooks.win_score, alone)
         nodes += alone.nodes
     assert clock.nodes == nodes
     assert runner.scores([], SearchClock()) == []
@@ -69,8 +69,8 @@ def test_scores_of_many_states_in_one_call(spec: str, stones: tuple[int, int], n
 
 def test_scores_when_generations_run_out_and_when_stopped() -> None:
     game = word_game("connect4")
-    states = positions.connect_four("middle", 8).states
-    runner = Runner(game, table_bits=16)
+    states = positions.sample_connect_four("middle", 8).states
+    runner = Runner(game.hooks, table_bits=16)
     once = runner.scores(states, SearchClock())
     with pytest.raises(SearchStopped):
         runner.scores(states, SearchClock(Limit(nodes=3000)))
@@ -82,9 +82,9 @@ def test_scores_when_generations_run_out_and_when_stopped() -> None:
 def test_drawn_positions_are_what_they_are_called() -> None:
     game = word_game("connect4")
     solver = Solver(game)
-    for name, (low, high) in positions.STONES.items():
-        some = positions.connect_four(name, 15)
-        assert some.positions == positions.connect_four(name, 15).positions
+    for name, (low, high) in positions.STONE_RANGES.items():
+        some = positions.sample_connect_four(name, 15)
+        assert some.positions == positions.sample_connect_four(name, 15).positions
         assert len(set(some.states)) == 15
         for number, position in enumerate(some.positions):
             assert low <= len(some.line(number)) <= high
@@ -92,7 +92,7 @@ def test_drawn_positions_are_what_they_are_called() -> None:
             children = [position.play_action(action) for action in position.actions]
             assert not any(child.outcome and child.outcome.winner is not None for child in children)
             if name == "begin-easy":
-                assert game.far - abs(solver.score(position.state)) <= 14
+                assert game.hooks.win_score - abs(solver.score(position.state)) <= 14
 
 
 def test_report() -> None:
@@ -100,7 +100,7 @@ def test_report() -> None:
     assert found["suite"] == "solve"
     for row in found["rows"]:
         assert {"game", "task", "system", "rate", "unit", "ms", "nodes"} <= set(row)
-    sets = [f"connect4/solve {name}" for name in positions.STONES]
+    sets = [f"connect4/solve {name}" for name in positions.STONE_RANGES]
     if measure.is_installed("bitbully"):
         assert list(found["ratios"]) == sets
         assert all(set(ratio) == {"bitbully"} for ratio in found["ratios"].values())
@@ -129,14 +129,14 @@ def bench_file(path: Path, text: str) -> Any:
 def test_positions_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "some.csv"
     path.write_text("set,moves,score\none,4455,18\ntwo,44556,-18\n", encoding="utf-8")
-    sets = positions.read(path, z.game("connect4"))
+    sets = positions.read_positions(path, z.game("connect4"))
     assert [(some.name, some.scores) for some in sets] == [("one", [18]), ("two", [-18])]
     found = answer("bench", "solve", "--part", "sets", "--repeat", "1", "--positions", str(path))
     assert isinstance(found, dict)
     assert {row["task"] for row in found["rows"]} == {"solve one", "solve two"}
     plain = tmp_path / "plain.txt"
     plain.write_text("4455\n\n4 4 5 5 6\n4,4,5\n", encoding="utf-8")
-    (some,) = positions.read(plain, z.game("connect4"))
+    (some,) = positions.read_positions(plain, z.game("connect4"))
     assert (some.name, len(some.positions), some.scores) == ("plain", 3, None)
 
 

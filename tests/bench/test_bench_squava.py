@@ -33,7 +33,7 @@ def ignore(_: str) -> None:
 @pytest.fixture(autouse=True)
 def all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the benchmark from confining this process, and the tests after it, to one core."""
-    monkeypatch.setattr(measure, "use_one_core", lambda: None)
+    monkeypatch.setattr(measure, "pin_to_one_core", lambda: None)
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +88,7 @@ def test_ordering_saves_nodes_and_changes_no_score() -> None:
     state = GAME.position(moves="a1 c3 e5 b2").state
     results = []
     for ordering in (True, False):
-        engine, clock = WordEngine(GAME, ordering=ordering), SearchClock()
+        engine, clock = WordEngine(GAME.hooks, ordering=ordering), SearchClock()
         engine.start_iteration(4)
         results.append((engine.search(state, 4, -engine.far, engine.far, clock), clock.nodes))
     (score, nodes), (unordered_score, unordered_nodes) = results
@@ -109,7 +109,7 @@ def small_recipes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small_recipes")
 def test_play_by_actors() -> None:
-    row = actors.played("squava-hybrid", 0.05, ignore)
+    row = actors.measure_play("squava-hybrid", 0.05, ignore)
     assert (row["game"], row["unit"]) == ("squava", "transitions/s")
     assert row["chunks"] >= 8
     assert row["chunks"] % 2 == 0
@@ -118,27 +118,27 @@ def test_play_by_actors() -> None:
 
 @pytest.mark.usefixtures("small_recipes")
 def test_learning_with_actors() -> None:
-    row = actors.learned("squava-hybrid", 30, ignore)
+    row = actors.measure_learning("squava-hybrid", 30, ignore)
     assert row["updates"] == 30
     assert row["rate"] == pytest.approx(30 / row["seconds"], rel=0.01)
     assert row["times"] == pytest.approx(row["rate"] / row["one"], rel=0.01)
 
 
 @pytest.mark.usefixtures("small_recipes")
-@pytest.mark.parametrize("name", actors.STORED)
+@pytest.mark.parametrize("name", actors.REPLAY_RECIPES)
 def test_share_of_the_replay(name: str) -> None:
-    row = actors.stored(name, 30, ignore)
+    row = actors.measure_replay(name, 30, ignore)
     assert 0 < row["with_games"] < row["rate"] < 100
     assert row["updates"] == 30
 
 
 def test_whole_chunks_count() -> None:
-    recipe, warm, updates = actors._short("squava-hybrid", 25)
+    recipe, warm, updates = actors._shorten("squava-hybrid", 25)
     burst = recipe.acting.games // recipe.searching.games
     assert (warm % burst, updates % burst) == (0, 0)
     assert 25 <= updates < 25 + burst
     assert recipe.learning.updates == warm + updates
-    assert actors._short("tictactoe-dqn", 25)[1:] == (3, 25)
+    assert actors._shorten("tictactoe-dqn", 25)[1:] == (3, 25)
 
 
 def test_notes_of_actors(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,11 +147,11 @@ def test_notes_of_actors(monkeypatch: pytest.MonkeyPatch) -> None:
     def played(name: str, *_: Any) -> dict[str, Any]:
         return {"times": 1.9 if name == "tictactoe-dqn" else 1.5}
 
-    monkeypatch.setattr(actors, "played", played)
-    monkeypatch.setattr(actors, "learned", lambda *_: {})
-    monkeypatch.setattr(actors, "stored", lambda *_: {"rate": 20.1, "with_games": 4.0})
+    monkeypatch.setattr(actors, "measure_play", played)
+    monkeypatch.setattr(actors, "measure_learning", lambda *_: {})
+    monkeypatch.setattr(actors, "measure_replay", lambda *_: {"rate": 20.1, "with_games": 4.0})
     notes: list[str] = []
-    assert len(actors.rows(1.0, notes, ignore)) == 8
+    assert len(actors.measure_actors(1.0, notes, ignore)) == 8
     hybrid_note, dqn_note, *_ = notes
     assert "1.50 times as much as one" in hybrid_note
     assert "at least 1.6: MISSED" in hybrid_note
@@ -226,7 +226,7 @@ def test_phases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ours = z.player(players[0])
         assert ours.fit(GAME).net.shares == (600, 400)
         assert ours.choose(GAME.start()).depth == 4
-        return measure.row("squava", task, "zermelo", 50.0, "points of 100", wins=40.0, **more)
+        return measure.create_row("squava", task, "zermelo", 50.0, "points of 100", wins=40.0, **more)
 
     monkeypatch.setattr(bench_players, "play_match", play_match)
     monkeypatch.setattr(phases, "_ACTORS", 1)  # two processes would compile the same kernels
@@ -269,8 +269,8 @@ def test_command(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def run(parts: tuple[str, ...], progress: Any, **more: Any) -> dict[str, Any]:
         asked.append((parts, more))
-        row = measure.row("squava", "depth 4", "zermelo", 2.0, "positions/s", hits=12.5)
-        return measure.report("hybrid", [row], ["beside what was published"])
+        row = measure.create_row("squava", "depth 4", "zermelo", 2.0, "positions/s", hits=12.5)
+        return measure.create_report("hybrid", [row], ["beside what was published"])
 
     monkeypatch.setattr(hybrid, "run", run)
     done = CliRunner().invoke(bench, ["hybrid"])

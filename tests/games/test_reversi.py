@@ -1,4 +1,4 @@
-"""Reversi: published counts, a naive oracle, passes and boards."""
+"""Reversi: published counts and endgames, a naive oracle, passes, boards and patterns."""
 
 import random
 import time
@@ -22,13 +22,13 @@ from zermelo.search.solver.solver import Solver
 
 
 def test_perft() -> None:
-    """As published for Othello, a pass being a ply; see e.g. the perft table of Edax."""
+    """Published perft of Othello, where a pass is a ply; see for example the table of Edax."""
     expected = [4, 12, 56, 244, 1396, 8200, 55092, 390216]
     assert count(z.game("reversi"), max_ply=8).perft(8) == expected
 
 
-class Naive:
-    """Discs in a dictionary; a direction is walked step by step."""
+class NaiveReversi:
+    """Discs in a dictionary; every direction is followed step by step."""
 
     def __init__(self, size: int) -> None:
         middle = size // 2
@@ -40,8 +40,8 @@ class Naive:
             (middle, middle - 1): 0,
         }
 
-    def turned(self, cell: tuple[int, int], player: int) -> list[tuple[int, int]]:
-        found = []
+    def flips(self, cell: tuple[int, int], player: int) -> list[tuple[int, int]]:
+        flipped = []
         if cell in self.discs:
             return []
         for down in (-1, 0, 1):
@@ -52,12 +52,12 @@ class Naive:
                     between.append((row, col))
                     row, col = row + down, col + right
                 if self.discs.get((row, col)) == player:
-                    found += between
-        return found
+                    flipped += between
+        return flipped
 
     def cells(self, player: int) -> list[int]:
         every = ((r, c) for r in range(self.size) for c in range(self.size))
-        return [r * self.size + c for r, c in every if self.turned((r, c), player)]
+        return [r * self.size + c for r, c in every if self.flips((r, c), player)]
 
     def actions(self) -> list[int]:
         own = self.cells(self.player)
@@ -66,18 +66,18 @@ class Naive:
     def play(self, action: int) -> None:
         if action < self.size**2:
             cell = divmod(action, self.size)
-            for turned in self.turned(cell, self.player):
-                self.discs[turned] = self.player
+            for flipped in self.flips(cell, self.player):
+                self.discs[flipped] = self.player
             self.discs[cell] = self.player
         self.player = 1 - self.player
 
 
 @pytest.mark.parametrize("size", [4, 6, 8])
-def test_the_rules_equal_the_naive_ones(size: int) -> None:
+def test_the_rules_equal_the_naive_rules(size: int) -> None:
     game, rng = z.game(f"reversi:{size}"), random.Random(5)
     passes = 0
     for _ in range(40):
-        position, naive = game.start(), Naive(size)
+        position, naive = game.start(), NaiveReversi(size)
         while actions := naive.actions():
             assert position.actions == actions
             action = rng.choice(actions)
@@ -101,16 +101,16 @@ def test_the_rules_equal_the_naive_ones(size: int) -> None:
 
 
 def test_4x4_is_lost_by_8() -> None:
-    """Brute force with a memo over the exact state: the second player wins 11-3."""
+    """Brute force with a memo over all states: the second player wins 11-3."""
     game = z.game("reversi:4")
     assert isinstance(game, Reversi)
-    known: dict[tuple[int, ...], int] = {}
+    memo: dict[tuple[int, ...], int] = {}
 
     def best(state: tuple[int, ...]) -> int:
-        if state not in known:
+        if state not in memo:
             replies = [-best(game.play(state, action)) for action in game.actions(state)]
-            known[state] = max(replies) if replies else game.diff(state)
-        return known[state]
+            memo[state] = max(replies) if replies else game.diff(state)
+        return memo[state]
 
     assert best(game.initial()) == -8
 
@@ -160,7 +160,7 @@ def test_boards(board: str, part: str | None) -> None:
             game.position(board)
 
 
-def test_a_disc_far_from_all_others_cannot_arise() -> None:
+def test_a_disc_that_touches_no_other_cannot_arise() -> None:
     rows = ["X.....", "......", "..OX..", "..XO..", "......", "......"]
     with pytest.raises(z.BadBoard, match="the disc on a1 touches no other"):
         z.game("reversi:6").position("/".join(rows) + " X")
@@ -172,7 +172,7 @@ def test_bad_sizes() -> None:
 
 
 def late(size: int, free: int, rng: random.Random) -> tuple[int, ...]:
-    """A state of a random game with so many cells left."""
+    """Return a state of a random game with `free` cells left."""
     game = z.game(f"reversi:{size}")
     while True:
         position = game.start()
@@ -183,19 +183,19 @@ def late(size: int, free: int, rng: random.Random) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("size", [4, 6, 8])
-def test_the_solver_turns_over_what_the_rules_do(size: int) -> None:
+def test_the_solver_flips_the_same_discs_as_the_rules(size: int) -> None:
     game, rng = z.game(f"reversi:{size}"), random.Random(6)
     assert isinstance(game, Reversi)
     for _ in range(30):
         state = game.initial()
         while actions := game.actions(state):
             for action in actions:
-                assert game.play_at(state, action) == game.play(state, action)
+                assert game.hooks.play_index(state, action) == game.play(state, action)
             state = game.play(state, rng.choice(actions))
 
 
 @pytest.mark.parametrize("size", [4, 6, 8])
-def test_the_last_four_cells_are_filled_as_minimax_does(size: int) -> None:
+def test_scores_of_the_last_four_cells_equal_minimax(size: int) -> None:
     game, rng = z.game(f"reversi:{size}"), random.Random(7)
     assert isinstance(game, Reversi)
 
@@ -206,16 +206,16 @@ def test_the_last_four_cells_are_filled_as_minimax_does(size: int) -> None:
     for _ in range(100):
         state = late(size, 4, rng)
         score = best(state)
-        assert game.within(state, -65, 65) == (True, score)
+        assert game.hooks.resolve_in_window(state, -65, 65) == (True, score)
         alpha = rng.randrange(-64, 64)
-        bound = game.within(state, alpha, alpha + 1)[1]
+        bound = game.hooks.resolve_in_window(state, alpha, alpha + 1)[1]
         assert (bound > alpha) == (score > alpha)
         assert bound <= score if bound > alpha else bound >= score
-    assert game.within(late(size, 5, rng), -65, 65)[0] is False
+    assert game.hooks.resolve_in_window(late(size, 5, rng), -65, 65)[0] is False
 
 
 def known_endgames() -> list[tuple[tuple[int, ...], int]]:
-    """States with 13 and 14 cells left, and their scores for the side to move."""
+    """Return states with 13 and 14 cells left and their scores for the side to move."""
     found = []
     for line in truth.lines("reversi/endgame_13_14.txt"):
         board, side, _best, lead = line.split()
@@ -243,11 +243,11 @@ def test_all_known_endgames() -> None:
 
 def scores(game: z.Game, states: list[tuple[int, ...]]) -> list[int]:
     assert isinstance(game, WordGame)
-    return Runner(game, table_bits=20).scores(states, SearchClock())
+    return Runner(game.hooks, table_bits=20).scores(states, SearchClock())
 
 
-class Awarded(Reversi):
-    """Cells left empty go to the winner, as the FFO positions have it."""
+class WinnerTakesEmpties(patterns.PatternHooks):
+    """Reversi where empty cells count for the winner, as in the FFO positions."""
 
     def lead(self, mine: Any, theirs: Any) -> Any:
         diff = popcount(mine) - popcount(theirs)
@@ -256,93 +256,97 @@ class Awarded(Reversi):
 
 
 def ffo(name: str) -> list[tuple[tuple[int, ...], dict[str, int]]]:
-    """States, and what each move is worth, empties going to the winner."""
+    """Return states and the score of each move, with empty cells counted for the winner."""
     found = []
     for line in truth.lines(f"reversi/{name}"):
         board, *moves = (part.strip() for part in line.split(";"))
         state = z.game("reversi").position(board, unchecked=True).state
         pairs = (move.lower().split(":") for move in moves if move)
-        found.append((tuple(state), {move: int(worth) for move, worth in pairs}))
+        found.append((tuple(state), {move: int(score) for move, score in pairs}))
     return found
 
 
 def test_known_endgames_of_the_ffo() -> None:
-    """Where no cell is left empty the two ways of counting agree; it is known which."""
+    """The two ways of counting agree except where a cell stays empty, in two known positions."""
     known = ffo("endgame_ffo_1_19.obf")
-    found = scores(z.game("reversi"), [state for state, _ in known])
-    off = {
+    solved = scores(z.game("reversi"), [state for state, _ in known])
+    differing = {
         n: score
-        for n, (score, (_, m)) in enumerate(zip(found, known, strict=True), 1)
+        for n, (score, (_, m)) in enumerate(zip(solved, known, strict=True), 1)
         if score != max(m.values())
     }
-    assert off == {5: 31, 11: 29}  # one cell is left: 32 and 30
+    assert differing == {5: 31, 11: 29}  # one cell stays empty: 32 and 30
 
 
 @pytest.mark.proof
 def test_every_move_of_the_ffo() -> None:
-    game = Awarded(spec="awarded")
-    for state, worths in ffo("endgame_ffo_1_19.obf"):
-        children = [game.play(state, game.parse_action(move)) for move in worths]
-        assert [-score for score in scores(game, children)] == list(worths.values())
+    game = Reversi(spec="awarded")
+    game.hooks = WinnerTakesEmpties(game)
+    for state, expected in ffo("endgame_ffo_1_19.obf"):
+        children = [game.play(state, game.parse_action(move)) for move in expected]
+        assert [-score for score in scores(game, children)] == list(expected.values())
 
 
 @pytest.mark.proof
 def test_ffo_40_takes_seconds() -> None:
     """20 cells left: a2 wins by 38, and no other move does."""
-    [(state, worths)] = ffo("endgame_ffo_40.obf")
+    [(state, expected)] = ffo("endgame_ffo_40.obf")
     game = z.game("reversi")
     assert isinstance(game, Reversi)
     solver = Solver(game)
     begin = time.process_time()
-    assert solver.score(state) == max(worths.values()) == 38
+    assert solver.score(state) == max(expected.values()) == 38
     assert time.process_time() - begin < 10
     assert solver.best(state, 38) == [game.parse_action("a2")]
 
 
-def test_patterns_are_worth_what_their_lines_are() -> None:
-    """A walk over the lines, cell by cell; a symmetry changes nothing; the compiled form agrees."""
+def test_the_evaluation_is_the_sum_of_the_weights_of_all_lines() -> None:
+    """Lines are read cell by cell. Symmetries change nothing, and the compiled form agrees."""
     game, rng = z.game("reversi"), random.Random(8)
-    assert isinstance(game, patterns.PatternReversi)
-    runner = Runner(game, table_bits=16)
+    assert isinstance(game, Reversi)
+    hooks = game.hooks
+    assert isinstance(hooks, patterns.PatternHooks)
+    runner = Runner(hooks, table_bits=16)
     families = patterns.families()
     assert sorted(len(lines) for lines in families) == [2, *[4] * 9]
     starts = [sum(3 ** len(lines[0]) for lines in families[:n]) for n in range(len(families))]
     for free in range(5, 60, 3):
         state = late(8, free, rng)
         moves = len(bits(game.mobility(*state[:2]))) - len(bits(game.mobility(state[1], state[0])))
-        parts = moves * game.weights[-2].astype(int) + game.weights[-1]
+        parts = moves * hooks.weights[-2].astype(int) + hooks.weights[-1]
         for start, lines in zip(starts, families, strict=True):
             for line in lines:
                 digits = [(state[0] >> cell & 1) + 2 * (state[1] >> cell & 1) for cell in line]
-                parts += game.weights[start + sum(d * 3**n for n, d in enumerate(digits))]
+                parts += hooks.weights[start + sum(d * 3**n for n, d in enumerate(digits))]
         shares = [np.interp(64 - free, patterns.KNOTS, knot) for knot in np.eye(3)]
         expected = float(parts @ shares) / patterns.UNIT
-        found = game.evaluate(state)
+        found = hooks.evaluate(state)
         assert abs(found - max(-63, min(63, expected))) <= 0.51
-        assert {game.evaluate(game.moved(state, turn)) for turn in game.symmetries()} == {found}
+        assert {hooks.evaluate(game.moved(state, turn)) for turn in game.symmetries()} == {found}
         assert runner.look_ahead(state, 0, -65, 65, SearchClock()) == found
 
 
-def test_patterns_with_colours_swapped_are_worth_the_opposite() -> None:
+def test_weights_change_sign_when_the_colours_are_swapped() -> None:
     number, sign = patterns.classes()
     assert len(number) == len(sign) == sum(3 ** len(lines[0]) for lines in patterns.families())
-    game = patterns.PatternReversi()
+    weights = patterns.PatternHooks(Reversi()).weights
     for index in range(3**8):  # the edge's family is the first
         swapped = sum((0, 2, 1)[index // 3**n % 3] * 3**n for n in range(8))
-        assert (game.weights[index] == -game.weights[swapped]).all()
+        assert (weights[index] == -weights[swapped]).all()
     assert patterns.FILE.stat().st_size < 60_000
 
 
 @pytest.mark.parametrize("size", [4, 6])
 def test_other_sizes_have_no_patterns(size: int) -> None:
     game = z.game(f"reversi:{size}")
-    assert type(game) is Reversi
+    assert isinstance(game, Reversi)
+    assert not isinstance(game.hooks, patterns.PatternHooks)
     assert z.player("minimax:depth=3").choose(game.start()).move in game.start().legal
 
 
-def test_a_search_with_a_horizon_reaches_the_end_when_few_cells_are_left() -> None:
-    state, worths = ffo("endgame_ffo_1_19.obf")[0]
+def test_a_depth_limited_search_is_exact_when_few_cells_are_left() -> None:
+    state, expected = ffo("endgame_ffo_1_19.obf")[0]
     game = z.game("reversi")
     position = Position(game, state, None)
-    found = z.player("alphabeta:seconds=60").choose(position, Limit(nodes=2_000_000))
-    assert (found.move, found.exact, found.diff) == ("g8", True, worths["g8"])
+    analysis = z.player("alphabeta:seconds=60").choose(position, Limit(nodes=2_000_000))
+    assert (analysis.move, analysis.exact, analysis.diff) == ("g8", True, expected["g8"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import zermelo as z
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.lines.small import WordLineGame
 from zermelo.learn.alphazero import search_kernel as k
 from zermelo.learn.alphazero.search_cpu import KernelSearch
 from zermelo.learn.alphazero.search_options import UNKNOWN
@@ -85,7 +85,7 @@ def agree(game: Any, rule: Any, number: int, simulations: int) -> None:
     from zermelo.learn.alphazero.tensor_games import TensorGame
 
     network, rng = Exact(game, 1), np.random.default_rng(2)
-    states = GameBatch(game).sampled(number, game.grid.size, 3)
+    states = GameBatch(game).sample_states(number, game.grid.size, 3)
     limits = {"considered": 8, "deepest": 6, "rule": rule}
     search = KernelSearch(game, network, number + 1, simulations, **limits)
     tensors = Search(
@@ -134,8 +134,8 @@ def test_tensors_know_what_kernels_know(spec: str) -> None:
         TensorGame(game),
         KernelSearch(game, Exact(game, 1), number, 0),
     )
-    states = game_batch.sampled(number, game.grid.size, 4)
-    legal = game_batch.masks(states)
+    states = game_batch.sample_states(number, game.grid.size, 4)
+    legal = game_batch.legal_masks(states)
     words = words_of(states)
     assert (tensors.legal(words).numpy() == legal).all()
     assert not tensors.result(words)[0].any()
@@ -174,7 +174,7 @@ def test_only_leaves_that_are_open_are_judged() -> None:
 @pytest.mark.parametrize("rule", ["gumbel", "puct"])
 def test_the_kernels_run_uncompiled(rule: Any) -> None:
     game = game_of("connect4")
-    states = GameBatch(game).sampled(4, 30, 6)
+    states = GameBatch(game).sample_states(4, 30, 6)
     search = KernelSearch(game, Exact(game, 1), 4, 20, rule=rule)
     fast = search(states)
     search._plant, search._simulate, search._answer = (

@@ -13,9 +13,10 @@ import zermelo as z
 from support.learners import GAME, OURS, PUBLISHED, tiny
 from zermelo.cli import cli
 from zermelo.core.position import Position
-from zermelo.games.lines.published import PublishedSquava
+from zermelo.games.geometry import list_windows
+from zermelo.games.lines.published import PublishedTactics
 from zermelo.learn.actors.protocol import RolloutRequest
-from zermelo.learn.batch.encoders import Encoder, num_fillings, runs
+from zermelo.learn.batch.encoders import Encoder, board_lines, num_line_indices
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
@@ -38,8 +39,8 @@ NAMES = {"ours": OURS, "published": PUBLISHED}
 def states(number: int, seed: int = 1) -> Any:
     """Running games that need a search."""
     game_batch = GameBatch(GAME)
-    found = game_batch.sampled(2 * number, 20, seed)
-    return np.ascontiguousarray(found[game_batch.open(found)][:number])
+    found = game_batch.sample_states(2 * number, 20, seed)
+    return np.ascontiguousarray(found[game_batch.needs_search(found)][:number])
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -59,15 +60,15 @@ def test_the_published_network_has_as_many_parameters() -> None:
 
 
 def test_lines_of_the_board() -> None:
-    assert len(runs(GAME.grid)) == 20, "5 rows, 5 columns, 10 diagonals of three or more"
-    assert num_fillings(GAME.grid) == 12 * 3**5 + 4 * 3**4 + 4 * 3**3
+    assert len(board_lines(GAME.grid)) == 20, "5 rows, 5 columns, 10 diagonals of three or more"
+    assert num_line_indices(GAME.grid) == 12 * 3**5 + 4 * 3**4 + 4 * 3**3
     # The first row is X O . . X: 1 + 2 * 3 + 1 * 81 to the base of three.
     row = GAME.position("XO..X/...../..O../...../.....", to_move=0)
     numbers = Encoder("lines", GAME)(np.array([row.state], np.uint64))
     assert numbers.shape == (1, 8, 20 + 25)
     assert numbers[0, 0, 0] == 88
     # Cells: a1 own, b1 the other's, c1 nothing in particular.
-    begin = num_fillings(GAME.grid)
+    begin = num_line_indices(GAME.grid)
     assert (numbers[0, 0, 20:23] - begin).tolist() == [0, 18 + 1, 2 * 18 + 2]
 
 
@@ -75,7 +76,7 @@ def test_what_cells_are() -> None:
     """X moves: on c1 it makes four, and three on the way; c5 would lose for O."""
     position = GAME.position("XX.X./...../..O../...../OO...", to_move=0)
     numbers = Encoder("lines", GAME)(np.array([position.state], np.uint64))[0, 0, 20:]
-    kinds = numbers - num_fillings(GAME.grid) - 18 * np.arange(25)
+    kinds = numbers - num_line_indices(GAME.grid) - 18 * np.arange(25)
     # After 2 for a free cell: 1 wins, 2 wins for the other side, 4 and 8 the same for three.
     assert kinds[2] == 2 + 1 + 4
     assert kinds[22] == 2 + 8
@@ -84,15 +85,15 @@ def test_what_cells_are() -> None:
 
 def test_symmetric_states_are_worth_the_same() -> None:
     torch.manual_seed(3)
-    game = valued(GAME, "lines", OURS.network.hidden)
-    net = net_for(game, value.network_for(OURS, GAME).export())
-    runner = Runner(game, table_bits=10, symmetry=False, net=net)
+    hooks = valued(GAME, "lines", OURS.network.hidden)
+    net = net_for(hooks, value.network_for(OURS, GAME).export())
+    runner = Runner(hooks, table_bits=10, symmetry=False, net=net)
     seen = states(10)
     for turn in range(8):
-        turned = GameBatch(GAME).turned(seen, np.full(len(seen), turn))
+        turned = GameBatch(GAME).transform(seen, np.full(len(seen), turn))
         for state, image in zip(seen, turned, strict=True):
             one, other = (
-                runner.look_ahead(tuple(map(int, s)), 0, -game.far, game.far, SearchClock())
+                runner.look_ahead(tuple(map(int, s)), 0, -hooks.win_score, hooks.win_score, SearchClock())
                 for s in (state, image)
             )
             assert abs(one - other) <= 1, "but for the order of sums"
@@ -104,12 +105,12 @@ def test_the_kernel_says_what_the_network_says(made: tuple[Recipe, Any, Looking]
     encoder = Encoder(value.ENCODERS[recipe.network.kind], GAME)
     with torch.no_grad():
         wanted = net(torch.from_numpy(encoder(seen))).numpy() * UNIT
-    game, held = looking.game, looking._net
+    hooks, held = looking.hooks, looking._net
     # One ply ahead every child that needs a search is judged by the network alone.
     held.shares = (1000, 0)
-    runner = Runner(game, table_bits=10, symmetry=False, net=net_for(game, net.export()))
+    runner = Runner(hooks, table_bits=10, symmetry=False, net=net_for(hooks, net.export()))
     found = [
-        runner.look_ahead(tuple(map(int, state)), 0, -game.far, game.far, SearchClock())
+        runner.look_ahead(tuple(map(int, state)), 0, -hooks.win_score, hooks.win_score, SearchClock())
         for state in seen
     ]
     assert np.abs(np.array(found) - wanted).max() <= 1.01
@@ -118,19 +119,19 @@ def test_the_kernel_says_what_the_network_says(made: tuple[Recipe, Any, Looking]
 
 def test_python_says_what_the_kernel_says(made: tuple[Recipe, Any, Looking]) -> None:
     _, net, looking = made
-    game = looking.game
-    held = net_for(game, net.export())
-    runner = Runner(game, table_bits=10, symmetry=False, net=held)
+    hooks = looking.hooks
+    held = net_for(hooks, net.export())
+    runner = Runner(hooks, table_bits=10, symmetry=False, net=held)
     for row in states(3):
         state = tuple(map(int, row))
-        compiled = runner.look_ahead(state, 0, -game.far, game.far, SearchClock())
-        assert abs(int(game.learned(state, held.weights, held.room)) - compiled) <= 1
+        compiled = runner.look_ahead(state, 0, -hooks.win_score, hooks.win_score, SearchClock())
+        assert abs(int(hooks.evaluate_network(state, held.weights, held.room)) - compiled) <= 1
 
 
 def test_many_searches_are_single_ones(made: tuple[Recipe, Any, Looking]) -> None:
     _, net, looking = made
-    game = looking.game
-    plain = Runner(game, table_bits=16, symmetry=False, net=net_for(game, net.export(), cache=0))
+    hooks = looking.hooks
+    plain = Runner(hooks, table_bits=16, symmetry=False, net=net_for(hooks, net.export(), cache=0))
     seen = states(6, seed=2)
     for plies in (1, 2, 3):
         scores = plain.look_each(seen, plies)
@@ -138,14 +139,14 @@ def test_many_searches_are_single_ones(made: tuple[Recipe, Any, Looking]) -> Non
             root = tuple(map(int, state))
             plain.renew()
             for action in range(25):
-                if action not in game.actions(root):
+                if action not in hooks.actions(root):
                     assert row[action] == k.NO_SCORE
                     continue
-                child = game.play(root, action)
-                over, won = game.result(child)
-                score = won * game.far
+                child = hooks.play(root, action)
+                over, won = hooks.result(child)
+                score = won * hooks.win_score
                 if not over:
-                    far = game.far + 1
+                    far = hooks.win_score + 1
                     score = plain.look_ahead(child, plies - 1, -far, far, SearchClock())
                 assert row[action] == -score + (score > 0) - (score < 0)
 
@@ -153,11 +154,11 @@ def test_many_searches_are_single_ones(made: tuple[Recipe, Any, Looking]) -> Non
 def test_the_cache_changes_nothing_and_dies_with_the_weights() -> None:
     torch.manual_seed(3)
     net = value.network_for(OURS, GAME)
-    game = valued(GAME, "lines", OURS.network.hidden)
+    hooks = valued(GAME, "lines", OURS.network.hidden)
     seen = states(8, seed=4)
-    with_cache = net_for(game, net.export())
-    cached = Runner(game, table_bits=16, symmetry=False, net=with_cache)
-    plain = Runner(game, table_bits=16, symmetry=False, net=net_for(game, net.export(), cache=0))
+    with_cache = net_for(hooks, net.export())
+    cached = Runner(hooks, table_bits=16, symmetry=False, net=with_cache)
+    plain = Runner(hooks, table_bits=16, symmetry=False, net=net_for(hooks, net.export(), cache=0))
     assert (cached.look_each(seen, 3) == plain.look_each(seen, 3)).all()
     asked, found = int(cached.control[k.ASKED]), int(cached.control[k.FOUND])
     assert asked == plain.control[k.ASKED]
@@ -175,21 +176,21 @@ def test_the_cache_changes_nothing_and_dies_with_the_weights() -> None:
 def test_blends() -> None:
     torch.manual_seed(3)
     arrays = value.network_for(OURS, GAME).export()
-    game = valued(GAME, "lines", OURS.network.hidden)
+    hooks = valued(GAME, "lines", OURS.network.hidden)
     state = tuple(map(int, states(1)[0]))
 
     def estimate(*shares: int) -> int:
-        net = net_for(game, arrays, shares)
-        runner = Runner(game, table_bits=10, symmetry=False, net=net)
-        return runner.look_ahead(state, 0, -game.far, game.far, SearchClock())
+        net = net_for(hooks, arrays, shares)
+        runner = Runner(hooks, table_bits=10, symmetry=False, net=net)
+        return runner.look_ahead(state, 0, -hooks.win_score, hooks.win_score, SearchClock())
 
     learned, known = estimate(1000, 0), estimate(0, 1000)
-    assert known == GAME.evaluate(state)
+    assert known == GAME.hooks.evaluate(state)
     assert estimate(600, 400) == (600 * learned + 400 * known) // 1000
 
 
 def test_worth_of_scores() -> None:
-    far = GAME.far
+    far = GAME.hooks.win_score
     scores = np.array([far - 1, far - 5, 3 - far, 0, UNIT // 2])
     wanted = [0.99, 0.99**5, -(0.99**3), 0.0, 0.5 * 0.99**3]
     assert worth(scores, 3, 0.99, far) == pytest.approx(wanted)
@@ -201,8 +202,8 @@ def test_what_a_search_teaches_is_true(made: tuple[Recipe, Any, Looking]) -> Non
     worths, _, taught = looking.worths(states(25, seed=5), 3)
     gamma = recipe.acting.gamma
     assert (np.abs(worths) <= 1).all()
-    assert (taught.factors == 0).all()
-    assert GameBatch(GAME).open(taught.states).all(), "states that need no network teach it nothing"
+    assert (taught.discounts == 0).all()
+    assert GameBatch(GAME).needs_search(taught.states).all(), "states that need no network teach it nothing"
     decided = 0
     for state, known in zip(taught.states, taught.returns, strict=True):
         plies = np.log(abs(known)) / np.log(gamma) if known else 99
@@ -235,49 +236,47 @@ def test_targets_of_steps() -> None:
     """The loss is that of the written target: -g * V'(next), V' as it was at the last renewal."""
     recipe = tiny(PUBLISHED)
     recipe = replace(recipe, network=replace(recipe.network, dropout=0.0))
-    trainer = training._trainer(recipe, GAME, 1, "cpu", training._crew(recipe, 0, None))
+    trainer = training.create_trainer(recipe, GAME, 1, "cpu", training._crew(recipe, 0, None))
     assert isinstance(trainer, value.Value)
     chunk = trainer.rollouts.next(0.0)
     fields = ("states", "actions", "returns", "factors", "later")
     trainer.replay.add(value.Transitions(*(chunk[name] for name in fields)))
     rng = trainer.rng.bit_generator.state
-    drawn = trainer.replay.draw(16, trainer.rng).drawn
+    drawn = trainer.replay.sample(16, trainer.rng).transitions
     turns = trainer.rng.integers(0, 8, 16)
     trainer.rng.bit_generator.state = rng
     encode, game_batch = trainer.encoder, trainer.game_batch
     with torch.no_grad():
-        now = trainer.net(torch.from_numpy(encode(game_batch.turned(drawn.states, turns)))).numpy()
+        now = trainer.net(torch.from_numpy(encode(game_batch.transform(drawn.states, turns)))).numpy()
         later = trainer.slow(
-            torch.from_numpy(encode(game_batch.turned(drawn.later, turns)))
+            torch.from_numpy(encode(game_batch.transform(drawn.next_states, turns)))
         ).numpy()
-    wanted = np.where(drawn.factors == 0, drawn.returns, -0.95 * later)
+    wanted = np.where(drawn.discounts == 0, drawn.returns, -0.95 * later)
     loss, _ = trainer.learn(1e-3)
     assert loss == pytest.approx(float(np.square(now - wanted).mean()), rel=1e-4)
 
 
 def test_the_published_evaluation() -> None:
     """200, 20, 2 by stones in open lines; -100 for losing lines with two; 10 in the centre."""
-    game = PublishedSquava()
-    one = game.position("...../.X.../...../...../.....", to_move=1)
+    hooks = PublishedTactics(GAME)
+    one = GAME.position("...../.X.../...../...../.....", to_move=1)
     # The stone is in 2 rows, 2 columns and 2 diagonals of four, and in the centre.
     lines = sum(begin + place * step == 6 for begin, step in _windows() for place in range(4))
-    assert game.evaluate(one.state) == -(2 * lines + 10)
-    without = PublishedSquava(centre=0)
+    assert hooks.evaluate(one.state) == -(2 * lines + 10)
+    without = PublishedTactics(GAME, centre=0)
     assert without.evaluate(one.state) == -2 * lines
-    assert game != without
+    assert hooks != without
 
 
 def _windows() -> list[tuple[int, int]]:
-    from zermelo.games.lines.tactics import windows
-
-    return windows(GAME.grid, 4)
+    return list_windows(GAME.grid, 4)
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that has learned next to nothing."""
     out = tmp_path_factory.mktemp("runs") / "tiny"
-    training.train(tiny(OURS), out, seed=2, graded=False)
+    training.train(tiny(OURS), out, seed=2, grade=False)
     return out
 
 

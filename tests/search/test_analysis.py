@@ -159,7 +159,7 @@ def confirm_many(spec: str, number: int) -> int:
                 sign, plies = values[candidate.move]
                 if candidate.exact:
                     assert candidate.value == {1: "win", 0: "draw", -1: "loss"}[sign]
-                    assert candidate.plies == (plies if sign and game.ply_cost else None)
+                    assert candidate.plies == (plies if sign and game.hooks.ply_cost else None)
                 else:
                     assert candidate.estimate is not None
                     assert -1 < candidate.estimate < 1
@@ -171,7 +171,7 @@ def confirm_many(spec: str, number: int) -> int:
                 assert found.exact
                 assert all(c.exact for c in found.candidates)
                 assert values[found.move][0] == best[0]
-                if game.ply_cost:
+                if game.hooks.ply_cost:
                     want = {m for m, v in values.items() if v[0] == best[0]}
                     if best[0]:
                         want = {m for m in want if values[m] == best}

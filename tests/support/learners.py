@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import zermelo as z
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.lines.small import WordLineGame
 from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.models.model import FINAL
@@ -90,10 +90,10 @@ class Stop(Exception):
 def interrupted(recipe: str | Recipe, out: Path, after: int, **asked: Any) -> None:
     """A run that ends after so many updates, wherever its last checkpoint is."""
 
-    def stop(now: training.Progress) -> None:
+    def stop(now: training.TrainingProgress) -> None:
         if now.report.update == after:
             raise Stop
 
-    run, trainer = training.prepare(recipe, out, seed=5, **asked)
+    run, trainer = training.prepare_training(recipe, out, seed=5, **asked)
     with pytest.raises(Stop):
-        training.follow(run, trainer, stop)
+        training.run_training(run, trainer, stop)

@@ -22,9 +22,9 @@ def late_state(game: z.WordGame, free: int, rng: random.Random) -> Any:
                 fewest, latest = board.count(0), state
             if fewest <= free:
                 return latest
-            known, _, mask = game.quick(state)
+            known, _, mask = game.hooks.resolve(state)
             if known or not mask:
                 state = game.play(state, rng.choice(game.actions(state)))
             else:
-                state = game.play_at(state, rng.choice(bits(mask)))
+                state = game.hooks.play_index(state, rng.choice(bits(mask)))
     return latest

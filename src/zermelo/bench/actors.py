@@ -1,9 +1,11 @@
-"""Actors: what a second one is worth, and how much of a training step the replay takes.
+"""Actors: what a second actor gains, and what share of a training step the replay takes.
 
-Play: the same orders, so the same games, by one actor and by two, with weights that do not change;
-all are ready before the clock starts. Learning: updates of a training for which they play. Both by
-the wall clock, since several processes work. The replay: CPU time of a training that plays for
-itself.
+- **Play**: the same requests, and so the same games, by one actor and by two, with fixed weights;
+  all actors are ready before the clock starts.
+- **Learning**: updates of a training whose games the actors play.
+- **Replay**: CPU time of a training that plays in its own process.
+
+Play and learning are measured in wall-clock time, since several processes work.
 """
 
 import math
@@ -15,73 +17,74 @@ from dataclasses import replace
 from typing import Any
 
 from zermelo.bench import measure
+from zermelo.bench.measure import ProgressFunction, Row
 from zermelo.core.game import WordGame
 from zermelo.games import registry
-from zermelo.games.lines.tactics import WordLineGame
-from zermelo.learn.actors.processes import Pool
-from zermelo.learn.actors.protocol import Arrays, Order
+from zermelo.games.lines.small import WordLineGame
+from zermelo.learn.actors.processes import ProcessActorPool
+from zermelo.learn.actors.protocol import RolloutRequest
 from zermelo.learn.config import recipes
-from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.dqn.trainer import NET, Deep, learner_for
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.dqn.trainer import DQNTrainer, initial_actor_weights
 from zermelo.learn.hybrid.trainer import Value, network_for
+from zermelo.learn.networks.weights_file import Arrays
 from zermelo.learn.runs import training
-from zermelo.learn.runs.run import Trainer
+from zermelo.learn.runs.rollouts import create_rollout_function
+from zermelo.learn.runs.trainer import Trainer
 
-#: Who is measured, by so many updates: some ten seconds or more, where learning is not that fast.
+#: recipes with the number of updates to measure, which take ten seconds or more in most of them
 RECIPES = {"squava-hybrid": 200, "tictactoe-dqn": 4000, "gomoku6-dueling": 300}
-STORED = ("squava-hybrid", "tictactoe-dqn")  #: whose replay is measured
-TIMES_ONE = 1.6  #: that two actors should be, at least
-REPLAY_SHARE = 0.2  #: of a step that the replay should take, at most
-_LEAST_CHUNKS = 8  # with fewer, one actor might wait for the other's last for long
-_NEVER = 1 << 40  # updates: nothing begins anew on the way
-_HALF_WAY = 0.5
-
-Row = dict[str, Any]
-Say = Callable[[str], None]
+REPLAY_RECIPES = ("squava-hybrid", "tictactoe-dqn")  #: whose replay is measured
+MIN_SPEEDUP = 1.6  #: expected of two actors
+MAX_REPLAY_SHARE = 0.2  #: of a step, expected of the replay
+_MIN_ROLLOUTS = 8  # with fewer, one actor might wait long for the last rollout of the other
+_NEVER = 1 << 40  # updates: no checkpoint or grading during a measurement
+_PROGRESS = 0.5  # of the training for which the rollouts are played
 
 
-def rows(seconds: float, notes: list[str], progress: Say) -> list[Row]:
-    """Play, about `seconds` of it by one actor; then learning; then the replay's share."""
-    found = []
+def measure_actors(seconds: float, notes: list[str], progress: ProgressFunction) -> list[Row]:
+    """Measure play, for about `seconds` by one actor, then learning, then the replay."""
+    rows = []
     for name in RECIPES:
-        row = played(name, seconds, progress)
-        found.append(row)
-        holds = "holds" if row["times"] >= TIMES_ONE else "MISSED"
+        row = measure_play(name, seconds, progress)
+        rows.append(row)
+        verdict = "holds" if row["times"] >= MIN_SPEEDUP else "MISSED"
         notes.append(
             f"{name}: 2 actors play {row['times']:.2f} times as much as one on {os.cpu_count()} "
-            f"cores (at least {TIMES_ONE}: {holds}; published, 4 threads: 2.8 to 3.2)"
+            f"cores (at least {MIN_SPEEDUP}: {verdict}; published, 4 threads: 2.8 to 3.2)"
         )
-    found += [learned(name, updates, progress) for name, updates in RECIPES.items()]
-    for name in STORED:
-        row = stored(name, RECIPES[name], progress)
-        found.append(row)
-        holds = "holds" if row["rate"] <= 100 * REPLAY_SHARE else "MISSED"
+    rows += [measure_learning(name, updates, progress) for name, updates in RECIPES.items()]
+    for name in REPLAY_RECIPES:
+        row = measure_replay(name, RECIPES[name], progress)
+        rows.append(row)
+        verdict = "holds" if row["rate"] <= 100 * MAX_REPLAY_SHARE else "MISSED"
         notes.append(
             f"{name}: storing and sampling take {row['rate']:.1f}% of a training step without the "
-            f"games, {row['with_games']:.1f}% with them (at most {100 * REPLAY_SHARE:g}%: {holds})"
+            f"games, {row['with_games']:.1f}% with them "
+            f"(at most {100 * MAX_REPLAY_SHARE:g}%: {verdict})"
         )
-    return found
+    return rows
 
 
-def played(name: str, seconds: float, progress: Say) -> Row:
-    """Transitions a second by two actors, beside one's."""
+def measure_play(name: str, seconds: float, progress: ProgressFunction) -> Row:
+    """Measure the transitions per second of two actors, and of one."""
     recipe = recipes.load(name)
-    weights = _weights(recipe)
-    chunks, rates = 0, []
+    weights = _initial_weights(recipe)
+    num_rollouts, rates = 0, []
     for size in (1, 2):
-        progress(f"{name}: play by {_crew(size)}")
-        crew = Pool(recipe, size)
+        progress(f"{name}: play by {_count_actors(size)}")
+        pool = ProcessActorPool(create_rollout_function, recipe, size)
         try:
-            _play(crew, weights, size)  # everybody loads and compiles
-            if not chunks:
-                spent, _ = _play(crew, weights, 1)
-                chunks = max(_LEAST_CHUNKS, 2 * math.ceil(seconds / spent / 2))
-            spent, transitions = _play(crew, weights, chunks)
+            _play(pool, weights, size)  # every actor loads and compiles
+            if not num_rollouts:
+                elapsed, _ = _play(pool, weights, 1)
+                num_rollouts = max(_MIN_ROLLOUTS, 2 * math.ceil(seconds / elapsed / 2))
+            elapsed, transitions = _play(pool, weights, num_rollouts)
         finally:
-            crew.close()
-        rates.append(transitions / spent)
+            pool.close()
+        rates.append(transitions / elapsed)
     one, two = rates
-    return measure.row(
+    return measure.create_row(
         recipe.game,
         f"{name}, play by 2 actors",
         "zermelo",
@@ -89,46 +92,45 @@ def played(name: str, seconds: float, progress: Say) -> Row:
         "transitions/s",
         one=one,
         times=two / one,
-        chunks=chunks,
+        chunks=num_rollouts,
     )
 
 
-def _play(crew: Pool, weights: Arrays, chunks: int) -> tuple[float, int]:
-    """(wall seconds, transitions) of so many chunks, the same ones each time."""
+def _play(pool: ProcessActorPool, weights: Arrays, num_rollouts: int) -> tuple[float, int]:
+    """Return the wall-clock seconds and the transitions of so many rollouts, always the same."""
     begin = time.perf_counter()
-    for number in range(chunks):
-        crew.give(Order((0, number), _HALF_WAY), weights)
-    transitions = sum(len(crew.take()["actions"]) for _ in range(chunks))
+    for number in range(num_rollouts):
+        pool.submit(RolloutRequest((0, number), _PROGRESS), weights)
+    transitions = sum(len(pool.collect()["actions"]) for _ in range(num_rollouts))
     return time.perf_counter() - begin, transitions
 
 
-def _weights(recipe: Recipe) -> Arrays:
-    """Of a network that has not learned, as actors take them."""
+def _initial_weights(recipe: Recipe) -> Arrays:
+    """Return the weights of an untrained network, as actors take them."""
     game = registry.game(recipe.game)
     if recipe.kind == "value":
         assert isinstance(game, WordLineGame)
-        return network_for(recipe, game).exported()
+        return network_for(recipe, game).export()
     assert isinstance(game, WordGame)
-    state = learner_for(recipe, game, "cpu").net.state_dict()
-    return {NET + name: tensor.detach().numpy() for name, tensor in state.items()}
+    return initial_actor_weights(recipe, game)
 
 
-def learned(name: str, updates: int, progress: Say) -> Row:
-    """Updates a second with two actors that play for the learner, beside those with one."""
-    recipe, warm, updates = _short(name, updates)
-    spent = []
+def measure_learning(name: str, updates: int, progress: ProgressFunction) -> Row:
+    """Measure the updates per second of a training with two actors, and with one."""
+    recipe, warm_up, updates = _shorten(name, updates)
+    seconds = []
     for size in (1, 2):
-        progress(f"{name}: {updates} updates with {_crew(size)}")
-        trainer, begin = trainer_for(recipe, actors=size), 0.0
+        progress(f"{name}: {updates} updates with {_count_actors(size)}")
+        trainer, begin = create_trainer(recipe, actors=size), 0.0
         try:
             for report in trainer.steps():
-                if report.update == warm:
+                if report.update == warm_up:
                     begin = time.perf_counter()
-            spent.append(time.perf_counter() - begin)
+            seconds.append(time.perf_counter() - begin)
         finally:
             trainer.close()
-    one, two = spent
-    return measure.row(
+    one, two = seconds
+    return measure.create_row(
         recipe.game,
         f"{name}, learning with 2 actors",
         "zermelo",
@@ -141,69 +143,72 @@ def learned(name: str, updates: int, progress: Say) -> Row:
     )
 
 
-def stored(name: str, updates: int, progress: Say) -> Row:
-    """The percentage of a training step that goes into storing and sampling transitions."""
-    recipe, warm, updates = _short(name, updates)
-    progress(f"{name}: {updates} updates, and the replay's share")
-    trainer = trainer_for(recipe)
-    assert isinstance(trainer, Value | Deep)
-    storing = _Watch(trainer.replay, "add", "draw")
-    games = trainer.harvest if isinstance(trainer, Value) else trainer.acting
-    playing = _Watch(games, "next" if isinstance(trainer, Value) else "step")
+def measure_replay(name: str, updates: int, progress: ProgressFunction) -> Row:
+    """Measure the percentage of a training step that storing and sampling transitions take."""
+    recipe, warm_up, updates = _shorten(name, updates)
+    progress(f"{name}: {updates} updates, and the share of the replay")
+    trainer = create_trainer(recipe)
+    assert isinstance(trainer, Value | DQNTrainer)
+    replay_time = _MethodTimer(trainer.replay, "add", "sample")
+    play_time = (
+        _MethodTimer(trainer.rollouts, "next")
+        if isinstance(trainer, Value)
+        else _MethodTimer(trainer.source, "step")
+    )
     begin = 0.0
     for report in trainer.steps():
-        if report.update == warm:
-            storing.seconds = playing.seconds = 0.0
+        if report.update == warm_up:
+            replay_time.seconds = play_time.seconds = 0.0
             begin = time.process_time()
-    whole = time.process_time() - begin
-    return measure.row(
+    total = time.process_time() - begin
+    return measure.create_row(
         recipe.game,
         f"{name}, storing and sampling",
         "zermelo",
-        100 * storing.seconds / (whole - playing.seconds),
+        100 * replay_time.seconds / (total - play_time.seconds),
         "% of a step without games",
-        with_games=100 * storing.seconds / whole,
-        ms=1000 * storing.seconds / updates,
+        with_games=100 * replay_time.seconds / total,
+        ms=1000 * replay_time.seconds / updates,
         updates=updates,
     )
 
 
-class _Watch:
-    """The CPU seconds that some methods of a thing take, from now on."""
+class _MethodTimer:
+    """Adds up the CPU seconds that some methods of an object take."""
 
-    def __init__(self, thing: Any, *methods: str) -> None:
+    def __init__(self, owner: object, *methods: str) -> None:
         self.seconds = 0.0
         for name in methods:
-            vars(thing)[name] = self._timed(getattr(thing, name))
+            vars(owner)[name] = self._timed(getattr(owner, name))
 
     def _timed(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        def timed(*given: Any) -> Any:
+        def timed(*arguments: Any) -> Any:
             begin = time.process_time()
-            found = method(*given)
+            result = method(*arguments)
             self.seconds += time.process_time() - begin
-            return found
+            return result
 
         return timed
 
 
-def _short(name: str, updates: int) -> tuple[Recipe, int, int]:
-    """(a recipe in small, its updates that only warm up, those that count after them).
+def _shorten(name: str, updates: int) -> tuple[Recipe, int, int]:
+    """Return a shortened recipe, its updates for the warm-up, and those to measure after them.
 
-    Where a chunk of games comes before some updates, whole chunks count.
+    If every rollout is followed by several updates, both numbers are rounded up to whole rollouts.
     """
     recipe = recipes.load(name)
     burst = recipe.acting.games // recipe.searching.games if recipe.kind == "value" else 1
-    warm, updates = (burst * math.ceil(n / burst) for n in (updates / 10, updates))
-    learning = replace(recipe.learning, updates=warm + updates)
+    warm_up, updates = (burst * math.ceil(n / burst) for n in (updates / 10, updates))
+    learning = replace(recipe.learning, updates=warm_up + updates)
     keeping = replace(recipe.keeping, checkpoint=_NEVER, grade=_NEVER)
-    return replace(recipe, learning=learning, keeping=keeping), warm, updates
+    return replace(recipe, learning=learning, keeping=keeping), warm_up, updates
 
 
-def trainer_for(recipe: Recipe, *, seed: int = 0, actors: int = 0) -> Trainer:
-    """Who learns by a recipe, for measuring: nothing of the run is kept."""
+def create_trainer(recipe: Recipe, *, seed: int = 0, actors: int = 0) -> Trainer:
+    """Return a trainer to measure; the folder of its run is deleted at once."""
     with tempfile.TemporaryDirectory() as folder:
-        return training.prepare(recipe, folder, seed=seed, actors=actors)[1]
+        return training.prepare_training(recipe, folder, seed=seed, actors=actors)[1]
 
 
-def _crew(size: int) -> str:
-    return f"{size} actor{'s' * (size > 1)}"
+def _count_actors(number: int) -> str:
+    return f"{number} actor{'s' * (number > 1)}"

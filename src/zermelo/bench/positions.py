@@ -1,4 +1,4 @@
-"""Positions to measure on: drawn with fixed seeds, the same everywhere, or read from a file."""
+"""Positions for benchmarks: sampled with fixed seeds, the same everywhere, or read from a file."""
 
 import csv
 import random
@@ -13,83 +13,87 @@ from zermelo.core.position import Position
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.runner import Runner
 
-#: Connect Four: the stones played in each drawn set. "Easy" is decided within so many plies.
-STONES = {"end": (28, 34), "middle": (16, 26), "begin-easy": (4, 14)}
-_EASY_PLIES = 14
+#: Connect Four: the fewest and the most stones on the board in each set
+STONE_RANGES = {"end": (28, 34), "middle": (16, 26), "begin-easy": (4, 14)}
+_EASY_PLIES = 14  # easy positions are won or lost within so many plies
 
 
 @dataclass(frozen=True)
-class Positions:
-    """A set of positions of one game, none of them over."""
+class PositionSet:
+    """A named set of nonterminal positions of one game."""
 
     name: str
     positions: list[Position]
-    scores: list[int] | None = None  #: as the file has them
+    scores: list[int] | None = None  #: from the file
 
     @property
     def states(self) -> list[Any]:
-        """What the solver takes."""
+        """The states, as the solver takes them."""
         return [position.state for position in self.positions]
 
-    def line(self, number: int) -> list[int]:
-        """The actions that lead to a position."""
+    def history(self, number: int) -> list[int]:
+        """Return the actions that lead to a position."""
         return list(self.positions[number].history or ())
 
 
-def connect_four(name: str, number: int) -> Positions:
-    """One of the drawn sets of Connect Four, as many as asked for of always the same row."""
+def sample_connect_four(name: str, number: int) -> PositionSet:
+    """Return the first `number` positions of one of the sets of Connect Four."""
     from zermelo.games import registry
 
     game = registry.game("connect4")
     assert isinstance(game, WordGame)
-    is_wanted = _ends_soon(game) if name == "begin-easy" else _any
-    return Positions(name, draw(game, STONES[name], number, is_wanted=is_wanted))
+    accepts = _ends_soon(game) if name == "begin-easy" else _accept_all
+    return PositionSet(name, sample_positions(game, STONE_RANGES[name], number, accepts=accepts))
 
 
-def _any(_state: Any) -> bool:
+def _accept_all(_state: Any) -> bool:
     return True
 
 
 def _ends_soon(game: WordGame) -> Callable[[Any], bool]:
-    """Whether a state is won or lost within a few plies: a property of the state, no solver's."""
-    runner = Runner(game, table_bits=16)
+    """Return a test whether a state is won or lost within a few plies, whatever solver finds it."""
+    runner = Runner(game.hooks, table_bits=16)
 
-    def is_wanted(state: Any) -> bool:
-        near = game.far - _EASY_PLIES
+    def ends_soon(state: Any) -> bool:
+        near = game.hooks.win_score - _EASY_PLIES
         runner.forget()
         won = runner.bounds(state, near - 1, near, SearchClock())[0] >= near
         return won or runner.bounds(state, -near, 1 - near, SearchClock())[1] <= -near
 
-    return is_wanted
+    return ends_soon
 
 
-def draw(
+def sample_positions(
     game: Game,
     stones: tuple[int, int],
     number: int,
     *,
     seed: int = 1,
-    is_wanted: Callable[[Any], bool] = _any,
+    accepts: Callable[[Any], bool] = _accept_all,
 ) -> list[Position]:
-    """Different positions after random play that never wins, none of them won by one move."""
+    """Return distinct positions of random play in which no single move ends the game.
+
+    `stones` are the fewest and the most moves before a position. The sequence depends on the seed
+    alone, so a larger `number` only adds positions. `accepts` selects states.
+    """
     # random() is the one method whose sequence Python promises to keep.
     rng = random.Random(seed)
     low, high = stones
-    found: dict[Any, Position] = {}
-    while len(found) < number:
-        line = _wander(game, low + int(rng.random() * (high - low + 1)), rng)
-        if line is None:
+    positions: dict[Any, Position] = {}
+    while len(positions) < number:
+        actions = _play_quiet_moves(game, low + int(rng.random() * (high - low + 1)), rng)
+        if actions is None:
             continue
         position = game.start()
-        for action in line:
+        for action in actions:
             position = position.play_action(action)
-        if position.state not in found and is_wanted(position.state):
-            found[position.state] = position
-    return list(found.values())
+        if position.state not in positions and accepts(position.state):
+            positions[position.state] = position
+    return list(positions.values())
 
 
-def _wander(game: Game, length: int, rng: random.Random) -> list[int] | None:
-    """So many random actions, none of which ends the game; None where they lead nowhere."""
+def _play_quiet_moves(game: Game, length: int, rng: random.Random) -> list[int] | None:
+    """Return so many random actions, none of which can end the game; None in a dead end."""
     state = game.initial()
     line: list[int] = []
     while True:
@@ -103,8 +107,12 @@ def _wander(game: Game, length: int, rng: random.Random) -> list[int] | None:
         state = game.play(state, action)
 
 
-def read(path: Path, game: Game) -> list[Positions]:
-    """A csv with a column `moves`, perhaps `set` and `score`; or moves alone, a position a line."""
+def read_positions(path: Path, game: Game) -> list[PositionSet]:
+    """Read sets from a CSV file with a column `moves` and optionally `set` and `score`.
+
+    A file without these column names has the moves of one position on each line. Raise
+    ZermeloError if the file cannot be read or a position is wrong.
+    """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -123,13 +131,13 @@ def read(path: Path, game: Game) -> list[Positions]:
             msg = f"{path}, position {number}: {error}"
             raise ZermeloError(msg) from None
         if position.is_over:
-            msg = f"{path}, position {number}: the game is over, there is nothing to solve"
+            msg = f"{path}, position {number}: the game is over, so there is nothing to solve"
             raise ZermeloError(msg)
         sets.setdefault(name, []).append(position)
     if not sets:
         msg = f"{path} holds no positions"
         raise ZermeloError(msg)
     return [
-        Positions(name, some, scores[name] if len(scores[name]) == len(some) else None)
-        for name, some in sets.items()
+        PositionSet(name, positions, scores[name] if len(scores[name]) == len(positions) else None)
+        for name, positions in sets.items()
     ]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.bench import measure, positions
-from zermelo.bench.positions import Positions
+from zermelo.bench.positions import PositionSet
 from zermelo.bench.squava import orderings
 from zermelo.core.bitboard import sign
 from zermelo.core.errors import ZermeloError
@@ -58,7 +58,7 @@ def run(
 
     With a file its sets take the place of ours. `max_nodes` ends a search with a switch off.
     """
-    measure.use_one_core()
+    measure.pin_to_one_core()
     rows: list[Row] = []
     notes: list[str] = []
     if "sets" in parts:
@@ -69,13 +69,13 @@ def run(
         rows += _switches(number, max_nodes, notes, progress)
     if "squava" in parts:
         rows += orderings.compare_orderings(min(number, 300), progress)
-    return measure.report("solve", rows, notes)
+    return measure.create_report("solve", rows, notes)
 
 
-def _given(number: int, file: Path | None) -> Iterable[Positions]:
+def _given(number: int, file: Path | None) -> Iterable[PositionSet]:
     if file is not None:
-        return positions.read(file, registry.game("connect4"))
-    return (positions.connect_four(name, number) for name in positions.STONES)
+        return positions.read_positions(file, registry.game("connect4"))
+    return (positions.sample_connect_four(name, number) for name in positions.STONE_RANGES)
 
 
 def _seconds(prepare: Callable[[], Any], work: Callable[[Any], Any], repeat: int) -> float:
@@ -98,7 +98,7 @@ def _seconds(prepare: Callable[[], Any], work: Callable[[Any], Any], repeat: int
 
 
 def _sets(
-    sets: Iterable[Positions], repeat: int, notes: list[str], progress: Callable[[str], None]
+    sets: Iterable[PositionSet], repeat: int, notes: list[str], progress: Callable[[str], None]
 ) -> list[Row]:
     game = registry.game("connect4")
     assert isinstance(game, WordGame)
@@ -120,7 +120,7 @@ def _sets(
     return rows
 
 
-def _compare(some: Positions, ours: list[int], theirs: list[int], whose: str) -> None:
+def _compare(some: PositionSet, ours: list[int], theirs: list[int], whose: str) -> None:
     """What answers differently is not the same task."""
     for number, (one, other) in enumerate(zip(ours, theirs, strict=True)):
         if one != other:
@@ -137,7 +137,7 @@ class _Ours:
         self.runner = Runner(game.hooks, table_bits=Settings().table_bits)
         self.runner.table[:] = 0  # every page of it is there before the clock starts
 
-    def answers(self, some: Positions) -> list[int]:
+    def answers(self, some: PositionSet) -> list[int]:
         """Connect Four's score: 22 minus the stones that the winner will have played, signed."""
         found = []
         scores = self.runner.scores(some.states, SearchClock())
@@ -147,7 +147,7 @@ class _Ours:
             found.append(size * sign(score))
         return found
 
-    def row(self, some: Positions, repeat: int) -> Row:
+    def row(self, some: PositionSet, repeat: int) -> Row:
         """Time and nodes."""
         import numpy as np
 
@@ -166,11 +166,11 @@ class _BitBully:
         self.solver = self.core.BitBullyCore()
         assert not self.solver.isBookLoaded()
 
-    def answers(self, some: Positions) -> list[int]:
+    def answers(self, some: PositionSet) -> list[int]:
         """It scores as we do."""
         return [int(self.solver.nullWindow(board)) for board in self._boards(some)]
 
-    def row(self, some: Positions, repeat: int) -> Row:
+    def row(self, some: PositionSet, repeat: int) -> Row:
         """Time and nodes, with the table cleared before each pass."""
         boards = self._boards(some)
 
@@ -186,7 +186,7 @@ class _BitBully:
         nodes = int(self.solver.getNodeCounter())
         return _row("connect4", some.name, "bitbully", len(boards), seconds, nodes)
 
-    def _boards(self, some: Positions) -> list[Any]:
+    def _boards(self, some: PositionSet) -> list[Any]:
         boards = []
         for number in range(len(some.positions)):
             board = self.core.BoardCore()
@@ -197,7 +197,7 @@ class _BitBully:
 
 def _row(game: str, name: str, system: str, number: int, seconds: float, nodes: int) -> Row:
     """A set's row: `ms` and `nodes` are means for a position."""
-    return measure.row(
+    return measure.create_row(
         game,
         f"solve {name}",
         system,
@@ -248,7 +248,7 @@ def _alphabeta(repeat: int, notes: list[str], progress: Callable[[str], None]) -
 
 
 def _solves(game: str, task: str, system: str, seconds: float) -> Row:
-    return measure.row(game, task, system, 1 / seconds, "solves/s", ms=1000 * seconds)
+    return measure.create_row(game, task, system, 1 / seconds, "solves/s", ms=1000 * seconds)
 
 
 def _our_start() -> Task:
@@ -292,7 +292,7 @@ def _switches(
     number: int, max_nodes: int, notes: list[str], progress: Callable[[str], None]
 ) -> list[Row]:
     """Small boards proven drawn, and middle positions of Connect Four, one switch off a time."""
-    middle = positions.connect_four("middle", min(number, 50))
+    middle = positions.sample_connect_four("middle", min(number, 50))
     rows = []
     for spec in (*_ABLATED, "connect4"):
         game = registry.game(spec)
@@ -314,7 +314,7 @@ def _switches(
 
 
 def _ablation(
-    game: WordGame, settings: Settings, middle: Positions
+    game: WordGame, settings: Settings, middle: PositionSet
 ) -> tuple[Callable[[SearchClock], Any], int]:
     """What to do, and how many positions that solves; compiled and with all memory touched."""
     runner = Runner(
@@ -327,13 +327,15 @@ def _ablation(
     if game.spec == "connect4":
         runner.scores(middle.states[:1], SearchClock())
         return lambda clock: runner.scores(middle.states, clock), len(middle.positions)
-    ask = partial(runner.bounds, game.initial(), -game.hooks.win_score, game.hooks.win_score, coarse=True)
+    ask = partial(
+        runner.bounds, game.initial(), -game.hooks.win_score, game.hooks.win_score, coarse=True
+    )
     return lambda clock: ask(clock=clock), 1
 
 
 def _switched(spec: str, task: str, size: int, seconds: float, nodes: int) -> Row:
     """`ms` and `nodes` are totals; a search that was stopped solved 0 a second."""
-    return measure.row(
+    return measure.create_row(
         spec,
         task,
         "zermelo",

@@ -1,4 +1,4 @@
-"""Solved games: prove every value again, and write them down with what that took."""
+"""Solved games: prove published values again, and report the nodes and seconds it took."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from zermelo.games import registry
 from zermelo.search.limits import SearchClock
 from zermelo.search.solver.solver import Settings, Solver
 
-#: value for the first player, and plies to the end where they are published
+#: value for the first player, and the plies to the end if they are published
 _MNK: dict[str, tuple[int, int | None]] = {
     "3x3x3": (0, None),
     "4x3x3": (1, 7),
@@ -40,12 +40,12 @@ _TABLE_BITS = 24
 
 
 class Contradiction(ZermeloError):
-    """A value that differs from the published one."""
+    """A proven value differs from the published one."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """One proven value."""
+class ProvenValue:
+    """A value with the effort of its proof; the field names are those of the JSON output."""
 
     game: str
     position: str
@@ -56,8 +56,8 @@ class Row:
     seconds: float
 
 
-def claims() -> Iterator[tuple[str, str, int, int | None]]:
-    """(game, moves, the first player's value, plies in all if published)."""
+def published_values() -> Iterator[tuple[str, str, int, int | None]]:
+    """Yield (game, moves, value for the first player, total plies or None if not published)."""
     for size, (value, plies) in _MNK.items():
         yield f"mnk:{size}", "", value, plies
     for size, value in _CONNECT_FOUR.items():
@@ -67,11 +67,11 @@ def claims() -> Iterator[tuple[str, str, int, int | None]]:
         yield "squava", opening, value, None
 
 
-def run(progress: Callable[[str], None]) -> list[Row]:
-    """Prove all of them, on one core; Contradiction where a published value does not come out."""
-    measure.use_one_core()
+def run(progress: Callable[[str], None]) -> list[ProvenValue]:
+    """Prove all published values on one core; raise Contradiction if one comes out differently."""
+    measure.pin_to_one_core()
     rows = []
-    for spec, moves, value, plies in claims():
+    for spec, moves, value, plies in published_values():
         progress(f"{spec} {moves}".strip())
         position = registry.game(spec).position(moves=moves)
         row = prove(position)
@@ -82,8 +82,8 @@ def run(progress: Callable[[str], None]) -> list[Row]:
     return rows
 
 
-def prove(position: Position) -> Row:
-    """One position, with an empty table; the kernel is compiled before the clock starts."""
+def prove(position: Position) -> ProvenValue:
+    """Solve a position with an empty table; the kernel is compiled before the clock starts."""
     game = position.game
     assert isinstance(game, WordGame)
     solver = Solver(game, Settings(table_bits=_TABLE_BITS))
@@ -91,37 +91,37 @@ def prove(position: Position) -> Row:
     score = solver.score(position.state, clock)
     seconds = time.process_time() - begin
     sign = ((score > 0) - (score < 0)) * (1 if position.player == 0 else -1)
-    played = len(position.moves or ())
-    has_plies = game.ply_cost and score
-    return Row(
+    plies_played = len(position.moves or ())
+    has_plies = game.hooks.ply_cost and score
+    return ProvenValue(
         game.spec,
         " ".join(position.moves or ()),
         _WORDS[sign],
-        played + game.far - abs(score) if has_plies else None,
-        None if game.ply_cost else score,
+        played + game.hooks.win_score - abs(score) if has_plies else None,
+        None if game.hooks.ply_cost else score,
         clock.nodes,
         seconds,
     )
 
 
-def to_markdown(rows: list[Row]) -> str:
-    """The page docs/solved-games.md."""
-    where = measure.machine()
+def to_markdown(rows: list[ProvenValue]) -> str:
+    """Return the page docs/solved-games.md."""
+    machine = measure.describe_machine()
     lines = [
         "# Solved games",
         "",
         "Written by `make proofs` (`zermelo bench solved --write docs/solved-games.md`): every",
-        "value proven anew, with an empty table, no book, on one core, and compared with the",
-        "published one. Plies are counted from the empty board to the end, the winner as fast and",
-        "the loser as slow as can be. Seconds are CPU time without compilation.",
+        "value proven again, with an empty table and no book, on one core, and compared with the",
+        "published one. Plies are counted from the empty board to the end, with the winner as",
+        "fast and the loser as slow as possible. Seconds are CPU time without compilation.",
         "",
-        f"Machine: {where['cpu']}, Python {where['python']}.",
+        f"Machine: {machine['cpu']}, Python {machine['python']}.",
         "",
         "| game | after | value | plies | positions | seconds |",
         "|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {row.game} | {row.position} | {_value(row)} | {row.plies or ''} | {row.nodes:,} "
+        f"| {row.game} | {row.position} | {_describe_value(row)} | {row.plies or ''} | {row.nodes:,} "
         f"| {row.seconds:.2f} |"
         for row in rows
     ]
@@ -136,10 +136,10 @@ def to_markdown(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def _value(row: Row) -> str:
+def _describe_value(row: ProvenValue) -> str:
     return row.value if row.diff is None else f"{row.value} ({row.diff:+d} discs for the first)"
 
 
-def to_json(rows: list[Row]) -> dict[str, Any]:
-    """For machines."""
+def to_json(rows: list[ProvenValue]) -> dict[str, Any]:
+    """Return the JSON output."""
     return {"suite": "solved", "rows": [vars(row) for row in rows], "ratios": {}}

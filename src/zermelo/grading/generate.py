@@ -78,7 +78,7 @@ def _sample(game: WordGame, plies: tuple[int, int], rng: random.Random) -> Itera
     seen: set[Any] = set()
     num_rejected = 0
     symmetries = game.symmetries()
-    high = min(plies[1], game.longest(game.initial()) - 1)
+    high = min(plies[1], game.hooks.max_plies(game.initial()) - 1)
     while num_rejected < _MAX_REJECTED and plies[0] <= high:
         # random() is the only method whose sequence is stable across Python versions.
         length = plies[0] + int(rng.random() * (high - plies[0] + 1))
@@ -101,8 +101,8 @@ def _play_random_moves(game: WordGame, length: int, rng: random.Random) -> Posit
     position = game.start()
     care = rng.random()
     for _ in range(length):
-        known, _, moves = game.quick(position.state)
-        actions = [game.action_at(bit) for bit in bits(moves)] if not known else []
+        known, _, moves = game.hooks.resolve(position.state)
+        actions = [game.hooks.to_action(bit) for bit in bits(moves)] if not known else []
         if not actions or rng.random() > care:
             actions = position.actions
         if not actions:
@@ -132,8 +132,8 @@ def _has_distance(oracle: SolverOracle, state: Any, accept: PositionFilter) -> b
     """Return whether the distance to the end lies in the accepted range."""
     low, high = accept.distance
     game, clock = oracle.game, SearchClock(Limit(nodes=accept.max_nodes))
-    longest = game.longest(state)
-    if game.ply_cost == 0 or (low <= 1 and high >= longest):
+    longest = game.hooks.max_plies(state)
+    if game.hooks.ply_cost == 0 or (low <= 1 and high >= longest):
         return True
     if low > longest:
         return False

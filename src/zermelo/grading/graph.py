@@ -24,7 +24,7 @@ class GameGraph:
     def __init__(self, game: Game, children: dict[Any, dict[int, Any]]) -> None:
         self.game = game
         self.children = children  #: state → {action: successor}, empty for terminal states
-        self.has_distances = not isinstance(game, WordGame) or game.ply_cost != 0
+        self.has_distances = not isinstance(game, WordGame) or game.hooks.ply_cost != 0
         self._values: dict[Any, int] = {}
         self._plies: dict[Any, int] = {}  # to the end: the winner hurries, the loser delays
         for state, successors in children.items():

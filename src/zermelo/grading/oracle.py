@@ -85,8 +85,8 @@ class SolverOracle:
 
     def _fastest_wins(self, state: Any, values: Mapping[int, int]) -> frozenset[int] | None:
         wins = [action for action, value in values.items() if value > 0]
-        if len(wins) < 2 or self.game.ply_cost == 0:
-            return frozenset(wins) if wins and self.game.ply_cost else None
+        if len(wins) < 2 or self.game.hooks.ply_cost == 0:
+            return frozenset(wins) if wins and self.game.hooks.ply_cost else None
         clock = SearchClock(self.limit)
         try:
             score = self.solver.score(state, clock)
@@ -96,7 +96,7 @@ class SolverOracle:
 
     def is_decided_within(self, state: Any, plies: int, clock: SearchClock) -> bool:
         """Return whether a state is won or lost in at most `plies` plies; a draw never is."""
-        near = self.game.far - plies
+        near = self.game.hooks.win_score - plies
         if self.solver.is_above(state, near - 1, clock):
             return True
         return not self.solver.is_above(state, -near, clock)

@@ -18,6 +18,7 @@ import builtins
 import functools
 import hashlib
 import inspect
+import itertools
 import textwrap
 import threading
 import types
@@ -27,11 +28,13 @@ from typing import Any
 
 from zermelo.core import bitboard
 from zermelo.core.errors import ZermeloError
-from zermelo.core.game import Game
+from zermelo.core.game import Game, SolverHooks
 from zermelo.core.symmetry import turn_word
 from zermelo.kernels import cache
 
 Kernel = Callable[..., Any]
+#: what a kernel is compiled for: a game, or its hooks, which know the rules, too
+Rules = Game | SolverHooks
 
 _SIGNATURES: dict[str, str] = {}
 _OWNERS: dict[str, str] = {}  # the module of each kernel, by its plain name
@@ -81,44 +84,44 @@ def kernel(
     return mark
 
 
-def registered(game: Game) -> list[Kernel]:
-    """The common kernels for a game's kind, of the modules imported so far."""
+def registered(rules: Rules) -> list[Kernel]:
+    """The common kernels for a game or for its hooks, of the modules imported so far."""
     return [
-        k for k in _KERNELS if isinstance(game, next(iter(inspect.get_annotations(k).values())))
+        k for k in _KERNELS if isinstance(rules, next(iter(inspect.get_annotations(k).values())))
     ]
 
 
-def compiled(function: Kernel, game: Game) -> Kernel:
-    """The native form of a kernel for a game: call it without the game.
+def compiled(function: Kernel, rules: Rules) -> Kernel:
+    """The native form of a kernel for a game or its hooks: call it without its first argument.
 
     Uncompiled, with the environment variable ZERMELO_JIT=0, it is the Python function itself.
     """
     if not cache.is_enabled():
-        return functools.partial(function, game)
+        return functools.partial(function, rules)
     with _LOCK:
-        return _compiled(function, game)
+        return _compiled(function, rules)
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(function: Kernel, game: Game) -> Kernel:
-    text, constants = written(function, game)
+def _compiled(function: Kernel, rules: Rules) -> Kernel:
+    text, constants = written(function, rules)
     module = cache.load(text)
     try:
         return typing.cast("Kernel", module.bind(constants))
     except Exception as error:
         if not type(error).__module__.startswith("numba."):
             raise
-        raise KernelError(_advice(function, game, str(error))) from error
+        raise KernelError(_advice(function, rules, str(error))) from error
 
 
-def _advice(function: Kernel, game: Game, error: str) -> str:
+def _advice(function: Kernel, rules: Rules, error: str) -> str:
     """What a game's author can use of a page of numba's words."""
     lines = [line.strip() for line in error.splitlines() if line.strip()]
     told = [
         line for line in lines if not line.startswith(("Failed in", "During", "-", "There are"))
     ]
     return (
-        f"{game.spec}: the rules do not compile for {function.__name__}: {' '.join(told[:2])} "
+        f"{rules.spec}: the rules do not compile for {function.__name__}: {' '.join(told[:2])} "
         "(a word and a plain number make no word: write self.one or word(1))"
     )
 
@@ -127,24 +130,29 @@ def _name(function: Kernel) -> str:
     return f"{function.__module__}.{function.__qualname__}"
 
 
-def source(function: Kernel, game: Game) -> str:
-    """The generated module of a kernel for a game, to read."""
-    return written(function, game)[0]
+def source(function: Kernel, rules: Rules) -> str:
+    """The generated module of a kernel for a game or its hooks, to read."""
+    return written(function, rules)[0]
 
 
-def written(function: Kernel, game: Game) -> tuple[str, tuple[Any, ...]]:
-    """The generated module of a kernel for a game, and the game's constants it is bound to."""
-    return _Writer(function, game).module()
+def written(function: Kernel, rules: Rules) -> tuple[str, tuple[Any, ...]]:
+    """The generated module of a kernel, and the constants of the rules that it is bound to."""
+    return _Writer(function, rules).module()
 
 
 class _Writer:
     """Writes one module: gathers what the kernel reaches, then puts it into text."""
 
-    def __init__(self, function: Kernel, game: Game) -> None:
-        self.function, self.game = function, game
-        self.frozen = bool(getattr(game, "specialised", False))
+    def __init__(self, function: Kernel, rules: Rules) -> None:
+        self.function, self.rules = function, rules
+        self.frozen = bool(getattr(rules, "specialised", False))
+        # Where methods and constants are looked for: hooks come before the game.
+        self.classes: list[type] = [type(rules)]
+        if isinstance(rules, SolverHooks):
+            self.classes.append(type(rules.game))
         # numba tells named tuples apart by their class's name: each module needs its own.
-        self.tuple_name = f"{type(game).__name__}_{function.__name__}"
+        names = [cls.__name__ for cls in reversed(self.classes)]
+        self.tuple_name = "_".join([*names, function.__name__])
         self.functions: dict[str, str] = {}  # name in the module → its source
         self.constants: dict[str, Any] = {}  # game constants, by name → type hint
         self.globals: dict[str, Any] = {}  # plain constants of the sources' modules
@@ -163,7 +171,7 @@ class _Writer:
         is_bare = _name(self.function) in _BARE
         flags = "bare_entry as entry, bare_helper as helper" if is_bare else "entry, helper"
         lines = [
-            f'"""Generated from {_name(self.function)} and {type(self.game).__name__}."""',
+            f'"""Generated from {_name(self.function)} and {self.classes[-1].__name__}."""',
             "import base64, zlib",
             "import numpy as np",
             f"from zermelo.kernels.intrinsics import {', '.join(_INTRINSICS)}",
@@ -202,9 +210,9 @@ class _Writer:
         """A rule of the game, under the name it has in the module."""
         if name in _SHAPES:
             return self._shape(name)
-        function = getattr(type(self.game), name)
+        function = next((getattr(cls, name) for cls in self.classes if hasattr(cls, name)), None)
         if not isinstance(function, types.FunctionType):
-            msg = f"{self.game.spec}: {name} is not a plain method, so it cannot be compiled"
+            msg = f"{self.rules.spec}: {name} is not a plain method, so it cannot be compiled"
             raise KernelError(msg)
         self._add(f"rule_{name}", function)
         return f"rule_{name}"
@@ -212,18 +220,18 @@ class _Writer:
     def _shape(self, name: str) -> str:
         """`load`, `store`, `turned` and so on for as many words as states and keys have."""
         num_words, num_boards = (
-            getattr(self.game, "num_words", 0),
-            getattr(self.game, "num_boards", 0),
+            getattr(self.rules, "num_words", 0),
+            getattr(self.rules, "num_boards", 0),
         )
         head = "" if self.frozen else "game, "
-        one_word = getattr(self.game, "one_word", False)
+        one_word = getattr(self.rules, "has_one_word_key", False)
         if name.endswith("_key") and one_word:
             num_words = 1
         if name == "key":
             parameters = "state"
             body = "return state"
             if one_word:
-                body = f"return ({self.method('whole')}({head}state),)"
+                body = f"return ({self.method('pack')}({head}state),)"
         elif name == "as_words":
             parameters = "state"
             parts = [f"word(state[{i}])" for i in range(num_words)]
@@ -251,11 +259,11 @@ class _Writer:
         """A constant of the game: its annotation says how it is typed."""
         if name not in self.constants:
             is_state = name == "initial"
-            self.constants[name] = _STATE if is_state else _hint(type(self.game), name)
+            self.constants[name] = _STATE if is_state else _hint(self.classes, name)
 
     def _value(self, name: str) -> Any:
-        value = self.game.initial() if name == "initial" else getattr(self.game, name)
-        return _typed(value, self.constants[name], f"{self.game.spec}.{name}")
+        value = self.rules.initial() if name == "initial" else getattr(self.rules, name)
+        return _typed(value, self.constants[name], f"{self.rules.spec}.{name}")
 
     def free_name(self, name: str, function: Any) -> str | None:
         """A global of a source: another function to bring along, a constant, or numba's own."""
@@ -354,9 +362,9 @@ def _parse(function: Any) -> ast.FunctionDef:
     return tree
 
 
-def _hint(owner: type, name: str) -> Any:
-    """The annotation of a constant, from the class or one above it."""
-    for cls in owner.__mro__:
+def _hint(owners: list[type], name: str) -> Any:
+    """The annotation of a constant, from the first class that has one, or from one above it."""
+    for cls in itertools.chain.from_iterable(owner.__mro__ for owner in owners):
         hints = inspect.get_annotations(cls)
         if name in hints:
             hint = hints[name]
@@ -368,7 +376,7 @@ def _hint(owner: type, name: str) -> Any:
             return hint
         if isinstance(made := vars(cls).get(name), functools.cached_property):
             return inspect.get_annotations(made.func).get("return")
-    msg = f"{owner.__name__}.{name} is read by a rule: annotate it as Word, int or bool"
+    msg = f"{owners[-1].__name__}.{name} is read by a rule: annotate it as Word, int or bool"
     raise KernelError(msg)
 
 

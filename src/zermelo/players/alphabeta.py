@@ -1,99 +1,87 @@
-"""The heuristic players: alpha-beta to a depth, or deepening as long as there is time."""
+"""The heuristic players: alpha-beta search to a fixed depth, or deepening within a time limit."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from zermelo.core.bitboard import sign
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
-from zermelo.core.player import Analysis, Candidate, Limit, Player
+from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
+from zermelo.games.lines.published import PublishedTactics
+from zermelo.games.lines.small import WordLineGame
+from zermelo.search.candidates import candidates_from_iteration
 from zermelo.search.engine import Engine
-from zermelo.search.engines import engine_for
-from zermelo.search.iterative_deepening import Iteration, deepen, is_settled
+from zermelo.search.engines import WordEngine, engine_for
+from zermelo.search.iterative_deepening import deepen
 from zermelo.search.limits import SearchClock
+
+_FITTED, _PUBLISHED = "fitted", "published"
 
 
 class AlphaBetaPlayer(Player):
-    """Looks ahead and estimates what lies beyond; proven wins and losses are told as such."""
+    """Searches to a depth and estimates the positions beyond it; proven results are marked."""
 
     def __init__(
-        self, name: str, depth: int | None, seconds: float | None, heuristic: str = "fitted"
+        self, name: str, depth: int | None, seconds: float | None, heuristic: str = _FITTED
     ) -> None:
         self.name, self.depth, self.seconds, self.heuristic = name, depth, seconds, heuristic
         self._engine: Engine | None = None
         self._game: Game | None = None
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """A record a depth."""
-        engine = self._engine_for(position.game)
+        """Yield an analysis for every depth."""
+        engine = self.fit(position.game)
         seconds = min(filter(None, (self.seconds, limit.seconds)), default=None)
         clock = SearchClock(replace(limit, seconds=seconds))
-        depth = min(filter(None, (self.depth, limit.depth)), default=None)
-        for found in deepen(engine, position.state, clock, max_depth=depth, all_moves=limit.every):
-            last = _record(position, engine, found, clock, every=limit.every)
-            yield last
-        # What the depth that was not finished took counts too.
-        yield replace(last, nodes=clock.nodes, seconds=clock.seconds)
+        max_depth = min(filter(None, (self.depth, limit.depth)), default=None)
+        for iteration in deepen(
+            engine, position.state, clock, max_depth=max_depth, all_moves=limit.every
+        ):
+            analysis = Analysis.from_candidates(
+                candidates_from_iteration(engine, iteration, all_moves=limit.every),
+                nodes=clock.nodes,
+                seconds=clock.seconds,
+                depth=iteration.depth,
+            )
+            yield analysis
+        # Include the effort of the last iteration, which was not finished.
+        yield replace(analysis, nodes=clock.nodes, seconds=clock.seconds)
 
     def reseed(self, seed: int) -> None:
-        """Without dice, but a search ended by time or nodes goes by what was seen before."""
+        """Clear the transposition table, on which a search limited by time or nodes depends."""
         del seed
         if self._engine is not None:
             self._engine.clear()
 
-    def _engine_for(self, game: Game) -> Engine:
+    def fit(self, game: Game) -> Engine:
+        """Return the engine for a game, kept for as long as the game is the same."""
         if self._engine is None or self._game != game:
             self._game = game
-            played = game
-            if self.heuristic != "fitted":
-                from zermelo.games.lines.published import PublishedSquava
-
-                if game.spec != "squava":
-                    msg = f"heuristic={self.heuristic} is for squava, not for {game.spec}"
-                    raise BadSpec(msg)
-                is_whole = self.heuristic == "published"
-                played = PublishedSquava() if is_whole else PublishedSquava(centre=0)
-            self._engine = engine_for(played)
+            self._engine = engine_for(game) if self.heuristic == _FITTED else self._published(game)
         return self._engine
 
+    def _published(self, game: Game) -> Engine:
+        """Return an engine with Squava's published heuristic."""
+        if not isinstance(game, WordLineGame) or game.spec != "squava":
+            msg = f"heuristic={self.heuristic} is for squava, not for {game.spec}"
+            raise BadSpec(msg)
+        has_centre = self.heuristic == _PUBLISHED
+        return WordEngine(
+            PublishedTactics(game) if has_centre else PublishedTactics(game, centre=0)
+        )
 
-def minimax(depth: int, heuristic: str = "fitted", seed: int | None = None) -> AlphaBetaPlayer:
-    """To a fixed depth. The seed changes nothing: it always plays the same."""
+
+def minimax(depth: int, heuristic: str = _FITTED, seed: int | None = None) -> AlphaBetaPlayer:
+    """Create a player that searches to a fixed depth. It is deterministic: the seed is ignored."""
     del seed
     if depth < 1:
         msg = f"depth is {depth}: it must be 1 or more"
         raise BadSpec(msg)
-    more = "" if heuristic == "fitted" else f",heuristic={heuristic}"
-    return AlphaBetaPlayer(f"minimax:depth={depth}{more}", depth, None, heuristic)
+    suffix = "" if heuristic == _FITTED else f",heuristic={heuristic}"
+    return AlphaBetaPlayer(f"minimax:depth={depth}{suffix}", depth, None, heuristic)
 
 
 def alphabeta(seconds: float, seed: int | None = None) -> AlphaBetaPlayer:
-    """As deep as the time allows."""
+    """Create a player that searches as deep as the time allows; the seed is ignored."""
     del seed
     return AlphaBetaPlayer(f"alphabeta:seconds={seconds:g}", None, seconds)
-
-
-def _record(
-    position: Position, engine: Engine, found: Iteration, clock: SearchClock, *, every: bool
-) -> Analysis:
-    """One depth as an analysis; without `every` the other moves have bounds only: left out."""
-    moves = found.scores if every else {found.best: found.score}
-    candidates = [_candidate(position, engine, found, action) for action in moves]
-    return Analysis.led_by(candidates, nodes=clock.nodes, seconds=clock.seconds, depth=found.depth)
-
-
-def _candidate(position: Position, engine: Engine, found: Iteration, action: int) -> Candidate:
-    score = found.scores[action]
-    exact = found.exact or is_settled(engine, score, found.depth)
-    text = position.game.to_text
-    return Candidate(
-        text(action),
-        value={1: "win", 0: "draw", -1: "loss"}[sign(score)] if exact else None,
-        estimate=None if exact else engine.to_estimate(score),
-        plies=engine.plies_to_end(score) if exact else None,
-        exact=exact,
-        best=score == found.score,
-        pv=tuple(map(text, found.lines[action])),
-        diff=score if exact and not engine.ply_cost else None,
-    )

@@ -1,163 +1,109 @@
-"""Players that look at the board more than ahead: greedy, and lookahead on top of it."""
+"""The greedy player, which looks one move ahead, and the move ranking that `lookahead` shares."""
 
 import random
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from zermelo.core.bitboard import sign
-from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
+from zermelo.games.geometry import list_windows
 from zermelo.games.lines.rules import LineGame
-from zermelo.games.lines.tactics import windows
 from zermelo.games.reversi.rules import Reversi
-from zermelo.search.engine import Engine
-from zermelo.search.engines import engine_for
-from zermelo.search.iterative_deepening import Iteration, deepen
 from zermelo.search.limits import SearchClock
 
-_SCALE = 40.0  # greedy's points that make its whole estimate
+_ESTIMATE_SCALE = 40.0  # points that make an estimate of 1
+_MAX_ESTIMATE = 0.9
+
+
+class MoveRank(NamedTuple):
+    """How good a move looks, compared in the order of the fields."""
+
+    result: int  #: 1 if the move wins, -1 if it loses, else 0
+    points: int  #: open lines with two stones or more, or discs, after the move
+    centrality: float  #: minus the distance from the centre
+
+    @property
+    def estimate(self) -> float:
+        """The points as an estimate."""
+        return max(-_MAX_ESTIMATE, min(_MAX_ESTIMATE, self.points / _ESTIMATE_SCALE))
 
 
 class GreedyPlayer(Player):
-    """A win now, else the most open lines with two stones or more; ties nearest the centre.
+    """Takes a win, otherwise maximises open lines with two stones or more, near the centre.
 
-    It never loses by its own move where another is left. In Reversi it takes the most discs.
+    It avoids moves that lose immediately. In Reversi it takes the most discs.
     """
 
     def __init__(self, seed: int | None = None) -> None:
         self.name = "greedy" if seed is None else f"greedy:seed={seed}"
-        self._dice = random.Random(seed)
+        self._rng = random.Random(seed)
 
     def reseed(self, seed: int) -> None:
-        """The dice begin anew."""
-        self._dice.seed(seed)
+        """Seed the random generator."""
+        self._rng.seed(seed)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """One answer, at once."""
+        """Yield one analysis; the limit does not matter."""
         del limit
         clock = SearchClock()
-        ranks = {a: _rank(position.game, position.state, a) for a in position.actions}
-        yield _answer(position, _pick(ranks, self._dice), ranks, clock)
+        ranks = {action: rank_move(position, action) for action in position.actions}
+        best = choose_best(ranks, self._rng)
+        to_text = position.game.to_text
+        candidates = [
+            Candidate(
+                to_text(action),
+                estimate=rank.estimate,
+                best=action == best,
+                pv=(to_text(action),),
+            )
+            for action, rank in ranks.items()
+        ]
+        candidates.sort(key=lambda c: (not c.best, -c.expected_value))
+        yield Analysis.from_candidates(
+            candidates, nodes=clock.nodes, seconds=clock.seconds, source="greedy"
+        )
 
 
-class LookaheadPlayer(Player):
-    """Exact wins and losses within so many plies, else greedy."""
-
-    def __init__(self, plies: int = 3, seed: int | None = None) -> None:
-        if plies < 1:
-            msg = f"plies is {plies}: it must be 1 or more"
-            raise BadSpec(msg)
-        self.name = f"lookahead:{plies}" + ("" if seed is None else f",seed={seed}")
-        self.plies = plies
-        self._dice = random.Random(seed)
-        self._engine: Engine | None = None
-
-    def reseed(self, seed: int) -> None:
-        """The dice begin anew."""
-        self._dice.seed(seed)
-
-    def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """One answer; the limit may cut the looking ahead short."""
-        game = position.game
-        if self._engine is None or self._engine.game != game:
-            self._engine = engine_for(game)
-        engine, clock = self._engine, SearchClock(limit)
-        seen: dict[int, int | None] = {}
-        for found in deepen(
-            engine, position.state, clock, max_depth=self.plies, all_moves=True, with_lines=False
-        ):
-            seen = {a: self._within(engine, found, a) for a in found.scores}
-        best = max(score or 0 for score in seen.values())
-        ranks = {
-            a: _rank(game, position.state, a) for a, score in seen.items() if (score or 0) == best
-        }
-        yield _answer(position, _pick(ranks, self._dice), ranks, clock, (engine, seen))
-
-    def _within(self, engine: Engine, found: Iteration, action: int) -> int | None:
-        """A score that is proven and near enough."""
-        score = found.scores[action]
-        near = engine.far - abs(score) <= self.plies and abs(score) > engine.decisive_score
-        return score if near or found.exact else None
-
-
-def _pick(ranks: dict[int, tuple[int, int, float]], rng: random.Random) -> int:
+def choose_best(ranks: dict[int, MoveRank], rng: random.Random) -> int:
+    """Return the action with the best rank, ties broken at random."""
     best = max(ranks.values())
     return rng.choice([action for action, rank in ranks.items() if rank == best])
 
 
-def _answer(
-    position: Position,
-    action: int,
-    ranks: dict[int, tuple[int, int, float]],
-    clock: SearchClock,
-    seen: tuple[Engine, dict[int, int | None]] | None = None,
-) -> Analysis:
-    """The record: proven where looking ahead has proven it, else greedy's own points."""
-    text = position.game.to_text
-    candidates = []
-    for other in position.actions:
-        value, plies, diff = None, None, None
-        score = seen[1][other] if seen else None
-        if seen and score is not None:
-            value = {1: "win", 0: "draw", -1: "loss"}[sign(score)]
-            plies = seen[0].plies_to_end(score)
-            diff = None if seen[0].ply_cost else score
-        points = ranks[other][1] / _SCALE if other in ranks else 0.0
-        candidates.append(
-            Candidate(
-                text(other),
-                value=value,
-                estimate=None if value else max(-0.9, min(0.9, points)),
-                plies=plies,
-                exact=value is not None,
-                best=other == action,
-                pv=(text(other),),
-                diff=diff,
-            )
-        )
-    candidates.sort(key=lambda c: (not c.best, -c.worth))
-    return Analysis.led_by(
-        candidates,
-        nodes=clock.nodes,
-        seconds=clock.seconds,
-        source="greedy" if seen is None else "search",
-    )
-
-
-def _rank(game: Game, state: Any, action: int) -> tuple[int, int, float]:
-    """(what the move ends in, lines or discs after it, nearness to the centre)."""
-    child = game.play(state, action)
-    over, value = game.result(child)
-    ends = -int(value) if over else 0
-    return ends, _points(game, child), -_from_centre(game, child, action)
+def rank_move(position: Position, action: int) -> MoveRank:
+    """Rank a legal move by the position after it."""
+    game = position.game
+    child = game.play(position.state, action)
+    is_over, value = game.result(child)
+    result = -int(value) if is_over else 0
+    return MoveRank(result, _points(game, child), -_distance_from_centre(game, child, action))
 
 
 def _points(game: Game, child: Any) -> int:
-    """For the side that has just moved."""
+    """Return the points of the side that has just moved."""
     if isinstance(game, Reversi):
         return -game.diff(child)
     if not isinstance(game, LineGame):
         return 0
-    theirs, mine = child[0], child[1]
-    return sum(1 for line in _lines(game) if not line & theirs and (line & mine).bit_count() >= 2)
+    opponent, own = child[0], child[1]
+    return sum(1 for line in _lines(game) if not line & opponent and (line & own).bit_count() >= 2)
 
 
 @lru_cache(maxsize=16)
 def _lines(game: LineGame) -> tuple[int, ...]:
-    """Every winning line as a mask."""
+    """Return every winning line as a bit mask."""
     return tuple(
         sum(1 << (first + step * place) for place in range(game.win))
-        for first, step in windows(game.grid, game.win)
+        for first, step in list_windows(game.grid, game.win)
     )
 
 
-def _from_centre(game: Game, child: Any, action: int) -> float:
+def _distance_from_centre(game: Game, child: Any, action: int) -> float:
     grid, cell = game.grid, game.last_cell(child, action)
     if grid is None or cell is None:
         return 0.0
     row, col = divmod(cell, grid.cols)
-    down = 0.0 if game.gravity else abs(row - (grid.rows - 1) / 2)
-    return down + abs(col - (grid.cols - 1) / 2)
+    vertical = 0.0 if getattr(game, "gravity", False) else abs(row - (grid.rows - 1) / 2)
+    return vertical + abs(col - (grid.cols - 1) / 2)

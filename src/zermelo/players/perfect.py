@@ -50,7 +50,7 @@ class PerfectPlayer(Player):
         """Of all best moves one by the dice: every one of them is proven first."""
         if self._solver is None or self._solver.game != game:
             self._solver = solver_for(game)
-        clock = SearchClock(limit)
+        hooks, clock = self._solver.hooks, SearchClock(limit)
         try:
             score = self._solver.score(position.state, clock)
             best = self._solver.best(position.state, score, clock)
@@ -60,13 +60,13 @@ class PerfectPlayer(Player):
         return Analysis(
             move,
             value=VALUES[sign(score)],
-            plies=game.far - abs(score) if game.ply_cost and score else None,
+            plies=hooks.win_score - abs(score) if hooks.ply_cost and score else None,
             exact=True,
             pv=(move,),
             nodes=clock.nodes,
             seconds=clock.seconds,
             source=self._solver.source(position.state),
-            diff=None if game.ply_cost else score,
+            diff=None if hooks.ply_cost else score,
         )
 
     def _judge_all(self, position: Position, limit: Limit) -> Analysis:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from zermelo.core.game import BoardGame, Game, WordGame
+from zermelo.core.game import BoardGame, Game, SolverHooks, WordGame
 from zermelo.search.engine import Engine
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax import kernel as k
@@ -16,7 +16,7 @@ _PLAIN_FAR = 1 << 20
 def engine_for(game: Game) -> Engine:
     """The engine that fits a game."""
     if isinstance(game, WordGame):
-        return WordEngine(game)
+        return WordEngine(game.hooks)
     if isinstance(game, BoardGame):
         from zermelo.search.large.engine import BoardEngine
 
@@ -27,15 +27,18 @@ def engine_for(game: Game) -> Engine:
 class WordEngine(Engine):
     """The solver's kernel, with a horizon; without `ordering` it tries moves as they come."""
 
-    def __init__(self, game: WordGame, net: Net | None = None, *, ordering: bool = True) -> None:
-        self.game: WordGame = game
-        self.far, self.ply_cost, self.scale = game.far, game.ply_cost, game.scale
+    def __init__(
+        self, hooks: SolverHooks, net: Net | None = None, *, ordering: bool = True
+    ) -> None:
+        self.hooks, self.game = hooks, hooks.game
+        self.far, self.ply_cost = hooks.win_score, hooks.ply_cost
+        self.scale = hooks.estimate_scale
         # Reversi is decided by counting at the end: no score proves anything before.
-        self.decisive_score = game.far // 2 if game.ply_cost else game.far
-        self.has_exact_distances = game.layered
+        self.decisive_score = self.far // 2 if self.ply_cost else self.far
+        self.has_exact_distances = hooks.game.layered
         # Without symmetry a state's best move in the table is its own, so lines can be read off.
         self._runner = Runner(
-            game, table_bits=_TABLE_BITS, ordering=ordering, symmetry=False, net=net
+            hooks, table_bits=_TABLE_BITS, ordering=ordering, symmetry=False, net=net
         )
 
     def start_iteration(self, depth: int) -> None:
@@ -76,7 +79,7 @@ class WordEngine(Engine):
 
     def terminal_score(self, state: Any) -> int:
         """In Reversi the disc difference."""
-        return super().terminal_score(state) if self.ply_cost else int(self.game.quick(state)[1])
+        return super().terminal_score(state) if self.ply_cost else int(self.hooks.resolve(state)[1])
 
 
 class PlainEngine(Engine):

@@ -77,8 +77,9 @@ class Room:
         for column, part in enumerate(self.game.to_root(state)):
             self.roots[row, column] = part
 
-    def kernel(self, function: Any) -> Any:
+    def kernel(self, function: Any, *, with_hooks: bool = False) -> Any:
         """A kernel for the game: native, or plain Python where its rules do not compile."""
-        if self.is_native:
-            return compiled(function, self.game)
-        return functools.partial(function, self.game)
+        game = self.game
+        if not self.is_native:
+            return functools.partial(function, game)
+        return compiled(function, game.hooks if with_hooks and isinstance(game, WordGame) else game)

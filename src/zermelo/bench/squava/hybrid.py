@@ -75,7 +75,7 @@ def run(
     if "actors" in parts:
         from zermelo.bench import actors
 
-        rows += actors.rows(seconds, notes, progress)
+        rows += actors.measure_actors(seconds, notes, progress)
     if "matches" in parts:
         rows += _measure_matches(games, notes, progress)
     if "centre" in parts:
@@ -85,9 +85,9 @@ def run(
 
         rows += phases.measure_phases(max(1, games // 4), out, notes, progress)
     if "search" in parts:
-        measure.use_one_core()
+        measure.pin_to_one_core()
         rows += _measure_search(number, repeat, model, notes, progress)
-    return measure.report("hybrid", rows, notes)
+    return measure.create_report("hybrid", rows, notes)
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _score(engine: HybridEngine, state: Any, depth: int, clock: SearchClock) -> 
 def _row(task: str, result: SearchResults) -> Row:
     """Return a row; `ms` and `nodes` are means for a position, `hits` is a percentage."""
     number = len(result.scores)
-    return measure.row(
+    return measure.create_row(
         players.GAME,
         task,
         "zermelo",

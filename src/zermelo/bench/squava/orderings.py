@@ -33,7 +33,7 @@ def compare_orderings(number: int, progress: Callable[[str], None]) -> list[Row]
     game = registry.game("squava")
     assert isinstance(game, WordLineGame)
     ours, blind, published = game.hooks, _Blind(game), PublishedTactics(game)
-    states = [p.state for p in positions.draw(game, _STONES, number)]
+    states = [p.state for p in positions.sample_positions(game, _STONES, number)]
     rows = []
     for name, hooks, ordering in (
         ("ours", ours, True),
@@ -42,14 +42,14 @@ def compare_orderings(number: int, progress: Callable[[str], None]) -> list[Row]
     ):
         progress(f"squava, ordering {name}")
         rows.append(_count_nodes(name, hooks, states, ordering=ordering))
-    truth = _solve_all_moves(ours, states, progress)
+    truth = _solve_all_moves(game, states, progress)
     for name, hooks in (("ours", ours), ("none", blind), ("published", published)):
         progress(f"squava, heuristic {name}")
         rows.append(_count_mistakes(name, hooks, truth))
     return rows
 
 
-def _count_nodes(name: str, game: WordGame, states: list[Any], *, ordering: bool) -> Row:
+def _count_nodes(name: str, hooks: SolverHooks, states: list[Any], *, ordering: bool) -> Row:
     """Find win, draw or loss of every position, starting each with an empty table."""
     runner = Runner(hooks, table_bits=20, ordering=ordering)
     runner.table[:] = 0
@@ -58,7 +58,7 @@ def _count_nodes(name: str, game: WordGame, states: list[Any], *, ordering: bool
         runner.forget()
         runner.bounds(state, -hooks.win_score, hooks.win_score, clock, coarse=True)
     seconds = time.process_time() - begin
-    return measure.row(
+    return measure.create_row(
         "squava",
         f"solve, ordering {name}",
         "zermelo",
@@ -83,7 +83,9 @@ def _solve_all_moves(
     return solved
 
 
-def _count_mistakes(name: str, game: WordGame, truth: list[tuple[Any, dict[int, int]]]) -> Row:
+def _count_mistakes(
+    name: str, hooks: SolverHooks, truth: list[tuple[Any, dict[int, int]]]
+) -> Row:
     """Return how many of 100 moves of a shallow search with this evaluation lower the value."""
     engine, clock = WordEngine(hooks), SearchClock()
     mistakes = 0
@@ -91,7 +93,7 @@ def _count_mistakes(name: str, game: WordGame, truth: list[tuple[Any, dict[int, 
         for found in deepen(engine, state, clock, max_depth=_DEPTH):
             chosen = found.best
         mistakes += values[chosen] < max(values.values())
-    return measure.row(
+    return measure.create_row(
         "squava",
         f"minimax:depth={_DEPTH}, heuristic {name}",
         "zermelo",

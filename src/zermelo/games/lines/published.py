@@ -11,25 +11,26 @@ docs/search.md for what these terms cost.
 from typing import Any
 
 from zermelo.core.bitboard import Word, popcount, word
-from zermelo.games.lines.tactics import MAX_ESTIMATE, WordLineGame
+from zermelo.games.lines.small import WordLineGame
+from zermelo.games.lines.tactics import MAX_ESTIMATE, LineTactics
 
 
-class PublishedSquava(WordLineGame):
-    """The same rules; other hooks."""
+class PublishedTactics(LineTactics):
+    """Solver hooks of Squava with the published ordering and evaluation."""
 
     nearness: tuple[int, ...]  # a cell each: 10 times 4 minus its distance from the centre
     centre: int
     inner: Word  # the nine cells in the middle
 
-    def __init__(self, centre: int = 10) -> None:
-        super().__init__(5, 5, 4, lose=3, spec="squava", specialised=True)
+    def __init__(self, game: WordLineGame, centre: int = 10) -> None:
+        super().__init__(game)
         self.centre = centre
         self.inner = sum(0b01110 << 5 * row for row in (1, 2, 3))
         steps = [abs(cell // 5 - 2) + abs(cell % 5 - 2) for cell in range(25)]
         self.nearness = tuple(10 * (4 - step) for step in steps) + (0,) * 39
-        self.history = 0
+        self.history_weight = 0
 
-    def rank(self, state: Any, index: Any) -> Any:
+    def rank_move(self, state: Any, index: Any) -> Any:
         """The published ordering of moves."""
         mine, theirs = state[0], state[1]
         stone = self.one << index

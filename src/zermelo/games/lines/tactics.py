@@ -1,71 +1,56 @@
-"""Line games up to 64 cells: the family's rules, with all that a search can know without looking.
+"""What the solver knows about line games without search.
 
-Wins at once, forced blocks, which moves come first, and an estimate: the hooks of `WordGame`, on
-windows, the stretches of cells where a line can be.
+Immediate wins, forced blocks, the order of moves, and an estimate: the solver hooks of
+`WordLineGame`, computed on windows, the runs of cells where a line can be.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from zermelo.core.bitboard import WORD_BITS, Word, bits, pick, popcount, word
-from zermelo.core.errors import BadSpec
-from zermelo.core.game import WordGame
+from zermelo.core.bitboard import WORD_BITS, Word, pick, popcount, word
+from zermelo.core.game import SolverHooks
 from zermelo.core.notation import Grid
+from zermelo.games.geometry import list_windows
 from zermelo.games.lines import heuristic
-from zermelo.games.lines.rules import DIRECTIONS, LineGame, shift_down
+
+if TYPE_CHECKING:
+    from zermelo.games.lines.small import WordLineGame
 
 MAX_ESTIMATE = 8000
-FAR = 1 << 14  # leaves room for estimates between a loss and a win
+_WIN_SCORE = 1 << 14  # leaves room for estimates between a loss and a win
 
 
-class WordLineGame(LineGame, WordGame):
-    """A game of the family up to 64 cells."""
+class LineTactics(SolverHooks):
+    """Solver hooks of the line games."""
 
-    def __init__(self, *sizes: int, specialised: bool = False, **rules: Any) -> None:
-        super().__init__(*sizes, **rules)
-        if self.grid.size > WORD_BITS:
-            msg = f"{self.grid} has {self.grid.size} cells: a word holds {WORD_BITS}"
-            raise BadSpec(msg)
-        self.specialised = specialised
-        self.cells = self.grid.size
-        self.layered = not self.pie  # a swap adds no stone
-        # With exact lines the solver knows the rules only; else see `quick`.
-        self.tactical = not self.exact
-        self.one_word = not self.pie and self.word_bits() <= WORD_BITS
-        self.far = FAR
-        self.ends_first = self.gravity
-        # Measured: squava 3 times fewer nodes with 16, Connect Four 1.2; 5x5x4 60 times more.
-        self.history = 16 if self.gravity or self.lose else 0
-        self.soonest_win, self.soonest_loss = (3, 4) if self.tactical and not self.pie else (1, 1)
-        if (
-            self.tactical and not self.pie and self.lose
-        ):  # a side can be left with moves that lose by themselves
-            self.soonest_win, self.soonest_loss = 2, 3
-        self.eval_weights = heuristic.weights(self)
-        self.odd_rows = sum(
-            self.top << (row * self.cols) for row in range(self.rows) if (self.rows - row) % 2
-        )
-        # From the top down every second row.
-        self.upper = sum(self.top << (row * self.cols) for row in range(0, self.rows, 2))
-        self.win_windows = _windows(self.grid, self.win)
-        self.lose_windows = _windows(self.grid, self.lose or 2)
-        self.weights = _weights(self.grid, self.win)
-
-    rows: int
-    cells: int
-    win: int
-    tactical: bool
-    win_windows: tuple[tuple[Word, Word], ...]  # a direction each: where lines begin, the step
-    lose_windows: tuple[tuple[Word, Word], ...]
-    weights: tuple[int, ...]  # a cell each: how many lines run through it
-    eval_weights: tuple[int, ...]  # see `games/fitted.py`
+    has_tactics: bool  # whether more than the rules is known: not where lines must be exact
+    line_counts: tuple[int, ...]  # [cell]: how many winning lines contain it
+    eval_weights: tuple[int, ...]  # see `heuristic`
     upper: Word  # the cells with an even number of others above them
     odd_rows: Word  # counted from the bottom, from 1
 
-    def word_bits(self) -> int:
-        """How many bits of a word `whole` takes."""
-        return self.grid.size + (self.cols if self.gravity else self.grid.size)
+    def __init__(self, game: "WordLineGame") -> None:
+        super().__init__(game)
+        self.has_tactics = not game.exact
+        self.has_one_word_key = not game.pie and self.key_bits() <= WORD_BITS
+        self.win_score = _WIN_SCORE
+        self.short_wins_first = game.gravity
+        # Measured: squava 3 times fewer nodes with 16, Connect Four 1.2; 5x5x4 60 times more.
+        self.history_weight = 16 if game.gravity or game.lose else 0
+        if self.has_tactics and not game.pie:
+            # With losing lines a side can be left with moves that lose by themselves.
+            self.min_win_plies, self.min_loss_plies = (2, 3) if game.lose else (3, 4)
+        self.eval_weights = heuristic.weights(game)
+        top, rows, cols = game.top, game.rows, game.cols
+        self.odd_rows = sum(top << (row * cols) for row in range(rows) if (rows - row) % 2)
+        # From the top down every second row.
+        self.upper = sum(top << (row * cols) for row in range(0, rows, 2))
+        self.line_counts = _line_counts(game.grid, game.win)
 
-    def whole(self, state: Any) -> Any:
+    def key_bits(self) -> int:
+        """How many bits of a word `pack` takes."""
+        return int(self.cells + (self.cols if self.gravity else self.cells))
+
+    def pack(self, state: Any) -> Any:
         """Both sides' stones; with gravity the mover's and, above each column, a mark.
 
         Who moves follows from how many stones there are, and no score depends on it.
@@ -76,45 +61,37 @@ class WordLineGame(LineGame, WordGame):
             return ((mine | places) << self.cols) | ((mine | theirs) & self.top)
         return mine | (theirs << self.cells)
 
-    def quick(self, state: Any) -> Any:
+    def resolve(self, state: Any) -> Any:
         """Win now; else block, and leave out what loses at once or at the next move."""
         mine, theirs, _player = state
-        if not self.tactical or (self.pie and self.legal(state) & self.swap != 0):
+        if not self.has_tactics or (self.pie and self.legal(state) & self.swap != 0):
             over, value = self.result(state)
-            return over, value * self.far, self.legal(state)
+            return over, value * self.win_score, self.legal(state)
         free, places = self.room(mine, theirs)
         if free == 0:
             return True, 0, self.none
         if self.gaps(mine, self.win_windows, self.win) & places != 0:
-            return True, self.far - 1, self.none
+            return True, self.win_score - 1, self.none
         return self.narrow(mine, theirs, free, places)
 
-    def reply(self, state: Any, index: Any) -> Any:
-        """The moves that `quick` leaves let nobody win at once."""
-        if not self.tactical or self.pie:
-            return self.quick(self.play_at(state, index))
-        mine, theirs, _player = self.play_at(state, index)
+    def resolve_child(self, state: Any, index: Any) -> Any:
+        """The moves that `resolve` leaves let nobody win at once."""
+        if not self.has_tactics or self.pie:
+            return self.resolve(self.play_index(state, index))
+        mine, theirs, _player = self.play_index(state, index)
         free, places = self.room(mine, theirs)
         if free == 0:
             return True, 0, self.none
         return self.narrow(mine, theirs, free, places)
 
-    def room(self, mine: Any, theirs: Any) -> Any:
-        """The free cells, and those of them that a stone can go to."""
-        stones = mine | theirs
-        free = self.full ^ stones
-        if self.gravity:
-            return free, free & (((stones >> self.cols) & self.full) | self.bottom)
-        return free, free
-
     def narrow(self, mine: Any, theirs: Any, free: Any, places: Any) -> Any:
-        """As `quick`, for a side that cannot win at once."""
+        """As `resolve`, for a side that cannot win at once."""
         threats = self.gaps(theirs, self.win_windows, self.win) & free
         safe = places
         if self.lose > 0:
             safe = places & (self.full ^ self.gaps(mine, self.lose_windows, self.lose))
             if safe == 0:
-                return True, 1 - self.far, self.none
+                return True, 1 - self.win_score, self.none
         blocks = threats & places
         moves = safe
         if blocks != 0:
@@ -124,17 +101,17 @@ class WordLineGame(LineGame, WordGame):
         if self.gravity:
             # A stone right below the other's winning cell opens it.
             moves = moves & (self.full ^ ((threats << self.cols) & self.full))
-        return moves == 0, 2 - self.far, moves
+        return moves == 0, 2 - self.win_score, moves
 
-    def bounds(self, state: Any, alpha: Any, beta: Any) -> Any:
+    def score_bounds(self, state: Any, alpha: Any, beta: Any) -> Any:
         """With gravity what a side is sure of that answers every stone with one right above it.
 
         It can do so when an even number of cells is free and the other side moves, or after a
         stone of its own in a column with an odd number. All else is left to the other side; of the
         lowest cells of odd columns each takes every second one. (Allis 1988: claimeven.)
         """
-        low, high = self.soonest_loss - self.far, self.far - self.soonest_win
-        if not self.gravity or not self.tactical or self.lose > 0:
+        low, high = self.min_loss_plies - self.win_score, self.win_score - self.min_win_plies
+        if not self.gravity or not self.has_tactics or self.lose > 0:
             return low, high
         mine, theirs, _player = state
         free, places = self.room(mine, theirs)
@@ -143,53 +120,44 @@ class WordLineGame(LineGame, WordGame):
         follower = free & self.upper & (self.full ^ places)
         leader = free & (self.full ^ self.upper)
         if left & 1 == 0:
-            if alpha >= left - self.far and self.lines(mine | leader | odd, self.win_steps) == 0:
+            if (
+                alpha >= left - self.win_score
+                and self.lines(mine | leader | odd, self.win_steps) == 0
+            ):
                 high = 0
                 if alpha < 0 and self.lines(theirs | follower, self.win_steps) != 0:
-                    high = left - self.far
-        elif beta <= self.far - left:
+                    high = left - self.win_score
+        elif beta <= self.win_score - left:
             only = self.none
             if odd & (odd - self.one) == 0:
                 only = odd
             if self.lines(theirs | leader | (odd ^ only), self.win_steps) == 0:
                 low = 0
                 if beta > 0 and self.lines(mine | follower | only, self.win_steps) != 0:
-                    low = self.far - left
+                    low = self.win_score - left
         return low, high
 
-    def clashes(self, root: Any, image: Any) -> Any:
+    def have_disjoint_futures(self, root: Any, image: Any) -> Any:
         """Stones stay: one cell cannot have either side's."""
         return not self.pie and (root[0] & image[1]) | (root[1] & image[0]) != 0
 
-    def longest(self, state: Any) -> int:
+    def max_plies(self, state: Any) -> int:
         """Every move fills a cell, but for a swap."""
         return int(popcount(self.full ^ (state[0] | state[1]))) + int(self.pie)
 
-    def gaps(self, stones: Any, windows: Any, length: Any) -> Any:
-        """The cells that would complete a line of `length`, stones of the line itself included."""
-        found = self.none
-        for begin, step in windows:
-            for gap in range(length):
-                whole = begin
-                for other in range(length):
-                    if other != gap:
-                        whole = whole & (stones >> (step * word(other)))
-                found = found | (whole << (step * word(gap)))
-        return found
-
-    def play_at(self, state: Any, index: Any) -> Any:
-        """Bits of `quick`'s moves are cells, with gravity too."""
-        if not self.tactical or self.pie:
+    def play_index(self, state: Any, index: Any) -> Any:
+        """Bits of `resolve`'s moves are cells, with gravity too."""
+        if not self.has_tactics or self.pie:
             return self.play(state, index)
         return (state[1], state[0] | (self.one << index), state[2] ^ self.one)
 
-    def action_at(self, index: int) -> int:
+    def to_action(self, index: int) -> int:
         """With gravity the column of the cell."""
-        return index % self.cols if self.gravity and self.tactical else index
+        return index % self.cols if self.gravity and self.has_tactics else index
 
-    def rank(self, state: Any, index: Any) -> Any:
+    def rank_move(self, state: Any, index: Any) -> Any:
         """By the winning cells it makes, then by the lines through it."""
-        if not self.tactical:
+        if not self.has_tactics:
             return 0
         free = self.full ^ (state[0] | state[1])
         after = state[0] | (self.one << index)
@@ -197,8 +165,8 @@ class WordLineGame(LineGame, WordGame):
         if self.lose > 0:
             # A cell where only the other side would lose is a move in reserve: keep it.
             reserve = self.gaps(state[1], self.lose_windows, self.lose) >> index
-            return 64 * popcount(made) + self.weights[index] - 8 * popcount(reserve & self.one)
-        return 64 * popcount(made) + self.weights[index]
+            return 64 * popcount(made) + self.line_counts[index] - 8 * popcount(reserve & self.one)
+        return 64 * popcount(made) + self.line_counts[index]
 
     def evaluate(self, state: Any) -> Any:
         """Line counts by what they lack, and what else `features` sees, by fitted weights."""
@@ -242,24 +210,10 @@ class WordLineGame(LineGame, WordGame):
         return lacks_one, lacks_two, lacks_three, avoid, own_rows
 
 
-def _windows(grid: Grid, length: int) -> tuple[tuple[Word, Word], ...]:
-    """For each direction the cells where a line of `length` can begin, and its step."""
-    windows = []
-    for down, right in DIRECTIONS:
-        _, begins = shift_down(grid, down * (length - 1), right * (length - 1))
-        windows.append((begins, down * grid.cols + right if begins else 0))
-    return tuple(windows)
-
-
-def windows(grid: Grid, length: int) -> list[tuple[int, int]]:
-    """Every line of `length`: its first cell, and the step from one cell to the next."""
-    return [(cell, step) for begins, step in _windows(grid, length) for cell in bits(begins)]
-
-
-def _weights(grid: Grid, win: int) -> tuple[int, ...]:
-    """How many winning lines run through each cell; 64 entries, so that all sizes share a type."""
-    weights = [0] * WORD_BITS
-    for cell, step in windows(grid, win):
+def _line_counts(grid: Grid, win: int) -> tuple[int, ...]:
+    """Count the winning lines through each cell; 64 entries, so that all sizes share a type."""
+    counts = [0] * WORD_BITS
+    for cell, step in list_windows(grid, win):
         for place in range(win):
-            weights[cell + place * step] += 1
-    return tuple(weights)
+            counts[cell + place * step] += 1
+    return tuple(counts)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zermelo.core.bitboard import Numbers, Word, popcount, word
-from zermelo.games.reversi.rules import Reversi
+from zermelo.games.reversi.endgame import ReversiHooks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,8 +83,8 @@ def _starts() -> list[int]:
     return [sum(sizes[:number]) for number in range(len(sizes))]
 
 
-class PatternReversi(Reversi):
-    """The board of 8x8, with an evaluation of its own."""
+class PatternHooks(ReversiHooks):
+    """Solver hooks of the board of 8x8, with an evaluation by patterns."""
 
     knots: tuple[int, ...] = KNOTS
     byte: Word = 0xFF
@@ -105,9 +105,6 @@ class PatternReversi(Reversi):
         (14, 0x0000CCCC0000CCCC),
         (28, 0x00000000F0F0F0F0),
     )
-
-    def __init__(self, spec: str = "reversi") -> None:
-        super().__init__(SIDE, spec)
 
     @functools.cached_property
     def weights(self) -> Numbers:
@@ -178,7 +175,7 @@ class PatternReversi(Reversi):
         share = max(0, min(_STEP, discs - self.knots[knot]))
         score = early * (_STEP - share) + late * share
         score = (score + _STEP * UNIT // 2) // (_STEP * UNIT)
-        return max(1 - self.far, min(self.far - 1, score))
+        return max(1 - self.win_score, min(self.win_score - 1, score))
 
     def index(self, us: Any, them: Any) -> Any:
         """Of a line, within its family."""

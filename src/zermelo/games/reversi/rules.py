@@ -12,32 +12,58 @@ A state is (the mover's discs, the other's discs, the player to move). A side wi
 passes; the game ends as soon as neither side can move, and more discs win.
 """
 
+import functools
 from typing import Any
 
 from zermelo.core import notation, symmetry
-from zermelo.core.bitboard import Word, bits, popcount
+from zermelo.core.bitboard import Word, bits, pick, popcount
 from zermelo.core.errors import BadBoard, BadMove, BadSpec
-from zermelo.games.reversi.endgame import DiscGame
+from zermelo.core.game import SolverHooks, WordGame
+from zermelo.core.notation import Grid
+from zermelo.games.geometry import board_shift
+from zermelo.games.reversi.endgame import ReversiHooks
+from zermelo.games.reversi.patterns import SIDE, PatternHooks
 
-SIZES = (4, 6, 8)
+SIZES = (4, 6, SIDE)
+_DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # towards higher bits
 
 
-class Reversi(DiscGame):
+class Reversi(WordGame):
     """Discs turn over between the new one and the next of its colour, in all eight directions."""
 
     discs = True
     disc_colours = ("#26241f", "#fdfcf9")
+    counts_finished = True
+    layered = False  # a pass adds no disc
 
-    def __init__(self, size: int = 8, spec: str = "reversi") -> None:
+    full: Word
+    one: Word
+    none: Word
+    cells: int
+    corners: Word
+    #: a direction each: the shift, the cells that may receive from above, and from below
+    rays: tuple[tuple[Word, Word, Word], ...]
+
+    def __init__(self, size: int = SIDE, spec: str = "reversi") -> None:
         if size not in SIZES:
             msg = f"size is {size}: Reversi has 4, 6 or 8 rows and columns"
             raise BadSpec(msg)
-        super().__init__(size)
-        self.spec = spec
+        self.size, self.spec = size, spec
         self.specialised = size == max(SIZES)
+        self.grid: Grid = Grid(size, size)
+        self.cells = size * size
+        self.num_actions = self.cells + 1  # the last is the pass
+        self.full, self.one, self.none = (1 << self.cells) - 1, 1, 0
+        self.rays = tuple(_ray(self.grid, down, right) for down, right in _DIRECTIONS)
+        self.corners = sum(self._bit(row, col) for row in (0, size - 1) for col in (0, size - 1))
         middle = size // 2
         self._white = self._bit(middle - 1, middle - 1) | self._bit(middle, middle)
         self._black = self._bit(middle - 1, middle) | self._bit(middle, middle - 1)
+
+    @functools.cached_property
+    def hooks(self) -> SolverHooks:
+        """What the solver knows; the evaluation by patterns is for the board of 8x8."""
+        return PatternHooks(self) if self.size == SIDE else ReversiHooks(self)
 
     def _bit(self, row: int, col: int) -> Word:
         return 1 << self.grid.index(row, col)
@@ -46,32 +72,63 @@ class Reversi(DiscGame):
         """Four discs in the middle; black moves."""
         return (self._black, self._white, 0)
 
-    scale = 20.0
-    #: sixteenths of a disc each for moves, corners, cells beside free corners, discs
-    eval_weights: tuple[int, ...] = (45, 134, -55, -1)
+    # The rules, for ints, uint64 and tensors alike.
 
-    def evaluate(self, state: Any) -> Any:
-        """The difference to expect: moves and corners count, discs hardly do."""
+    def legal(self, state: Any) -> Any:
+        """The cells where the mover turns something over; none means a pass, while it runs."""
         mine, theirs, _player = state
-        own, other = self.features(mine, theirs), self.features(theirs, mine)
-        score = 0
-        for feature in range(len(own)):
-            score += self.eval_weights[feature] * (own[feature] - other[feature])
-        return max(-self.cells, min(self.cells, score // 16))
+        return self.mobility(mine, theirs)
 
-    def features(self, mine: Any, theirs: Any) -> Any:
-        """What one side has."""
-        open_corners = self.corners & (self.full ^ (mine | theirs))
-        beside = self.none
-        for shift, from_above, from_below in self.rays[2:]:  # the diagonals
-            beside = beside | ((open_corners << shift) & from_above)
-            beside = beside | ((open_corners >> shift) & from_below)
-        return (
-            popcount(self.mobility(mine, theirs)),
-            popcount(mine & self.corners),
-            popcount(mine & beside),
-            popcount(mine),
-        )
+    def mobility(self, mine: Any, theirs: Any) -> Any:
+        """The free cells from which a ray of the other's discs leads to one of the mover's."""
+        found = self.none
+        for shift, from_above, from_below in self.rays:
+            up = self.ray_up(mine, theirs, shift, from_below)
+            down = self.ray_down(mine, theirs, shift, from_above)
+            found = found | ((up >> shift) & from_below) | ((down << shift) & from_above)
+        return found & (self.full ^ (mine | theirs))
+
+    def ray_up(self, origin: Any, theirs: Any, shift: Any, stays: Any) -> Any:
+        """The other's discs in unbroken rays from `origin` towards lower bits."""
+        # A ray doubles with every step: 1, 2, 4 and at most 6 discs lie between two others.
+        through = theirs & stays
+        ray = (origin >> shift) & through
+        ray = ray | ((ray >> shift) & through)
+        through = through & ((through >> shift) & stays)
+        shift2 = shift + shift
+        ray = ray | ((ray >> shift2) & through)
+        return ray | ((ray >> shift2) & through)
+
+    def ray_down(self, origin: Any, theirs: Any, shift: Any, stays: Any) -> Any:
+        """The same towards higher bits."""
+        through = theirs & stays
+        ray = (origin << shift) & through
+        ray = ray | ((ray << shift) & through)
+        through = through & ((through << shift) & stays)
+        shift2 = shift + shift
+        ray = ray | ((ray << shift2) & through)
+        return ray | ((ray << shift2) & through)
+
+    def play(self, state: Any, action: Any) -> Any:
+        """The new disc and what it turns over join the mover's; a pass only changes sides."""
+        mine, theirs, player = state
+        # A shift by 64 has no meaning in a word, so the pass is kept away from it.
+        disc = pick(action == self.cells, self.none, self.one << (action & 63)) & self.full
+        turned = self.none
+        for shift, from_above, from_below in self.rays:
+            up = self.ray_up(disc, theirs, shift, from_below)
+            down = self.ray_down(disc, theirs, shift, from_above)
+            closed_up = ((up >> shift) & from_below & mine) != 0
+            closed_down = ((down << shift) & from_above & mine) != 0
+            turned = turned | pick(closed_up, up, self.none) | pick(closed_down, down, self.none)
+        return (theirs ^ turned, mine | disc | turned, player ^ self.one)
+
+    def result(self, state: Any) -> Any:
+        """Over when neither side can move; then more discs win."""
+        mine, theirs, _player = state
+        over = (self.mobility(mine, theirs) | self.mobility(theirs, mine)) == 0
+        diff = popcount(mine) - popcount(theirs)
+        return over, (1 * (diff > 0) - 1 * (diff < 0)) * over
 
     # What people and files see.
 
@@ -156,3 +213,10 @@ class Reversi(DiscGame):
     def symmetries(self) -> tuple[symmetry.Symmetry, ...]:
         """All of the square's."""
         return symmetry.of_grid(self.grid, extra_actions=1)
+
+
+def _ray(grid: Grid, down: int, right: int) -> tuple[Word, Word, Word]:
+    """A direction's shift, and the cells a shifted disc may land on without leaving the board."""
+    shift, from_below = board_shift(grid, down, right)
+    _, from_above = board_shift(grid, -down, -right)
+    return (shift, from_above, from_below)

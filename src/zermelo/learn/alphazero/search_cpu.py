@@ -59,7 +59,7 @@ class KernelSearch:
         self._planes: NDArray[Any] = np.zeros((games, 2 * game.grid.size), np.float32)
         self._slots: NDArray[Any] = np.zeros(games, np.int64)
         self._plant, self._simulate, self._answer = (
-            compiled(kernel, game) for kernel in (k.plant, k.simulate, k.answer)
+            compiled(kernel, game.hooks) for kernel in (k.plant, k.simulate, k.answer)
         )
 
     def __call__(

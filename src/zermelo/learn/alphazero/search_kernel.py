@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from zermelo.core.bitboard import lowest, word
-from zermelo.core.game import WordGame
+from zermelo.core.game import SolverHooks
 from zermelo.kernels import kernel
 from zermelo.learn.alphazero.search_options import SCALE, UNKNOWN, VISITS
 from zermelo.learn.alphazero.selection import (
@@ -53,7 +53,7 @@ NUM_CONTROLS = 3
     common=False,
 )
 def plant(
-    game: WordGame,
+    game: SolverHooks,
     rows: Any,
     states: Any,  # [row * room + node]: the roots are there
     room: Any,
@@ -83,7 +83,7 @@ def plant(
         trees[row, STEPS] = 0
         trees[row, KNOWN] = value if known else UNKNOWN
         add_node(game, row, room, mask, trees, nodes, edges)
-        draw(state, row, planes)
+        write_planes(state, row, planes)
         slots[row] = row
 
 
@@ -94,7 +94,7 @@ def plant(
     common=False,
 )
 def simulate(
-    game: WordGame,
+    game: SolverHooks,
     waiting: Any,
     control: Any,
     halving: Any,  # [actions considered, simulation]: the visits of the one to be taken
@@ -137,7 +137,7 @@ def simulate(
                     edges[edge, CHILD] = trees[row, NODES]
                     game.store(states, row * room + trees[row, NODES], state)
                     add_node(game, row, room, mask, trees, nodes, edges)
-                    draw(state, found, planes)
+                    write_planes(state, found, planes)
                     slots[found] = row
                     found += 1
                     break
@@ -156,7 +156,7 @@ def simulate(
     common=False,
 )
 def answer(
-    _game: WordGame,
+    _game: SolverHooks,
     rows: Any,
     control: Any,
     noise: Any,
@@ -222,12 +222,12 @@ def answer(
         values[row] = value
 
 
-def judge(game: WordGame, state: Any) -> Any:
+def judge(game: SolverHooks, state: Any) -> Any:
     """(is the value known without a search, that value, the moves worth trying if not)."""
     over, value = game.result(state)
     if over:
         return True, value, word(0)
-    known, score, mask = game.quick(state)
+    known, score, mask = game.resolve(state)
     return known, (1 if score > 0 else 0) - (1 if score < 0 else 0), mask
 
 
@@ -236,12 +236,12 @@ def is_single(mask: Any) -> Any:
     return mask & (mask - word(1)) == 0
 
 
-def only(game: WordGame, mask: Any) -> Any:
+def only(game: SolverHooks, mask: Any) -> Any:
     """The action of a mask that is single."""
-    return game.num_actions - 1 if mask == 0 else game.action_at(lowest(mask))
+    return game.num_actions - 1 if mask == 0 else game.to_action(lowest(mask))
 
 
-def winning(game: WordGame, state: Any, mask: Any) -> Any:
+def winning(game: SolverHooks, state: Any, mask: Any) -> Any:
     """Of legal actions those that win at once."""
     found = word(0)
     while mask != 0:
@@ -254,7 +254,7 @@ def winning(game: WordGame, state: Any, mask: Any) -> Any:
 
 
 def add_node(
-    game: WordGame, row: Any, room: Any, mask: Any, trees: Any, nodes: Any, edges: Any
+    game: SolverHooks, row: Any, room: Any, mask: Any, trees: Any, nodes: Any, edges: Any
 ) -> None:
     """A node with an edge for each action of a mask, or for the pass.
 
@@ -262,7 +262,7 @@ def add_node(
     """
     actions = word(0)
     while mask != 0:
-        actions = actions | (word(1) << word(game.action_at(lowest(mask))))
+        actions = actions | (word(1) << word(game.to_action(lowest(mask))))
         mask = mask & (mask - word(1))
     first = edge = trees[row, EDGES]
     if actions == 0:
@@ -290,7 +290,7 @@ def add_edge(edge: Any, action: Any, edges: Any) -> None:
     edges[edge, SIGN] = -1
 
 
-def draw(state: Any, leaf: Any, planes: Any) -> None:
+def write_planes(state: Any, leaf: Any, planes: Any) -> None:
     """The mover's stones, then the other's."""
     cells = planes.shape[1] // 2
     for cell in range(cells):

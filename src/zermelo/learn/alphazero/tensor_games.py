@@ -14,7 +14,7 @@ from torch import Tensor
 from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.game import WordGame
 from zermelo.core.symmetry import Symmetry, inverse
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.lines.small import WordLineGame
 from zermelo.learn.alphazero.search_options import UNKNOWN
 
 State = tuple[Tensor, ...]  #: a tensor a word
@@ -41,10 +41,10 @@ class TensorGame:
         self._cells = torch.arange(game.grid.size, device=self.device)
         self._actions = torch.arange(game.num_actions, device=self.device)
         turns = game.symmetries() or (_unmoved(game),)
-        self.num_turns = len(turns)  #: symmetries, with the one that changes nothing
+        self.num_symmetries = len(turns)  #: symmetries, with the one that changes nothing
         self._cell_turns = torch.tensor([inverse(s.cells) for s in turns], device=self.device)
         self._action_turns = torch.tensor([inverse(s.actions) for s in turns], device=self.device)
-        self._tactical = isinstance(game, WordLineGame) and game.tactical
+        self._tactical = isinstance(game, WordLineGame) and game.hooks.has_tactics
 
     def start(self, number: int) -> State:
         """So many games that have not begun."""

@@ -1,8 +1,7 @@
-"""Learned players, and the evaluator that a learned Q makes for Monte Carlo search. No torch."""
+"""The player with a learned Q function, and Q as the evaluator of MCTS. Needs no torch."""
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -15,32 +14,32 @@ from zermelo.search.mcts.evaluators import softmax
 
 
 class DQNPlayer(Player):
-    """Plays the action that its network, or table, values most.
+    """Plays the action with the highest Q value, by a network or a table.
 
-    Without a run it takes the model that is shipped for the game. With a shell it first sees what
-    needs no learning: it wins at once where it can, and leaves out moves that lose at once.
+    Without a run, it uses the model that is shipped for the game. With `shell`, rules come first:
+    it plays a move that wins immediately, and avoids moves that lose immediately.
     """
 
     def __init__(self, run: str = "", shell: bool = False) -> None:  # noqa: FBT002 - by name, from a spec
         self.run, self.shell = run, shell
-        given = [*([run] if run else []), *(["shell=true"] if shell else [])]
-        self.name = f"dqn:{','.join(given)}" if given else "dqn"
+        options = [*([run] if run else []), *(["shell=true"] if shell else [])]
+        self.name = f"dqn:{','.join(options)}" if options else "dqn"
         self._model: Model | None = None
 
     def fit(self, game: Game) -> Model:
-        """Its model of a game; BadWeights where it has none."""
-        if self._model is None or self._model.many.game != game:
+        """Load the model for a game; raise BadWeights if there is none that fits."""
+        if self._model is None or self._model.game_batch.game != game:
             self._model = Model(self.run, game)
         return self._model
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """One answer, at once."""
+        """Yield one analysis; the limit does not matter."""
         del limit
         begin = time.perf_counter()
         game = position.game
         model = self.fit(game)
         values = model.values(np.array([position.state], np.uint64))[0]
-        best = self._best(model, position, values)
+        best = self._best_action(model, position, values)
         ranked = sorted(position.actions, key=lambda a: (a != best, -values[a]))
         candidates = [
             Candidate(
@@ -52,38 +51,38 @@ class DQNPlayer(Player):
             for action in ranked
         ]
         seconds = time.perf_counter() - begin
-        yield Analysis.led_by(candidates, nodes=1, seconds=seconds, source="dqn")
+        yield Analysis.from_candidates(candidates, nodes=1, seconds=seconds, source="dqn")
 
-    def _best(self, model: Model, position: Position, values: Any) -> int:
+    def _best_action(self, model: Model, position: Position, values: np.ndarray) -> int:
         opening = model.opening.get(position.state)
         if opening is not None:
             return opening
         game, actions = position.game, position.actions
         if self.shell and isinstance(game, WordGame):
-            actions = _sensible(game, position)
+            actions = _safe_actions(game, position)
         return max(actions, key=lambda action: values[action])
 
 
-def _sensible(game: WordGame, position: Position) -> list[int]:
-    """A move that wins at once, else those that do not lose at once or at the next move."""
+def _safe_actions(game: WordGame, position: Position) -> list[int]:
+    """Return a winning move if there is one, else the moves that do not lose within two plies."""
     for action in position.actions:
         over, value = game.result(game.play(position.state, action))
         if over and value < 0:
             return [action]
-    known, _score, moves = game.quick(position.state)
+    known, _score, moves = game.hooks.resolve(position.state)
     if known:
         return position.actions
-    return [game.action_at(index) for index in bits(moves)] or position.actions
+    return [game.hooks.to_action(index) for index in bits(moves)] or position.actions
 
 
 class DQNEvaluator:
-    """A learned Q as a judge of leaves: the best is the state's value, all of them the priors."""
+    """A learned Q as the evaluator of leaves: the highest Q is the value, all are the priors."""
 
     def __init__(self, run: str, game: Game) -> None:
         self.model = Model(run, game)
 
-    def __call__(self, roots: Any) -> tuple[Any, Any]:
-        """(priors, values)."""
-        legal = self.model.many.masks(roots)
-        values = np.where(legal, self.model.values(roots), -np.inf)
+    def __call__(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the priors [state, action] and the values [state]."""
+        legal = self.model.game_batch.legal_masks(states)
+        values = np.where(legal, self.model.values(states), -np.inf)
         return softmax(values), np.clip(values.max(1), -1, 1).astype(np.float32)

@@ -1,130 +1,128 @@
-"""Games that a crew plays for a learner of Q: what it sends for and what comes back.
+"""Rollouts of Q-learning: how actors play them, and how a trainer takes transitions from them.
 
-`Sent` stands where `Acting` stands when a learner plays for itself. A chunk holds so many moves of
-so many games, from their beginnings, and hands them out move by move, so that a learner learns as
-often as it would alone. A game that is not over at the end of a chunk is not gone on with.
+A rollout is a fixed number of moves in a batch of games, all from the beginning; games that are
+not over at its end are abandoned. The trainer takes its transitions move by move, so that it makes
+as many updates for each move as with self-play in its own process.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from zermelo.core.game import WordGame
-from zermelo.learn.actors.protocol import Arrays, Crew, Harvest, Order
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.batch.opponents import opponents_for
+from zermelo.learn.actors.protocol import ActorPool, RolloutRequest, RolloutStream
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.batch.opponents import build_opponents
+from zermelo.learn.batch.policies import Policy
 from zermelo.learn.batch.replay import Transitions
-from zermelo.learn.dqn.selfplay import Policy
+from zermelo.learn.config.learning import LEAGUE, phase_at
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.dqn.selfplay import NUM_RESULTS, create_self_play
+from zermelo.learn.networks.weights_file import Arrays
 
-if TYPE_CHECKING:
-    from zermelo.learn.config.recipes import Recipe
+_MIN_MOVES = 64  # of a rollout in every game
+_MOVE_SIZES, _RESULTS = "counts", "results"  # arrays of a rollout, beside those of Transitions
+_CHECKPOINT_COUNTS = "sent.counts"  # the name of an array in checkpoints
 
-_LEAST = 64  # moves of a chunk in every game
 
+class ActorTransitions:
+    """Transitions from actors, in place of self-play in the process of the trainer."""
 
-class Sent:
-    """Transitions from a crew, as `Acting` gives them."""
+    def __init__(
+        self, recipe: Recipe, pool: ActorPool, weights: Callable[[], Arrays], seed: int
+    ) -> None:
+        self._stream = RolloutStream(pool, weights, seed)
+        self._checkpoint_interval = recipe.keeping.checkpoint
+        self._total_updates = recipe.learning.updates
+        self._moves: list[Transitions] = []  # the rest of the current rollout
+        self._progress = 0.0
+        self.results: list[int] = []  #: of the latest games: 1, 0 or -1 for the learner
 
-    def __init__(self, recipe: "Recipe", crew: Crew, seed: int) -> None:
-        self._crew, self._seed = crew, seed
-        self._every = recipe.keeping.checkpoint
-        self._updates = recipe.learning.updates
-        self._harvest: Harvest | None = None
-        self._moves: list[Transitions] = []  # of the chunk, those still to be handed out
-        self._done = 0.0
-        self.finished: list[int] = []  #: how the last games ended for the learner: 1, 0, -1
+    @property
+    def pool(self) -> ActorPool:
+        """The actors."""
+        return self._stream.pool
 
-    def begin(self, weights: Callable[[], Arrays]) -> None:
-        """With the weights of this learner."""
-        self._harvest = Harvest(self._crew, weights, self._seed)
-
-    def fade(self, done: float) -> None:
-        """How much of the training is over; after a checkpoint nothing older comes any more."""
-        assert self._harvest is not None
-        update = round(done * self._updates)
-        if update and update % self._every == 0 and done != self._done:
+    def set_progress(self, progress: float) -> None:
+        """Note what share of the training is over; after a checkpoint, discard old rollouts."""
+        update = round(progress * self._total_updates)
+        if update and update % self._checkpoint_interval == 0 and progress != self._progress:
             self._moves = []
-            self._harvest.restart()
-        self._done = done
+            self._stream.restart()
+        self._progress = progress
 
-    def step(self, learner: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
-        """A move in every game of the crew's; who chooses there is known there."""
-        del learner, opponent, epsilon
-        assert self._harvest is not None
+    def step(self, policy: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
+        """Return the transitions of the next move, which the actors chose by their own policies."""
+        del policy, opponent, epsilon
         if not self._moves:
-            chunk = self._harvest.next(self._done)
-            self._moves = _split(chunk)
-            self.finished = (self.finished + chunk["results"].tolist())[-100:]
+            rollout = self._stream.next(self._progress)
+            self._moves = _split_by_move(rollout)
+            self.results = (self.results + rollout[_RESULTS].tolist())[-NUM_RESULTS:]
         return self._moves.pop(0)
 
-    def to_arrays(self) -> dict[str, Any]:
-        """At a checkpoint: how far the crew is."""
-        assert self._harvest is not None
-        return {"sent.counts": np.array([self._harvest.taken, *self.finished], np.int64)}
+    def to_arrays(self) -> Arrays:
+        """Return the state for a checkpoint, which must be taken when the rollouts restart."""
+        return {_CHECKPOINT_COUNTS: np.array([self._stream.num_consumed, *self.results], np.int64)}
 
-    def load_arrays(self, arrays: dict[str, Any]) -> None:
-        """As it was."""
-        assert self._harvest is not None
-        taken, *self.finished = arrays["sent.counts"].tolist()
-        self._harvest.restart(taken)
+    def load_arrays(self, arrays: Arrays) -> None:
+        """Restore the state from a checkpoint."""
+        num_consumed, *self.results = arrays[_CHECKPOINT_COUNTS].tolist()
+        self._stream.restart(num_consumed)
 
     def close(self) -> None:
-        """The crew goes home."""
-        self._crew.close()
+        """Stop the actors."""
+        self.pool.close()
 
 
-def _split(chunk: Arrays) -> list[Transitions]:
-    """The transitions of each move."""
-    columns = Transitions(*(chunk[name] for name in Transitions._fields))
-    ends = np.cumsum(chunk["counts"])
+def _split_by_move(rollout: Arrays) -> list[Transitions]:
+    columns = Transitions(*(rollout[name] for name in Transitions._fields))
+    sizes = rollout[_MOVE_SIZES]
     return [
-        Transitions(*(column[end - count : end] for column in columns))
-        for end, count in zip(ends, chunk["counts"], strict=True)
+        Transitions(*(column[end - size : end] for column in columns))
+        for end, size in zip(np.cumsum(sizes), sizes, strict=True)
     ]
 
 
-class Playing(Protocol):
-    """What was learned so far, at a crew's place of work."""
+class RolloutPolicy(Protocol):
+    """A learned policy on the side of the actors."""
 
-    many: Many
+    game_batch: GameBatch
 
     def load(self, weights: Arrays, rng: np.random.Generator) -> None:
-        """Take over what was learned."""
+        """Replace the weights; `rng` seeds the noise of noisy networks."""
 
     def policies(self) -> tuple[Policy, Policy | None]:
-        """Its own, and an older self's, if there is one."""
+        """Return the learner's policy, and that of an earlier version of it if there is one."""
 
 
-class QRollouts:
-    """The crew's side: plays a chunk. See `learn/rollouts.py`."""
+class QLearningRollouts:
+    """The function with which actors play rollouts for a Q-learner."""
 
-    def __init__(self, recipe: "Recipe", game: WordGame, playing: Playing) -> None:
-        self.recipe, self.game, self.playing = recipe, game, playing
-        longest = game.longest(game.initial())
-        self.moves = max(_LEAST, 2 * longest)
+    def __init__(self, recipe: Recipe, game: WordGame, policy: RolloutPolicy) -> None:
+        self.recipe, self.game, self.policy = recipe, game, policy
+        longest = game.hooks.max_plies(game.initial())
+        self.num_moves = max(_MIN_MOVES, 2 * longest)
 
-    def __call__(self, weights: Arrays, order: Order) -> Arrays:
-        """So many moves in every game, from the beginning."""
-        from zermelo.learn.dqn.learner import phase_at
-        from zermelo.learn.dqn.trainer import acting_for
-
-        recipe, rng = self.recipe, order.rng
-        self.playing.load(weights, rng)
-        phase, within = phase_at(recipe.learning.phases, order.done)
-        epsilon = order.curiosity(phase.epsilon(within))
-        own, older = self.playing.policies()
-        opponents = opponents_for(recipe, self.game, order.seed[0], rng)
-        opponent = older if phase.opponent == "league" else opponents.get(phase.opponent)
-        acting = acting_for(recipe, self.playing.many, rng)
-        acting.fade(order.done)
+    def __call__(self, weights: Arrays, request: RolloutRequest) -> Arrays:
+        """Play a rollout, and return its transitions and results."""
+        recipe, rng = self.recipe, request.new_rng()
+        self.policy.load(weights, rng)
+        phase, phase_progress = phase_at(recipe.learning.phases, request.progress)
+        epsilon = request.actor_epsilon(phase.epsilon(phase_progress))
+        policy, earlier_policy = self.policy.policies()
+        opponents = build_opponents(recipe, self.game, request.seed[0], rng)
+        is_league = phase.opponent == LEAGUE
+        opponent = earlier_policy if is_league else opponents.get(phase.opponent)
+        self_play = create_self_play(recipe, self.policy.game_batch, rng)
+        self_play.set_progress(request.progress)
         results: list[int] = []
         moves = []
-        for _ in range(self.moves):
-            acting.finished = []
-            moves.append(acting.step(own, opponent, epsilon))
-            results += acting.finished
+        for _ in range(self.num_moves):
+            self_play.results = []
+            moves.append(self_play.step(policy, opponent, epsilon))
+            results += self_play.results
         columns = zip(Transitions._fields, zip(*moves, strict=True), strict=True)
-        chunk = {name: np.concatenate(parts) for name, parts in columns}
-        counts = np.array([len(move.actions) for move in moves], np.int64)
-        return chunk | {"counts": counts, "results": np.array(results, np.int64)}
+        transitions = {name: np.concatenate(parts) for name, parts in columns}
+        sizes = np.array([len(move.actions) for move in moves], np.int64)
+        return transitions | {_MOVE_SIZES: sizes, _RESULTS: np.array(results, np.int64)}

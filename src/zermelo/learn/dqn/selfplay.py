@@ -1,208 +1,200 @@
-"""Acting: many games at once, by the learner alone or against others, for transitions.
+"""Self-play: a batch of games, by the learner alone or against an opponent, and its transitions.
 
-The discount of ply k of a transition, seen by who moved first:
+The discount of the reward at ply k of a transition, seen by the side that moved first:
 
-- **self-play**: `(-g) ** k`, the sides by turns. The value behind it is that of the best play of
-  both, so with one step it does not matter who chose the moves: older selves and opponents only
-  lead to other states. With more steps, moves that explore bias the returns a little.
-- **response**: the opponent's move is part of the world, and `g` counts own moves:
+- **self-play**: `(-g) ** k`, since the sides alternate. The bootstrapped value is that of optimal
+  play by both, so with one step it does not matter who chose the moves: opponents and earlier
+  versions of the learner only lead to other states. With more steps, exploring moves bias the
+  returns a little.
+- **response**: the move of the opponent is part of the environment, and `g` counts own moves:
   `(-1) ** k * g ** (k // 2)`. Transitions begin with own moves only. What is learned is the best
-  answer to that opponent.
+  response to that opponent.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from zermelo.learn.batch.game_batch import Many
+from zermelo.learn.batch import shaping
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.batch.policies import Policy
 from zermelo.learn.batch.replay import Transitions
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.selfplay import ActingConfig
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Potential = Callable[[np.ndarray], np.ndarray]
+"""states [game, word] -> how good each looks to the side to move"""
 
-Policy = Callable[[Any, Any], Any]  #: (states, legal [row, action]) → actions
-Potential = Callable[[Any], Any]  #: states → how good each looks to the side to move
-
-
-@dataclass(frozen=True)
-class Rules:
-    """How games are played for a learner."""
-
-    games: int = 64  #: at once
-    gamma: float = 1.0
-    steps: int = 1  #: own moves that a transition spans
-    response: bool = False  #: learn the best answer to the opponent, and not best play
-    seats: tuple[int, ...] = (0, 1)  #: the learner's, by turns
-    sampled: float = 0.0  #: the share of games that begin at random positions
-    opening: tuple[int, ...] = ()  #: actions that every game begins with
-
-    @property
-    def span(self) -> int:
-        """Plies of a transition."""
-        return 2 * self.steps if self.response else self.steps
-
-    def discount(self, ply: int) -> float:
-        """Of the reward at that ply of a transition."""
-        if self.response:
-            return float((-1) ** ply * self.gamma ** (ply // 2))
-        return float((-self.gamma) ** ply)
+NUM_RESULTS = 100  #: the number of latest results that are kept
+# Names of arrays in checkpoints.
+_GAMES, _STATES, _ACTIONS = "acting.games", "acting.states", "acting.actions"
+_RETURNS, _AGES, _COUNTS = "acting.returns", "acting.ages", "acting.counts"
 
 
-class Source(Protocol):
-    """Where transitions come from: games played here, or elsewhere (`learn/sent.py`)."""
+class TransitionSource(Protocol):
+    """Where a Q-learner gets transitions: its own self-play, or actors (`rollouts.py`)."""
 
-    finished: list[int]  #: how the last games ended for the learner: 1, 0, -1
+    results: list[int]  #: of the latest games: 1, 0 or -1 for the learner
 
-    def fade(self, done: float) -> None:
-        """How much of the training is over."""
+    def set_progress(self, progress: float) -> None:
+        """Tell the source what share of the training is over."""
 
-    def step(self, learner: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
-        """A move in every game; the transitions that are complete with it."""
+    def step(self, policy: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
+        """Return the transitions that one more move in every game completes."""
 
-    def to_arrays(self) -> dict[str, Any]:
-        """All of it, for a checkpoint."""
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return the state for a checkpoint."""
 
-    def load_arrays(self, arrays: dict[str, Any]) -> None:
-        """As it was."""
+    def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
+        """Restore the state from a checkpoint."""
+
+    def close(self) -> None:
+        """Stop the actors, if there are any."""
 
 
-class Acting:
+class SelfPlay:
     """Games in progress, and the transitions that are not complete yet."""
 
     def __init__(
         self,
-        many: Many,
-        rules: Rules,
+        game_batch: GameBatch,
+        config: ActingConfig,
         rng: np.random.Generator,
         potential: Potential | None = None,
     ) -> None:
-        self.many, self.rules, self.rng, self.potential = many, rules, rng, potential
-        games, span, words = rules.games, rules.span, many.game.num_words
-        self.seats: NDArray[Any] = np.array(rules.seats)[np.arange(games) % len(rules.seats)]
-        self.states: NDArray[Any] = self._started(games)
-        # A slot for each ply of a span: what began there, its return so far and its age.
-        self._states: NDArray[Any] = np.zeros((span, games, words), np.uint64)
-        self._actions: NDArray[Any] = np.zeros((span, games), np.int64)
-        self._returns: NDArray[Any] = np.zeros((span, games), np.float32)
-        self._ages: NDArray[Any] = np.full((span, games), -1)
-        self._discounts: NDArray[Any] = np.array(
-            [rules.discount(ply) for ply in range(span + 1)], np.float32
-        )
+        self.game_batch, self.config, self.rng, self.potential = game_batch, config, rng, potential
+        games, span, words = config.games, config.span, game_batch.game.num_words
+        self.seats = np.array(config.seats)[np.arange(games) % len(config.seats)]
+        self.states = self._new_games(games)
+        # A slot for each ply of a span: the transition that began there, its return and its age.
+        self._states: np.ndarray = np.zeros((span, games, words), np.uint64)
+        self._actions: np.ndarray = np.zeros((span, games), np.int64)
+        self._returns: np.ndarray = np.zeros((span, games), np.float32)
+        self._ages: np.ndarray = np.full((span, games), -1)  # in plies; -1: no transition
+        self._discounts = np.array([config.discount(ply) for ply in range(span + 1)], np.float32)
         self.plies = 0
-        self.finished: list[int] = []  #: how the last games ended for the learner: 1, 0, -1
+        self.results: list[int] = []  #: of the latest games: 1, 0 or -1 for the learner
 
-    def fade(self, done: float) -> None:
-        """Tell a potential that fades how much of the training is over."""
+    def set_progress(self, progress: float) -> None:
+        """Tell a potential that fades what share of the training is over."""
         fade = getattr(self.potential, "fade", None)
         if fade is not None:
-            fade(done)
+            fade(progress)
 
-    def _started(self, number: int) -> Any:
-        """New games: from the start, or from wherever random moves lead."""
-        states = self.many.start(number)
-        for action in self.rules.opening:
-            states, _, _ = self.many.step(states, np.full(number, action))
-        drawn = self.rng.random(number) < self.rules.sampled
-        if drawn.any():
-            longest = self.many.game.longest(self.many.game.initial())
+    def _new_games(self, number: int) -> np.ndarray:
+        """Return states to begin games with: the start, or random positions for some of them."""
+        game_batch = self.game_batch
+        states: np.ndarray = game_batch.initial_states(number)
+        for action in self.config.opening:
+            states, _, _ = game_batch.step(states, np.full(number, action))
+        sampled = self.rng.random(number) < self.config.sampled
+        if sampled.any():
+            longest = game_batch.game.hooks.max_plies(game_batch.game.initial())
             seed = int(self.rng.integers(1 << 62))
-            states[drawn] = self.many.sampled(int(drawn.sum()), longest, seed)
+            states[sampled] = game_batch.sample_states(int(sampled.sum()), longest, seed)
         return states
 
-    def step(self, learner: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
-        """A move in every game; the transitions that are complete with it.
+    def step(self, policy: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
+        """Play a move in every game, and return the transitions that it completes.
 
         Without an opponent the learner plays both sides.
         """
-        rules, states = self.rules, self.states
-        legal = self.many.masks(states)
-        own = np.ones(len(states), np.bool_)
+        states = self.states
+        legal = self.game_batch.legal_masks(states)
+        is_own = np.ones(len(states), np.bool_)
         if opponent is not None:
-            own = states[:, -1].astype(np.int64) == self.seats
-        random = self.rng.random(len(states)) < epsilon
+            is_own = states[:, -1].astype(np.int64) == self.seats
+        explores = self.rng.random(len(states)) < epsilon
         actions = (self.rng.random(legal.shape) * legal).argmax(1)
-        thinks = own & ~random
-        if thinks.any():
-            actions[thinks] = learner(states[thinks], legal[thinks])
-        if opponent is not None and not own.all():
-            actions[~own] = opponent(states[~own], legal[~own])
-        after, rewards, over = self.many.step(states, actions)
-        self._note(rewards, states, over)
+        exploits = is_own & ~explores
+        if exploits.any():
+            actions[exploits] = policy(states[exploits], legal[exploits])
+        if opponent is not None and not is_own.all():
+            actions[~is_own] = opponent(states[~is_own], legal[~is_own])
+        after, rewards, over = self.game_batch.step(states, actions)
+        self._record_results(rewards, states, over)
         if self.potential is not None:
-            rewards = rewards + self._shaped(states, after, over, own)
-        begins = own if rules.response else np.ones(len(states), np.bool_)
-        found = self._complete(states, actions, rewards, after, over, begins)
+            rewards = rewards + self._shaping_rewards(states, after, over, is_own)
+        begins = is_own if self.config.response else np.ones(len(states), np.bool_)
+        transitions = self._complete_transitions(states, actions, rewards, after, over, begins)
         self.states = after
         if over.any():
-            self.states[over] = self._started(int(over.sum()))
+            self.states[over] = self._new_games(int(over.sum()))
         self.plies += 1
-        return found
+        return transitions
 
-    def _shaped(self, states: Any, after: Any, over: Any, own: Any) -> Any:
-        """Shaping by a potential: it adds nothing over a whole game, so best play stays the best.
+    def _shaping_rewards(
+        self, states: np.ndarray, after: np.ndarray, over: np.ndarray, is_own: np.ndarray
+    ) -> np.ndarray:
+        """Return potential-based shaping rewards, which leave the optimal policy unchanged.
 
-        The later state is seen by the other side, hence both signs: -g * P(later) - P(state).
+        The next state is seen by the other side, hence both signs: -g * P(next) - P(state).
         """
         assert self.potential is not None
-        later = np.where(over, 0.0, self.potential(after))
-        # As the discounts go: in a response only the opponent's reply completes a step.
-        ratio = np.where(own & self.rules.response, 1.0, self.rules.gamma)
-        return (-ratio * later - self.potential(states)).astype(np.float32)
+        after_potential = np.where(over, 0.0, self.potential(after))
+        # As in the discounts: in a response, a step ends only with the reply of the opponent.
+        ratio = np.where(is_own & self.config.response, 1.0, self.config.gamma)
+        return (-ratio * after_potential - self.potential(states)).astype(np.float32)
 
-    def _complete(
-        self, states: Any, actions: Any, rewards: Any, after: Any, over: Any, begins: Any
+    def _complete_transitions(
+        self,
+        states: np.ndarray,
+        actions: np.ndarray,
+        rewards: np.ndarray,
+        after: np.ndarray,
+        over: np.ndarray,
+        begins: np.ndarray,
     ) -> Transitions:
-        span = self.rules.span
+        """Begin transitions where `begins` is set, and return all that are complete now."""
+        span = self.config.span
         slot = self.plies % span
         self._states[slot], self._actions[slot] = states, actions
         self._returns[slot], self._ages[slot] = 0.0, np.where(begins, 0, -1)
         running = self._ages >= 0
         self._returns += np.where(running, self._discounts[self._ages] * rewards, 0.0)
         self._ages[running] += 1
-        done = running & ((self._ages == span) | over)
-        self._ages[done] = -1
-        _, game = np.nonzero(done)
+        complete = running & ((self._ages == span) | over)
+        self._ages[complete] = -1
+        _, game = np.nonzero(complete)
         return Transitions(
-            self._states[done],
-            self._actions[done],
-            self._returns[done],
+            self._states[complete],
+            self._actions[complete],
+            self._returns[complete],
             np.where(over[game], 0.0, self._discounts[span]).astype(np.float32),
             after[game],
         )
 
-    def _note(self, rewards: Any, states: Any, over: Any) -> None:
-        """How games ended for the learner's seat."""
+    def _record_results(self, rewards: np.ndarray, states: np.ndarray, over: np.ndarray) -> None:
         if over.any():
             mover = states[over, -1].astype(np.int64)
             results = rewards[over] * np.where(mover == self.seats[over], 1, -1)
-            self.finished = (self.finished + results.astype(int).tolist())[-100:]
+            self.results = (self.results + results.astype(int).tolist())[-NUM_RESULTS:]
 
-    def to_arrays(self) -> dict[str, Any]:
-        """All of it, for a checkpoint."""
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return the state for a checkpoint."""
         return {
-            "acting.games": self.states,
-            "acting.states": self._states,
-            "acting.actions": self._actions,
-            "acting.returns": self._returns,
-            "acting.ages": self._ages,
-            "acting.counts": np.array([self.plies, *self.finished], np.int64),
+            _GAMES: self.states,
+            _STATES: self._states,
+            _ACTIONS: self._actions,
+            _RETURNS: self._returns,
+            _AGES: self._ages,
+            _COUNTS: np.array([self.plies, *self.results], np.int64),
         }
 
-    def load_arrays(self, arrays: dict[str, Any]) -> None:
-        """As it was."""
-        self.states = arrays["acting.games"].copy()
-        self._states[:], self._actions[:] = arrays["acting.states"], arrays["acting.actions"]
-        self._returns[:], self._ages[:] = arrays["acting.returns"], arrays["acting.ages"]
-        self.plies, *self.finished = arrays["acting.counts"].tolist()
+    def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
+        """Restore the state from a checkpoint."""
+        self.states = arrays[_GAMES].copy()
+        self._states[:], self._actions[:] = arrays[_STATES], arrays[_ACTIONS]
+        self._returns[:], self._ages[:] = arrays[_RETURNS], arrays[_AGES]
+        self.plies, *self.results = arrays[_COUNTS].tolist()
+
+    def close(self) -> None:
+        """Do nothing: there are no actors to stop."""
 
 
-def masked_argmax(values: Any, legal: Any) -> Any:
-    """The best legal action of every row, the first of equals."""
-    return np.where(legal, values, -np.inf).argmax(1)
-
-
-def random_policy(rng: np.random.Generator) -> Policy:
-    """Every legal move with the same chance."""
-    return lambda _states, legal: (rng.random(legal.shape) * legal).argmax(1)
+def create_self_play(recipe: Recipe, game_batch: GameBatch, rng: np.random.Generator) -> SelfPlay:
+    """Return new games as the recipe wants them, with its reward shaping."""
+    name, schedule = recipe.shaping.name, recipe.shaping.fade
+    potential = shaping.build_potential(name, game_batch, schedule) if name else None
+    return SelfPlay(game_batch, recipe.acting, rng, potential)

@@ -16,16 +16,17 @@ import numpy as np
 
 from zermelo.core.bitboard import word
 from zermelo.core.errors import BadSpec
-from zermelo.games.lines.published import PublishedSquava
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.lines.published import PublishedTactics
+from zermelo.games.lines.small import WordLineGame
+from zermelo.games.lines.tactics import LineTactics
 from zermelo.learn.batch.encoders import (
-    CELL_KINDS,
-    filling,
-    meaning,
-    meanings,
-    num_fillings,
-    num_kinds,
-    runs,
+    NUM_CELL_KINDS,
+    board_lines,
+    cell_kind,
+    line_index,
+    num_line_features,
+    num_line_indices,
+    tactical_masks,
     write_features,
 )
 from zermelo.learn.batch.game_batch import GameBatch
@@ -40,14 +41,14 @@ _TABLE_BITS = 16  # of short searches
 _ROWS, _LONGEST = 5, 192  # of room: for two layers and notes of lines and cells
 
 
-class Valued(WordLineGame):
-    """The same rules and the same heuristic, and a network beside it."""
+class Valued(LineTactics):
+    """Solver hooks of a line game, with a network beside the heuristic."""
 
     width: int
     head: int
 
     def __init__(self, game: WordLineGame, hidden: tuple[int, ...]) -> None:
-        vars(self).update(vars(game))
+        super().__init__(game)
         self.hidden = hidden
         self.width, self.head = hidden[0], hidden[1]
 
@@ -80,13 +81,13 @@ class Lined(Valued):
 
     def __init__(self, game: WordLineGame, hidden: tuple[int, ...]) -> None:
         super().__init__(game, hidden)
-        self.lanes = tuple(runs(game.grid))
+        self.lanes = tuple(board_lines(game.grid))
         turns = [symmetry.cells for symmetry in game.symmetries()]
         self.images = tuple(turns)
         self.sources = tuple(self._sources(turn) for turn in turns)
         self.num_lanes, self.num_cells = len(self.lanes), game.grid.size
-        self.num_turns = len(turns)
-        self.fillings, self.kinds = num_fillings(game.grid), num_kinds(game.grid)
+        self.num_symmetries = len(turns)
+        self.fillings, self.kinds = num_line_indices(game.grid), num_line_features(game.grid)
 
     def _sources(self, turn: tuple[int, ...]) -> tuple[int, ...]:
         lanes = [
@@ -111,7 +112,7 @@ class Lined(Valued):
             ("value.bias", (1,)),
         ]
 
-    def learned(self, state: Any, net: Any, room: Any) -> Any:
+    def evaluate_network(self, state: Any, net: Any, room: Any) -> Any:
         """The network's value of a state, in units; rows of `room` are its layers and notes.
 
         Notes are whole numbers that a float32 holds exactly.
@@ -121,30 +122,30 @@ class Lined(Valued):
         filled, kinds, rows, mean = room[1], room[2], room[3], room[4]
         for lane in range(self.num_lanes):
             begin, step, length, _offset = self.lanes[lane]
-            filled[lane] = filling(mine, theirs, begin, step, length)
+            filled[lane] = line_index(mine, theirs, begin, step, length)
             last = begin + (length - 1) * step
-            filled[self.num_lanes + lane] = filling(mine, theirs, last, -step, length)
-        wins, loses, avoids, spared = meanings(self, mine, theirs)
+            filled[self.num_lanes + lane] = line_index(mine, theirs, last, -step, length)
+        wins, loses, avoids, spared = tactical_masks(self, mine, theirs)
         for cell in range(self.num_cells):
-            kinds[cell] = meaning(word(cell), mine, theirs, wins, loses, avoids, spared)
+            kinds[cell] = cell_kind(word(cell), mine, theirs, wins, loses, avoids, spared)
         # 2. Each turn: the sum of the rows that are there, nothing below 0; the mean of them all.
         at = self.kinds * self.width
         for unit in range(self.width):
             mean[unit] = 0.0
-        for turn in range(self.num_turns):
+        for turn in range(self.num_symmetries):
             number = 0
             for lane in range(self.num_lanes):
                 offset = self.lanes[lane][3]
                 rows[number] = (offset + int(filled[self.sources[turn][lane]])) * self.width
                 number += 1
             for cell in range(self.num_cells):
-                kind = CELL_KINDS * cell + int(kinds[self.images[turn][cell]])
+                kind = NUM_CELL_KINDS * cell + int(kinds[self.images[turn][cell]])
                 rows[number] = (self.fillings + kind) * self.width
                 number += 1
             sum_rows(net, at, rows, number, room[0], self.width)
             for unit in range(self.width):
                 mean[unit] += max(room[0, unit], np.float32(0.0))
-        share = np.float32(1.0 / self.num_turns)
+        share = np.float32(1.0 / self.num_symmetries)
         for unit in range(self.width):
             room[0, unit] = mean[unit] * share
         # 3. The layers.
@@ -183,7 +184,7 @@ class Featured(Valued):
             ("value.bias", (1,)),
         ]
 
-    def learned(self, state: Any, net: Any, room: Any) -> Any:
+    def evaluate_network(self, state: Any, net: Any, room: Any) -> Any:
         """The network's value of a state, in units; rows of `room` are its layers."""
         for at in range(self.num_features):
             room[0, at] = 0.0
@@ -299,49 +300,49 @@ def normed(net: Any, at: Any, room: Any, row: Any, width: Any) -> Any:
     return at + 2 * width
 
 
-class Published(Featured, PublishedSquava):
+class Published(Featured, PublishedTactics):
     """With the ordering and the heuristic that were published, too."""
 
 
 def valued(
     game: WordLineGame, kind: str, hidden: tuple[int, ...], *, published: bool = False
 ) -> Valued:
-    """A game whose states a network of this kind and size can judge."""
+    """Solver hooks that evaluate states by a network of this kind and size."""
     if published:
         if game.spec != "squava" or kind != "residual":
             msg = f"what was published is a residual network for squava, not {kind} for {game.spec}"
             raise BadSpec(msg)
-        return Published(PublishedSquava(), hidden)
+        return Published(game, hidden)
     return {"lines": Lined, "residual": Featured}[kind](game, hidden)
 
 
-def flat(game: Valued, arrays: dict[str, Any]) -> Any:
+def flat(hooks: Valued, arrays: dict[str, Any]) -> Any:
     """Weights in the order of the kernel."""
-    parts = [np.asarray(arrays[name], np.float32).reshape(-1) for name, _ in game.sizes]
+    parts = [np.asarray(arrays[name], np.float32).reshape(-1) for name, _ in hooks.sizes]
     return np.concatenate(parts)
 
 
 def net_for(
-    game: Valued, arrays: dict[str, Any], shares: tuple[int, int] = (1000, 0), cache: int = CACHE
+    hooks: Valued, arrays: dict[str, Any], shares: tuple[int, int] = (1000, 0), cache: int = CACHE
 ) -> Net:
     """The weights as the kernel takes them, with a cache that lives as long as they do."""
-    room = np.zeros((_ROWS, max(game.width, game.head, _LONGEST)), np.float32)
-    kept = np.zeros((cache, game.num_words + 1), np.uint64)
-    return Net(flat(game, arrays), room, kept, shares)
+    room = np.zeros((_ROWS, max(hooks.width, hooks.head, _LONGEST)), np.float32)
+    kept = np.zeros((cache, hooks.game.num_words + 1), np.uint64)
+    return Net(flat(hooks, arrays), room, kept, shares)
 
 
 class Looking:
     """Short searches with a network at their horizon, for arrays of states."""
 
-    def __init__(self, game: Valued, shares: tuple[int, int], gamma: float) -> None:
-        self.game, self.gamma, self.game_batch = game, gamma, GameBatch(game)
-        nothing = {name: np.zeros(sizes, np.float32) for name, sizes in game.sizes}
-        self._net = net_for(game, nothing, shares)
-        self._runner = Runner(game, table_bits=_TABLE_BITS, symmetry=False, net=self._net)
+    def __init__(self, hooks: Valued, shares: tuple[int, int], gamma: float) -> None:
+        self.hooks, self.gamma, self.game_batch = hooks, gamma, GameBatch(hooks.game)
+        nothing = {name: np.zeros(sizes, np.float32) for name, sizes in hooks.sizes}
+        self._net = net_for(hooks, nothing, shares)
+        self._runner = Runner(hooks, table_bits=_TABLE_BITS, symmetry=False, net=self._net)
 
     def load(self, arrays: dict[str, Any]) -> None:
         """Other weights; what the last ones said is forgotten."""
-        self._net.weights[:] = flat(self.game, arrays)
+        self._net.weights[:] = flat(self.hooks, arrays)
         self._net.cache[:] = 0
 
     def worths(self, states: Any, plies: int) -> tuple[Any, Any, Transitions]:
@@ -352,15 +353,15 @@ class Looking:
         """
         scores = self._runner.look_each(states, plies)
         legal = scores != k.NO_SCORE
-        scores = np.where(legal, scores, -self.game.far)
-        decided = np.abs(scores.max(1)) > self.game.far // 2
-        found = worth(scores, plies, self.gamma, self.game.far)
+        scores = np.where(legal, scores, -self.hooks.win_score)
+        decided = np.abs(scores.max(1)) > self.hooks.win_score // 2
+        found = worth(scores, plies, self.gamma, self.hooks.win_score)
         rows, actions = (np.ascontiguousarray(part) for part in np.nonzero(legal))
         after, _, over = self.game_batch.step(np.ascontiguousarray(states[rows]), actions)
         known = -found[rows, actions] / self.gamma  # a ply nearer
         states = np.concatenate([states, after[~over]])
         known = np.concatenate([found.max(1), known[~over]])
-        asked = self.game_batch.open(states)
+        asked = self.game_batch.needs_search(states)
         states, known = states[asked], np.clip(known[asked], -1, 1).astype(np.float32)
         nothing = np.zeros(len(known), np.float32)
         return found, decided, Transitions(states, nothing.astype(np.int64), known, nothing, states)

@@ -8,7 +8,7 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Candidate, Limit
 from zermelo.core.position import Position
-from zermelo.games.lines.tactics import WordLineGame
+from zermelo.games.lines.small import WordLineGame
 from zermelo.learn.hybrid.kernel_network import CACHE, UNIT, Valued, net_for, valued
 from zermelo.learn.models.model import check_arrays, opened
 from zermelo.learn.networks.weights_file import BadWeights
@@ -24,8 +24,8 @@ _WIDEST = 4096  # layer that a file may ask for
 class HybridEngine(WordEngine):
     """The solver's kernel with a horizon, and a network there."""
 
-    def __init__(self, game: Valued, net: Net, *, ordering: bool = True) -> None:
-        super().__init__(game, net, ordering=ordering)
+    def __init__(self, hooks: Valued, net: Net, *, ordering: bool = True) -> None:
+        super().__init__(hooks, net, ordering=ordering)
         self.net = net
 
     @property
@@ -40,9 +40,9 @@ class HybridEngine(WordEngine):
 
     def parts(self, state: Any) -> dict[str, float]:
         """What an estimate of a state is made of, seen by the side to move."""
-        game, net = self.game, self.net
-        learned = int(game.learned(state, net.weights, net.room))
-        heuristic = int(game.evaluate(state))
+        hooks, net = self.hooks, self.net
+        learned = int(hooks.evaluate_network(state, net.weights, net.room))
+        heuristic = int(hooks.evaluate(state))
         blend = (net.shares[0] * learned + net.shares[1] * heuristic) // 1000
         return {
             "network": self.to_estimate(learned),
@@ -90,9 +90,6 @@ class HybridPlayer(AlphaBetaPlayer):
         assert isinstance(self._engine, HybridEngine)
         return self._engine
 
-    def _engine_for(self, game: Game) -> HybridEngine:
-        return self.fit(game)
-
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """A record a depth; where every move is judged, with what the estimates are made of."""
         engine = self.fit(position.game)
@@ -126,11 +123,11 @@ def hybrid_engine(
         msg = f"{path}: it does not say how deep and with which blend it plays"
         raise BadWeights(msg)
     assert isinstance(game, WordLineGame)
-    judged = valued(game, shape["kind"], tuple(hidden), published=bool(shape.get("published")))
-    check_arrays(path, arrays, dict(judged.sizes))
+    hooks = valued(game, shape["kind"], tuple(hidden), published=bool(shape.get("published")))
+    check_arrays(path, arrays, dict(hooks.sizes))
     network, heuristic = shares if blend is None else (blend, 1 - blend)
-    net = net_for(judged, arrays, (round(1000 * network), round(1000 * heuristic)), cache)
-    return HybridEngine(judged, net), depth
+    net = net_for(hooks, arrays, (round(1000 * network), round(1000 * heuristic)), cache)
+    return HybridEngine(hooks, net), depth
 
 
 def _are_shares(shares: Any) -> bool:

@@ -24,18 +24,19 @@ from torch.nn import functional
 
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
-from zermelo.games.lines.tactics import WordLineGame
-from zermelo.learn.actors.protocol import Arrays, ActorPool, RolloutStream, RolloutRequest
-from zermelo.learn.batch.encoders import Encoder, num_kinds
+from zermelo.games.lines.small import WordLineGame
+from zermelo.learn.actors.protocol import ActorPool, RolloutRequest, RolloutStream
+from zermelo.learn.batch.encoders import Encoder, num_line_features
 from zermelo.learn.batch.game_batch import GameBatch
-from zermelo.learn.batch.opponents import opponents_for
-from zermelo.learn.batch.replay import Replay, Transitions
+from zermelo.learn.batch.opponents import build_opponents
+from zermelo.learn.batch.replay import ReplayBuffer, Transitions
 from zermelo.learn.config.learning import phase_at
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.reports import TrainingReport
 from zermelo.learn.hybrid.kernel_network import Looking, valued
 from zermelo.learn.networks import torch_arrays
 from zermelo.learn.networks.q_network import LinesNetwork, ResidualNetwork
+from zermelo.learn.networks.weights_file import Arrays
 
 _NOISE = 0.03  # on what moves seem worth when one is chosen: equals are chosen by turns
 _LAST = 100  # results that are told
@@ -79,7 +80,7 @@ class Value:
         self.slow, self.average = copy.deepcopy(self.net).eval(), copy.deepcopy(self.net).eval()
         rate = self.settings.rate.begin
         self.optimiser = torch.optim.Adam(self.net.parameters(), lr=rate, fused=True)
-        self.replay = Replay(recipe.replay.size, game.num_words)
+        self.replay = ReplayBuffer(recipe.replay.size, game.num_words)
         self.rng = np.random.default_rng(seed)
         self.rollouts = RolloutStream(pool, self.average.export, seed)
         self.looking = looking_for(recipe, game)
@@ -111,13 +112,13 @@ class Value:
     def learn(self, rate: float) -> tuple[float, float]:
         """One update; returns the loss and the mean value. Symmetric states take turns."""
         settings = self.settings
-        drawn = self.replay.draw(settings.batch, self.rng).drawn
-        turns = self.rng.integers(0, self.game_batch.num_turns, settings.batch)
+        drawn = self.replay.sample(settings.batch, self.rng).transitions
+        turns = self.rng.integers(0, self.game_batch.num_symmetries, settings.batch)
         wanted = torch.from_numpy(drawn.returns).to(self.device)
-        if drawn.factors.any():
+        if drawn.discounts.any():
             with torch.no_grad():
-                later = self.slow(self._seen(drawn.later, turns))
-            wanted = wanted + torch.from_numpy(drawn.factors).to(self.device) * later
+                later = self.slow(self._seen(drawn.next_states, turns))
+            wanted = wanted + torch.from_numpy(drawn.discounts).to(self.device) * later
         found = self.net.train()(self._seen(drawn.states, turns))
         loss = _LOSSES[settings.loss](found, wanted)
         for group in self.optimiser.param_groups:
@@ -136,7 +137,7 @@ class Value:
     def _seen(self, states: Any, turns: Any) -> Tensor:
         """As the network takes them; by lines it takes all ways to turn them itself."""
         if self.encoder.name != "lines":
-            states = self.game_batch.turned(states, turns)
+            states = self.game_batch.transform(states, turns)
         return torch.from_numpy(self.encoder(states)).to(self.device)
 
     def values(self, states: Any) -> Any:
@@ -184,16 +185,16 @@ class Value:
 def network_for(recipe: Recipe, game: WordLineGame) -> Network:
     """One that has not learned yet; torch's dice decide how it begins."""
     if recipe.network.kind == "lines":
-        return LinesNetwork(recipe.network, num_kinds(game.grid))
+        return LinesNetwork(recipe.network, num_line_features(game.grid))
     return ResidualNetwork(recipe.network, Encoder("features", game).size)
 
 
 def looking_for(recipe: Recipe, game: WordLineGame) -> Looking:
     """Searches as they are in training."""
     searching, network = recipe.searching, recipe.network
-    judged = valued(game, network.kind, network.hidden, published=searching.published)
+    hooks = valued(game, network.kind, network.hidden, published=searching.published)
     shares = round(1000 * searching.network), round(1000 * searching.heuristic)
-    return Looking(judged, shares, recipe.acting.gamma)
+    return Looking(hooks, shares, recipe.acting.gamma)
 
 
 def _follow(slow: Network, net: Network, share: float) -> None:
@@ -216,7 +217,7 @@ class ValueRollouts:
         self.looking.load(weights)
         phase, within = phase_at(recipe.learning.phases, request.progress)
         epsilon = request.actor_epsilon(phase.epsilon(within))
-        opponents = opponents_for(recipe, game_batch.game, request.seed[0], rng)
+        opponents = build_opponents(recipe, game_batch.game, request.seed[0], rng)
         opponent = opponents.get(phase.opponent)
         number = recipe.acting.games
         states, results = self._started(number, rng), np.zeros(number, np.int64)
@@ -224,7 +225,7 @@ class ValueRollouts:
         by_search = recipe.searching.targets == "search"
         found: list[Transitions] = []
         while len(games):
-            legal = game_batch.masks(states)
+            legal = game_batch.legal_masks(states)
             actions = (rng.random(legal.shape) * legal).argmax(1)
             own = np.ones(len(games), np.bool_)
             if opponent is not None:
@@ -270,10 +271,10 @@ class ValueRollouts:
 
     def _started(self, number: int, rng: np.random.Generator) -> Any:
         """From the start, or from wherever random moves lead."""
-        states = self.game_batch.start(number)
+        states = self.game_batch.initial_states(number)
         drawn = rng.random(number) < self.recipe.acting.sampled
         if drawn.any():
             seed = int(rng.integers(1 << 62))
             plies = self.recipe.searching.opening
-            states[drawn] = self.game_batch.sampled(int(drawn.sum()), plies, seed)
+            states[drawn] = self.game_batch.sample_states(int(drawn.sum()), plies, seed)
         return states

@@ -7,7 +7,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
-from zermelo.games.lines.tactics import WordLineGame, windows
+from zermelo.games.geometry import list_windows
+from zermelo.games.lines.small import WordLineGame
 from zermelo.learn.networks.weights_file import BadWeights
 
 LINE = 0.25  #: what a line counts for in a plane
@@ -111,7 +112,7 @@ def lines_of(game: Game, encoder: str) -> Any:
     if not isinstance(game, WordLineGame):
         msg = f"{game.spec}: lines are counted in line games alone"
         raise BadSpec(msg)
-    found = windows(game.grid, game.win)
+    found = list_windows(game.grid, game.win)
     matrix = np.zeros((len(found), game.grid.size), np.float32)
     for line, (cell, step) in enumerate(found):
         matrix[line, [cell + step * place for place in range(game.win)]] = 1

@@ -59,7 +59,7 @@ def puzzle(game: Game | str, plies: int = 3, seed: int = 1, *, seconds: float = 
         parity = "even" if plies % 2 == 0 else "not available"
         msg = f"plies is {plies}, which is {parity}: a win takes 3, 5, 7 or 9"
         raise BadSpec(msg)
-    if not isinstance(game, WordGame) or game.ply_cost == 0 or game.grid is None:
+    if not isinstance(game, WordGame) or game.hooks.ply_cost == 0 or game.grid is None:
         msg = f"there are no puzzles of {game.spec}: it takes a line game of up to 64 cells"
         raise NoPuzzle(msg)
     rng = random.Random(f"{game.spec} {plies} {seed}")
@@ -79,16 +79,16 @@ def _random_position(game: WordGame, rng: random.Random) -> Position | None:
     assert game.grid is not None
     position = game.start()
     for _ in range(rng.randrange(_MIN_MOVES, max(_MIN_MOVES + 1, game.grid.size - _MIN_MOVES))):
-        known, _, moves = game.quick(position.state)
+        known, _, moves = game.hooks.resolve(position.state)
         if known or not moves:
             return None
-        position = position.play_action(game.action_at(rng.choice(bits(moves))))
+        position = position.play_action(game.hooks.to_action(rng.choice(bits(moves))))
     return None if position.is_over else position
 
 
 def _only_win(solver: Solver, state: Any, plies: int) -> int | None:
     """Return the one action that wins in exactly `plies` if there is one and no faster win."""
-    score = solver.game.far - plies
+    score = solver.hooks.win_score - plies
     clock = SearchClock(Limit(nodes=_MAX_NODES))
     try:
         if not solver.is_above(state, score - 1, clock) or solver.is_above(state, score, clock):

@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from zermelo.games.geometry import list_windows
 from zermelo.games.lines.large import BoardLineGame
-from zermelo.games.lines.tactics import windows
 
 
 def geometry(game: BoardLineGame) -> tuple[Any, Any, Any]:
     """The windows, those through each place, and the gate of each action; see `board_kernel`."""
     lines = [
         [game.padded_index(first + step * place) for place in range(game.win)]
-        for first, step in windows(game.grid, game.win)
+        for first, step in list_windows(game.grid, game.win)
     ]
     through = np.zeros((game.stride * (game.rows + 2), 3 + 4 * game.win), np.int32)
     for cell in range(game.cells):

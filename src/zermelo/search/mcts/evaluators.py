@@ -7,7 +7,7 @@ import numpy as np
 
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
-from zermelo.core.game import Game, WordGame
+from zermelo.core.game import Game, SolverHooks, WordGame
 from zermelo.kernels import compiled, kernel
 from zermelo.search.mcts.tree import Evaluator
 
@@ -55,20 +55,20 @@ class Heuristic:
         priors: NDArray[Any] = np.zeros((len(roots), self.game.num_actions), np.float32)
         values: NDArray[Any] = np.zeros(len(roots), np.float32)
         moves: NDArray[Any] = np.zeros(self.game.num_actions, np.int64)
-        estimate = compiled(estimate_all, self.game)
-        estimate(float(self.game.scale), roots, moves, priors, values)
+        estimate = compiled(estimate_all, self.game.hooks)
+        estimate(float(self.game.hooks.estimate_scale), roots, moves, priors, values)
         return priors, values
 
 
 @kernel("float64, uint64[:,::1], int64[::1], float32[:,::1], float32[::1]", common=False)
 def estimate_all(
-    game: WordGame, unit: Any, roots: Any, moves: Any, priors: Any, values: Any
+    game: SolverHooks, unit: Any, roots: Any, moves: Any, priors: Any, values: Any
 ) -> Any:
     """Of every state the estimate, from -1 to 1, and e to the power of each move's."""
     for row in range(len(roots)):
         state = game.load(roots, row)
         values[row] = np.tanh(game.evaluate(state) / unit)
-        for move in range(game.list_moves(state, False, moves)):  # noqa: FBT003 - as compiled
+        for move in range(game.list_moves(state, moves)):
             child = game.play(state, moves[move])
             over, value = game.result(child)
             worth = -float(value) if over else -np.tanh(game.evaluate(child) / unit)

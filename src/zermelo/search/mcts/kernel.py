@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from zermelo.core.bitboard import mix, scale, word
-from zermelo.core.game import BoardGame, WordGame
-from zermelo.core.traversal import STRIDE
+from zermelo.core.game import BoardGame, SolverHooks
+from zermelo.core.game.traversal import STRIDE
 from zermelo.kernels import kernel
 
 # Columns of `nodes`.
@@ -41,7 +41,7 @@ _NEVER = -1e9  # the mean of a child that is known to lose
     "int32[:,::1], float32[:,::1], int16[::1]"
 )
 def grow(
-    game: WordGame | BoardGame,
+    game: SolverHooks | BoardGame,
     control: Any,
     rng: Any,  # one word
     c: Any,  # how much uncertainty counts
@@ -65,7 +65,10 @@ def grow(
             if nodes[node, COUNT] == 0:
                 if control[FULL] != 0:
                     break
-                count = game.list_moves(state, sure and node != ROOT, moves)
+                if sure and node != ROOT:
+                    count = game.list_candidates(state, moves)
+                else:
+                    count = game.list_moves(state, moves)
                 add_children(node, count, moves, control, nodes, actions)
             if nodes[node, TRIED] < nodes[node, COUNT]:
                 node = next_untried(node, rng, nodes, actions)
@@ -101,7 +104,7 @@ def grow(
     common=False,
 )
 def gather(
-    game: WordGame | BoardGame,
+    game: SolverHooks | BoardGame,
     control: Any,
     c: Any,
     roots: Any,
@@ -151,7 +154,7 @@ def gather(
     common=False,
 )
 def scatter(
-    game: WordGame | BoardGame,
+    game: SolverHooks | BoardGame,
     control: Any,
     room: Any,
     moves: Any,
@@ -170,7 +173,10 @@ def scatter(
     for leaf in range(waiting):
         node = slots[leaf]
         state = game.enter(leaves, leaf, room)
-        count = game.list_moves(state, sure and node != ROOT, moves)
+        if sure and node != ROOT:
+            count = game.list_candidates(state, moves)
+        else:
+            count = game.list_moves(state, moves)
         add_children(node, count, moves, control, nodes, actions)
         nodes[node, TRIED] = count
         whole = 0.0
@@ -210,12 +216,12 @@ def is_settled(control: Any, nodes: Any) -> Any:
 
 
 def judge_leaf(
-    game: WordGame | BoardGame, node: Any, state: Any, sure: Any, nodes: Any, stats: Any
+    game: SolverHooks | BoardGame, node: Any, state: Any, sure: Any, nodes: Any, stats: Any
 ) -> None:
     """Note what is known of a node just entered; what is known is not uncertain."""
     over, value = game.ended(state)
     if not over and sure:
-        over, value = game.foreseen(state)
+        over, value = game.resolve_value(state)
     if over:
         nodes[node, PROVEN] = DRAWN - value
         stats[node, MEAN] = -value
@@ -301,7 +307,7 @@ def prove(node: Any, nodes: Any, stats: Any) -> None:
     "float32[:,::1], int16[::1], float32[::1]"
 )
 def transplant(
-    _game: WordGame | BoardGame,
+    _game: SolverHooks | BoardGame,
     root: Any,
     nodes: Any,
     stats: Any,

@@ -69,7 +69,8 @@ class Tree:
         self._arrays = self._new_arrays(_FIRST_NODES)
         self.root: Any = None
         work = (k.gather, k.scatter) if evaluator else (k.grow,)
-        self._run = [self._room.kernel(function) for function in (*work, k.transplant)]
+        kernels = (*work, k.transplant)
+        self._run = [self._room.kernel(function, with_hooks=True) for function in kernels]
 
     @staticmethod
     def _new_arrays(size: int) -> "list[NDArray[Any]]":

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from zermelo.core.game import WordGame
+from zermelo.core.game import SolverHooks
 from zermelo.kernels import kernel
 from zermelo.search.negamax.kernel import (
     ALPHA,
@@ -33,7 +33,7 @@ from zermelo.search.negamax.kernel import (
     bare=True,
 )
 def solve_each(
-    game: WordGame,
+    game: SolverHooks,
     roots: Any,  # [root, word], none of them over
     scores: Any,  # [root]
     begin: Any,
@@ -58,8 +58,8 @@ def solve_each(
         if control[DEPTH] == NEW:
             control[GENERATION] += 1
             forget(control, table)
-            control[LOW], control[HIGH] = -game.far, game.far
-            control[GAP] = game.far - game.longest(game.load(roots, number)) - 1
+            control[LOW], control[HIGH] = -game.win_score, game.win_score
+            control[GAP] = game.win_score - game.max_plies(game.load(roots, number)) - 1
         root = roots[number]
         if not solve(
             game,
@@ -89,7 +89,7 @@ def solve_each(
     bare=True,
 )
 def look_each(
-    game: WordGame,
+    game: SolverHooks,
     roots: Any,  # [root, word], none of them over
     plies: Any,  # to look ahead, 1 or more
     scores: Any,  # [root, action]: for the side to move at the root
@@ -118,14 +118,14 @@ def look_each(
         for action in range(scores.shape[1]):
             scores[number, action] = NO_SCORE
         state = game.load(roots, number)
-        for at in range(game.list_moves(state, False, legal)):  # noqa: FBT003 - compiled
+        for at in range(game.list_moves(state, legal)):
             child = game.play(state, legal[at])
             over, value = game.result(child)
-            score = value * game.far
+            score = value * game.win_score
             if not over:
                 game.store(states, 0, child)
                 control[DEPTH] = 0
-                frames[0, ALPHA], frames[0, BETA] = -game.far - 1, game.far + 1
+                frames[0, ALPHA], frames[0, BETA] = -game.win_score - 1, game.win_score + 1
                 frames[0, LEFT] = plies - 1
                 frames[0, NEXT] = NEW
                 _finished, score = search(

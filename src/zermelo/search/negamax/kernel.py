@@ -1,13 +1,14 @@
 """The solver's kernel: negamax with alpha-beta on a stack of its own, for every word game.
 
-A score is seen by the side to move: a win in n plies is `far - n`, a loss in n plies `n - far`, a
-draw 0 (Reversi: the disc difference). So a score moves one towards 0 with every ply on its way
-up, and a table entry holds wherever its state turns up.
+A score is seen by the side to move: a win in n plies is `win_score - n`, a loss in n plies
+`n - win_score`, a draw 0 (Reversi: the disc difference). So a score moves one towards 0 with every
+ply on its way up, and a table entry holds wherever its state turns up.
 
-What a game adds are hooks (see `WordGame`): `quick` settles or narrows a state without search,
-`within` does so for the window asked about, `keeps` says which states are worth a place in the
-table, `rank` orders moves, `evaluate` estimates a state at the horizon of a search that has one,
-and `learned` does so by a network, if there are weights for one; what that said is kept in a cache.
+What a game adds are hooks (see `SolverHooks`): `resolve` settles or narrows a state without search,
+`resolve_in_window` does so for the window asked about, `is_worth_storing` says which states are
+worth a place in the table, `rank_move` orders moves, `evaluate` estimates a state at the horizon of
+a search that has one, and `evaluate_network` does so by a network, if there are weights for one;
+what that said is kept in a cache.
 The kernel returns when its node budget is spent, with everything it needs to go on in its arrays,
 so limits, progress and Ctrl-C are the caller's business.
 """
@@ -15,7 +16,7 @@ so limits, progress and Ctrl-C are the caller's business.
 from typing import Any
 
 from zermelo.core.bitboard import lowest, mix, prefetch, scale, sign, word
-from zermelo.core.game import WordGame
+from zermelo.core.game import SolverHooks
 from zermelo.kernels import kernel
 from zermelo.search.negamax.transposition_table import (
     BIAS,
@@ -63,7 +64,7 @@ _INDICES = 1 << 7  # a move in the list is its rank times this, and its index fr
     bare=True,
 )
 def solve(
-    game: WordGame,
+    game: SolverHooks,
     root: Any,
     control: Any,
     states: Any,
@@ -118,7 +119,7 @@ def forget(control: Any, table: Any) -> None:
     use(min(FEW_SLOTS, len(table)), control)
 
 
-def grow(game: WordGame, control: Any, table: Any) -> None:
+def grow(game: SolverHooks, control: Any, table: Any) -> None:
     """More slots, with what is known moved to its place among them, if it is not too much."""
     old = control[SLOTS]
     use(min(GROWTH * old, len(table)), control)
@@ -139,7 +140,7 @@ def is_settled(control: Any) -> Any:
     return control[COARSE] != 0 and (control[LOW] > 0 or control[HIGH] < 0)
 
 
-def next_guess(game: WordGame, control: Any) -> Any:
+def next_guess(game: SolverHooks, control: Any) -> Any:
     """Between the bounds: halving, but near ends first, since what is decided soon is cheap.
 
     Where games are long: is it over soon, is it over a little later, who wins, and then when.
@@ -147,10 +148,10 @@ def next_guess(game: WordGame, control: Any) -> Any:
     """
     if control[COARSE] != 0:
         return 0 if control[HIGH] > 0 else -1
-    if game.ends_first:
-        for plies in (_SOON, _LATER, game.far):
-            guess = game.far - plies
-            if plies == game.far or guess > control[GAP]:
+    if game.short_wins_first:
+        for plies in (_SOON, _LATER, game.win_score):
+            guess = game.win_score - plies
+            if plies == game.win_score or guess > control[GAP]:
                 if control[LOW] <= guess < control[HIGH]:
                     return guess
                 if control[LOW] <= -guess - 1 < control[HIGH]:
@@ -167,7 +168,7 @@ def next_guess(game: WordGame, control: Any) -> Any:
 
 
 def search(
-    game: WordGame,
+    game: SolverHooks,
     control: Any,
     states: Any,
     keys: Any,
@@ -224,7 +225,7 @@ def search(
                 index = _INDICES - 1 - (moves[depth, at] & (_INDICES - 1))
                 frames[depth, NEXT] = at + 1
                 frames[depth, LAST_MOVE] = index
-                game.store(states, depth + 1, game.play_at(game.load(states, depth), index))
+                game.store(states, depth + 1, game.play_index(game.load(states, depth), index))
                 states[depth + 1, game.num_words] = replies[depth, index]
                 alpha = max(frames[depth, ALPHA], frames[depth, BEST])
                 frames[depth + 1, ALPHA] = -later(game, frames[depth, BETA])
@@ -245,7 +246,7 @@ def search(
                 frames[depth, KNOWN_LOW] = max(frames[depth, KNOWN_LOW], score)
             if score < frames[depth, BETA]:
                 frames[depth, KNOWN_HIGH] = min(frames[depth, KNOWN_HIGH], score)
-            if control[USE_TABLE] != 0 and game.keeps(game.load(states, depth)):
+            if control[USE_TABLE] != 0 and game.is_worth_storing(game.load(states, depth)):
                 note(game, depth, control, keys, frames, table)
         # 3. Hand the score up.
         if depth == 0:
@@ -257,7 +258,7 @@ def search(
             frames[depth, BEST_MOVE] = frames[depth, LAST_MOVE]
 
 
-def note(game: WordGame, depth: Any, control: Any, keys: Any, frames: Any, table: Any) -> None:
+def note(game: SolverHooks, depth: Any, control: Any, keys: Any, frames: Any, table: Any) -> None:
     """A finished state into the table."""
     key, move = game.load_key(keys, depth), frames[depth, BEST_MOVE]
     low, high = frames[depth, KNOWN_LOW], frames[depth, KNOWN_HIGH]
@@ -265,19 +266,19 @@ def note(game: WordGame, depth: Any, control: Any, keys: Any, frames: Any, table
     remember(game, table, key, slots, generation, depth, move, low, high)
 
 
-def sooner(game: WordGame, score: Any) -> Any:
+def sooner(game: SolverHooks, score: Any) -> Any:
     """A child's score, seen by the side that moved: the sign flips, a ply is added."""
     score = -score
     return score - game.ply_cost * sign(score)
 
 
-def later(game: WordGame, bound: Any) -> Any:
+def later(game: SolverHooks, bound: Any) -> Any:
     """The bound one ply further down that means `bound` here."""
     return bound + game.ply_cost * sign(bound)
 
 
 def enter(
-    game: WordGame,
+    game: SolverHooks,
     depth: Any,
     control: Any,
     states: Any,
@@ -294,22 +295,22 @@ def enter(
     """(settled, score) for a state just reached; otherwise its moves are listed, best first."""
     state = game.load(states, depth)
     alpha, beta = frames[depth, ALPHA], frames[depth, BETA]
-    known, score = game.within(state, alpha, beta)
+    known, score = game.resolve_in_window(state, alpha, beta)
     mask = word(states[depth, game.num_words])
     if depth == 0 and not known:
-        known, score, moves_here = game.quick(state)
+        known, score, moves_here = game.resolve(state)
         mask = word(moves_here)
         control[TURN_DEPTH] = control[TURN_PLIES] if may_turn(game, state, turns) else 0
     if known:
         return True, score
-    low, high = game.bounds(state, alpha, beta)
+    low, high = game.score_bounds(state, alpha, beta)
     if low >= beta or high <= alpha:
         return True, low if low >= beta else high
     if frames[depth, LEFT] <= 0:
         control[MET_HORIZON] = 1
         return True, estimate(game, state, control, net, room, cache)
     first = NO_MOVE
-    if control[USE_TABLE] != 0 and game.keeps(state):
+    if control[USE_TABLE] != 0 and game.is_worth_storing(state):
         least = state
         if depth < control[TURN_DEPTH]:
             for turn in range(1, len(turns)):
@@ -334,7 +335,7 @@ def enter(
         game, depth, state, mask, first, control, moves, replies, table, beta
     )
     # A move that is not settled takes a few plies more to win: perhaps too many.
-    most = max(best, sooner(game, game.soonest_loss - game.far))
+    most = max(best, sooner(game, game.min_loss_plies - game.win_score))
     if best >= beta or most <= alpha:
         return True, best if best >= beta else most
     frames[depth, ALPHA], frames[depth, BETA] = alpha, beta
@@ -344,16 +345,16 @@ def enter(
     return False, 0
 
 
-def may_turn(game: WordGame, root: Any, turns: Any) -> Any:
+def may_turn(game: SolverHooks, root: Any, turns: Any) -> Any:
     """Whether a symmetry can map one state below the root to another."""
     for turn in range(1, len(turns)):
         image = game.turned(root, turns[turn])
-        if not game.clashes(root, image):
+        if not game.have_disjoint_futures(root, image):
             return True
     return False
 
 
-def estimate(game: WordGame, state: Any, control: Any, net: Any, room: Any, cache: Any) -> Any:
+def estimate(game: SolverHooks, state: Any, control: Any, net: Any, room: Any, cache: Any) -> Any:
     """Of a state at the horizon: the heuristic's, or a blend with what was learned."""
     if len(net) == 0:
         return game.evaluate(state)
@@ -368,7 +369,7 @@ def estimate(game: WordGame, state: Any, control: Any, net: Any, room: Any, cach
         if entry != 0 and game.load(cache, slot) == state:
             control[FOUND] += 1
             return int(entry) - BIAS
-    score = control[LEARNED] * game.learned(state, net, room)
+    score = control[LEARNED] * game.evaluate_network(state, net, room)
     if control[KNOWN] != 0:
         score += control[KNOWN] * game.evaluate(state)
     score = score // 1000
@@ -379,7 +380,7 @@ def estimate(game: WordGame, state: Any, control: Any, net: Any, room: Any, cach
 
 
 def list_moves(
-    game: WordGame,
+    game: SolverHooks,
     depth: Any,
     state: Any,
     mask: Any,
@@ -404,7 +405,7 @@ def list_moves(
             index = lowest(left)
             left = left & (left - word(1))
         is_pass = False
-        known, score, reply = game.reply(state, index)
+        known, score, reply = game.resolve_child(state, index)
         if known:
             score = sooner(game, score)
             if score > best:
@@ -414,13 +415,13 @@ def list_moves(
             continue
         replies[depth, index] = reply
         if fetches:
-            child = game.as_words(game.play_at(state, index))
+            child = game.as_words(game.play_index(state, index))
             prefetch(table, slot_of(game.key(child), control[SLOTS]))
         rank = 0
         if control[USE_RANK] != 0:
             closed = control[HISTORY + 64 * (depth & 1) + index]
-            rank = game.rank(state, index)
-            rank += (game.history * closed) >> control[HISTORY_BITS]
+            rank = game.rank_move(state, index)
+            rank += (game.history_weight * closed) >> control[HISTORY_BITS]
             if index == first:
                 rank = 1 << 40
         entry = rank * _INDICES + _INDICES - 1 - index

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zermelo.core.errors import ZermeloError
-from zermelo.core.game import WordGame
+from zermelo.core.game import SolverHooks
 from zermelo.core.symmetry import byte_tables
 from zermelo.kernels import compiled
 from zermelo.search.limits import SearchClock
@@ -48,7 +48,7 @@ class Runner:
 
     def __init__(
         self,
-        game: WordGame,
+        hooks: SolverHooks,
         *,
         table_bits: int | None,
         ordering: bool = True,
@@ -57,13 +57,13 @@ class Runner:
     ) -> None:
         import numpy as np
 
-        self.game = game
-        self._run = compiled(k.solve, game)
-        words = game.num_words
+        self.hooks, self.game = hooks, hooks.game
+        self._run = compiled(k.solve, hooks)
+        words = hooks.game.num_words
         size = 2 if table_bits is None else 1 << table_bits
-        key_words = len(game.key(game.initial()))
+        key_words = len(hooks.key(hooks.game.initial()))
         self.table: NDArray[Any] = _aligned(size, key_words + 1)
-        plies = max(_MIN_PLIES, min(_MAX_PLIES, game.longest(game.initial()) + 2))
+        plies = max(_MIN_PLIES, min(_MAX_PLIES, hooks.max_plies(hooks.game.initial()) + 2))
         self._room = [
             np.zeros((plies, words + 1), np.uint64),
             np.zeros((plies, key_words), np.uint64),
@@ -71,7 +71,7 @@ class Runner:
             np.zeros((plies, 64), np.int64),
             np.zeros((plies, 65), np.uint64),
         ]
-        turns = byte_tables(game.symmetries() if symmetry and table_bits is not None else ())
+        turns = byte_tables(hooks.game.symmetries() if symmetry and table_bits is not None else ())
         self._turns = np.array(turns, np.uint64).reshape(-1, 8, 256)
         self.control: NDArray[Any] = np.zeros(k.NUM_CONTROLS, np.int64)
         self.control[k.GENERATION] = 1
@@ -106,7 +106,7 @@ class Runner:
         """
         self.control[k.WIDE], self.control[k.COARSE] = 0, coarse
         self.control[k.HORIZON] = _NO_HORIZON
-        self.control[k.GAP] = self.game.far - self.game.longest(state) - 1
+        self.control[k.GAP] = self.hooks.win_score - self.hooks.max_plies(state) - 1
         self._work(state, low, high, clock)
         return int(self.control[k.LOW]), int(self.control[k.HIGH])
 
@@ -145,7 +145,7 @@ class Runner:
         """
         import numpy as np
 
-        run, control = compiled(batch.solve_each, self.game), self.control
+        run, control = compiled(batch.solve_each, self.hooks), self.control
         roots: NDArray[np.uint64] = np.ascontiguousarray(states, np.uint64)
         roots = roots.reshape(-1, self.game.num_words)
         found: NDArray[np.int64] = np.zeros(len(roots), np.int64)
@@ -156,7 +156,9 @@ class Runner:
         self.work_through(run, roots, (found,), clock)
         return [int(score) for score in found]
 
-    def work_through(self, run: Any, states: Any, arrays: tuple[Any, ...], clock: SearchClock) -> None:
+    def work_through(
+        self, run: Any, states: Any, arrays: tuple[Any, ...], clock: SearchClock
+    ) -> None:
         """Run a kernel that searches many states to the end; it says how many are done."""
         control = self.control
         control[k.WIDE], control[k.COARSE], control[k.HORIZON] = 0, 0, _NO_HORIZON
@@ -178,7 +180,7 @@ class Runner:
         """
         import numpy as np
 
-        run, control = compiled(batch.look_each, self.game), self.control
+        run, control = compiled(batch.look_each, self.hooks), self.control
         roots: NDArray[np.uint64] = np.ascontiguousarray(states, np.uint64)
         found: NDArray[np.int64] = np.zeros((len(roots), self.game.num_actions), np.int64)
         legal: NDArray[np.int64] = np.zeros(self.game.num_actions, np.int64)
@@ -192,10 +194,10 @@ class Runner:
 
     def move(self, state: Any) -> int | None:
         """The action that the table holds for a state in this generation, None if none."""
-        key = self.game.key(state)
+        key = self.hooks.key(state)
         slots, generation = int(self.control[k.SLOTS]), int(self.control[k.GENERATION])
-        current, _, _, index = recall(self.game, self.table, key, slots, generation)
-        return self.game.action_at(index) if current and index != NO_MOVE else None
+        current, _, _, index = recall(self.hooks, self.table, key, slots, generation)
+        return self.hooks.to_action(index) if current and index != NO_MOVE else None
 
 
 def _aligned(slots: int, words: int) -> "NDArray[Any]":

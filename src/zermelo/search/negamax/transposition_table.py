@@ -12,7 +12,7 @@ the processor's cache.
 from typing import Any
 
 from zermelo.core.bitboard import mix, scale, word
-from zermelo.core.game import WordGame
+from zermelo.core.game import SolverHooks
 
 FEW_SLOTS, GROWTH = 1 << 10, 4
 NEAR_SLOTS = 1 << 16  # so many stay in the processor's cache
@@ -35,7 +35,7 @@ def is_current(entry: Any, generation: Any) -> Any:
     return entry >> word(48) == word(generation)
 
 
-def recall(game: WordGame, table: Any, key: Any, slots: Any, generation: Any) -> Any:
+def recall(game: SolverHooks, table: Any, key: Any, slots: Any, generation: Any) -> Any:
     """(is current, lower bound, upper bound, best move) of a state.
 
     Of another generation only the move may serve. It is NO_MOVE where none is known.
@@ -52,7 +52,7 @@ def recall(game: WordGame, table: Any, key: Any, slots: Any, generation: Any) ->
 
 
 def remember(
-    game: WordGame,
+    game: SolverHooks,
     table: Any,
     key: Any,
     slots: Any,
@@ -78,7 +78,7 @@ def remember(
     )
 
 
-def spread(game: WordGame, table: Any, old: Any, slots: Any, generation: Any) -> None:
+def spread(game: SolverHooks, table: Any, old: Any, slots: Any, generation: Any) -> None:
     """Move what is known to where it will be looked for when there are more slots than before.
 
     From the last pair of slots down: each moves up, to a pair that has been moved already.

@@ -14,7 +14,7 @@ from zermelo.core.bitboard import lowest, mix, popcount, scale, select, word
 STRIDE = 0x9E3779B97F4A7C15  # splitmix64's step, an odd number near 2**64 / golden ratio
 
 
-class PlainWalk:
+class PlainTraversal:
     """Any game, in plain Python: a root is a row with the state itself."""
 
     def to_root(self: Any, state: Any) -> list[Any]:
@@ -37,15 +37,16 @@ class PlainWalk:
         """(is it over, value for the side to move)."""
         return self.result(state)
 
-    def foreseen(self: Any, state: Any) -> Any:  # noqa: ARG002 - nothing is
-        """(is the value known without search, that value) of a state that is not over."""
+    def resolve_value(self: Any, state: Any) -> Any:  # noqa: ARG002 - a default
+        """Return (is_known, value) of a state that is not over, as far as it needs no search."""
         return False, 0
 
-    def list_moves(self: Any, state: Any, sure: Any, moves: Any) -> Any:  # noqa: ARG002
-        """Write the legal actions to `moves`; returns how many.
+    def list_candidates(self: Any, state: Any, moves: Any) -> Any:
+        """Write the legal actions to `moves` without those known to be no better than others."""
+        return self.list_moves(state, moves)
 
-        `sure`: those may be left out that cannot be better than the rest.
-        """
+    def list_moves(self: Any, state: Any, moves: Any) -> Any:
+        """Write the legal actions to `moves`; return their number."""
         actions = self.actions(state)
         moves[: len(actions)] = actions
         return len(actions)
@@ -55,7 +56,7 @@ class PlainWalk:
         over, value = self.ended(state)
         sign, steps = 1, 0
         while not over:
-            count = self.list_moves(state, False, moves)  # noqa: FBT003 - as in compiled code
+            count = self.list_moves(state, moves)
             rng = word(rng + STRIDE)
             state = self.step(state, int(moves[scale(mix(rng), count)]))
             over, value = self.ended(state)
@@ -64,14 +65,14 @@ class PlainWalk:
         return sign * value, rng, steps
 
 
-class WordWalk:
+class WordTraversal:
     """A game of words; a root is the state."""
 
     def to_root(self: Any, state: Any) -> list[Any]:
         """The row that a walk begins with."""
         return list(state)
 
-    def enter(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - as PlainWalk
+    def enter(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - as PlainTraversal
         """The state of a row."""
         return self.load(roots, row)
 
@@ -87,23 +88,15 @@ class WordWalk:
         """(is it over, value for the side to move)."""
         return self.result(state)
 
-    def foreseen(self: Any, state: Any) -> Any:
-        """What the solver's hook knows: wins at once, losses in two."""
-        known, score, _moves = self.quick(state)
-        return known, (1 if score > 0 else 0) - (1 if score < 0 else 0)
-
-    def list_moves(self: Any, state: Any, sure: Any, moves: Any) -> Any:
-        """Write the legal actions to `moves`; `sure`: only those that the solver would try."""
+    def list_moves(self: Any, state: Any, moves: Any) -> Any:
+        """Write the legal actions to `moves`; return their number."""
         mask = self.legal(state)
-        if sure:
-            _known, _score, mask = self.quick(state)
         if mask == 0:
             moves[0] = self.num_actions - 1
             return 1
         count = 0
         while mask != 0:
-            at = lowest(mask)
-            moves[count] = self.action_at(at) if sure else at
+            moves[count] = lowest(mask)
             mask = mask & (mask - word(1))
             count += 1
         return count
@@ -125,7 +118,7 @@ class WordWalk:
         return (value if steps & 1 == 0 else -value), rng, steps
 
 
-class BoardWalk:
+class BoardTraversal:
     """A game above 64 cells; a root is its padded board and the player to move.
 
     A state of the walk is (cells, free cells, player, is it over, value for the side to move).
@@ -162,12 +155,8 @@ class BoardWalk:
         """As it was judged when the last stone fell."""
         return state[3], state[4]
 
-    def foreseen(self: Any, state: Any) -> Any:  # noqa: ARG002 - nothing is
-        """Nothing is known without search."""
-        return False, 0
-
-    def list_moves(self: Any, state: Any, sure: Any, moves: Any) -> Any:  # noqa: ARG002
-        """Write the legal actions to `moves`; returns how many."""
+    def list_moves(self: Any, state: Any, moves: Any) -> Any:
+        """Write the legal actions to `moves`; return their number."""
         return self.list_open(state[0], moves)
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:

@@ -1,0 +1,148 @@
+"""Solver hooks: what a word game lets the solver know without search."""
+
+from typing import TYPE_CHECKING, Any
+
+from zermelo.core.bitboard import Word, lowest, word
+
+if TYPE_CHECKING:
+    from zermelo.core.game.word_game import WordGame
+
+
+class SolverHooks:
+    """Everything that search kernels ask about a word game beyond its rules.
+
+    The defaults know the rules only, so every word game can be solved; a subclass, named by
+    `WordGame.hooks_class`, makes the search faster. Attributes that are not found here are those of
+    the game: a kernel that is compiled for the hooks sees both. Like rules, these methods compile,
+    and annotated constants are compiled in.
+
+    A score is an int for the side to move: `win_score - n` for a win in n plies, `n - win_score`
+    for a loss in n plies, 0 for a draw. A move is named by the index of its bit in the mask that
+    `resolve` returns; `to_action` gives its action.
+    """
+
+    win_score: int = 1000  #: above the length of every game in plies
+    ply_cost: int = 1  #: 0 where scores do not encode the distance to the end
+    min_win_plies: int = 1  #: plies to the nearest win that `resolve` may have missed
+    min_loss_plies: int = 1
+    history_weight: int = 0  #: how much the history heuristic counts beside `rank_move`
+    #: whether to test for a win or loss within a few plies before win, draw or loss: for long games
+    short_wins_first: bool = False
+    estimate_scale: float = 1000.0  #: the estimate of a position that is probably won
+    has_one_word_key: bool = False  #: whether `pack` is used as the key in the transposition table
+
+    def __init__(self, game: "WordGame") -> None:
+        self.game = game
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the game."""
+        if name == "game" or name.startswith("__"):  # while a copy or a pickle is being restored
+            raise AttributeError(name)
+        return getattr(self.game, name)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the class and the game; subclasses with parameters of their own add them."""
+        return type(self) is type(other) and self.game == other.game
+
+    def __hash__(self) -> int:
+        """Return a hash that agrees with equality."""
+        return hash((type(self), self.game))
+
+    # What is known without search.
+
+    def resolve(self, state: Any) -> Any:
+        """Return (is_known, score, moves): the score if no search is needed, else the moves to try.
+
+        Moves may be left out that cannot be better than the others.
+        """
+        over, value = self.result(state)
+        return over, value * self.win_score, self.legal(state)
+
+    def resolve_in_window(self, state: Any, alpha: Any, beta: Any) -> Any:  # noqa: ARG002 - a default
+        """Return (is_known, score): the score, or a bound outside the window, if known."""
+        return False, 0
+
+    def resolve_child(self, state: Any, index: Any) -> Any:
+        """Return `resolve` of the state after one of the moves that `resolve` returned."""
+        return self.resolve(self.as_words(self.play_index(state, index)))
+
+    def score_bounds(self, state: Any, alpha: Any, beta: Any) -> Any:  # noqa: ARG002 - a default
+        """Return (low, high) for a state that `resolve` does not know.
+
+        Bounds that cannot close the window (alpha, beta) may be left wide.
+        """
+        return self.min_loss_plies - self.win_score, self.win_score - self.min_win_plies
+
+    def have_disjoint_futures(self, root: Any, image: Any) -> Any:  # noqa: ARG002 - a default
+        """Return whether no state can follow both from a root and from its symmetric image."""
+        return False
+
+    def max_plies(self, state: Any) -> int:  # noqa: ARG002 - a default
+        """Return an upper bound on the plies that a game can last from here, without passes."""
+        return self.win_score - 1
+
+    # Moves.
+
+    def play_index(self, state: Any, index: Any) -> Any:
+        """Return the state after the move of a bit in the mask of `resolve`."""
+        return self.play(state, index)
+
+    def to_action(self, index: int) -> int:
+        """Return the action of such a move."""
+        return index
+
+    def rank_move(self, state: Any, index: Any) -> Any:  # noqa: ARG002 - a default
+        """Return how promising such a move is; the highest rank is searched first."""
+        return 0
+
+    # Estimates.
+
+    def evaluate(self, state: Any) -> Any:  # noqa: ARG002 - a default
+        """Return an estimate of the score where a search stops; small beside `win_score`."""
+        return 0
+
+    def evaluate_network(self, state: Any, net: Any, room: Any) -> Any:  # noqa: ARG002 - a default
+        """Return an estimate by a network with the weights `net`; `room` is for its layers."""
+        return 0
+
+    # The transposition table.
+
+    def is_worth_storing(self, state: Any) -> Any:  # noqa: ARG002 - a default
+        """Return whether to store a state: False where searching it again is cheaper."""
+        return True
+
+    def pack(self, state: Any) -> Any:
+        """Return all that distinguishes a state in one word, where that is possible."""
+        return state[0]
+
+    def key(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
+        """Return the key of a state; the compiler generates its own version."""
+        return (self.pack(state),) if self.has_one_word_key else state
+
+    def load_key(self, table: Any, row: int) -> tuple[Word, ...]:
+        """Return the key at the start of a row; the compiler generates its own version."""
+        return tuple(int(x) for x in table[row, : 1 if self.has_one_word_key else self.num_words])
+
+    def store_key(self, table: Any, row: int, key: tuple[Word, ...]) -> None:
+        """Write a key to the start of a row; the compiler generates its own version."""
+        table[row, : len(key)] = key
+
+    # What tree search asks; see `traversal`.
+
+    def resolve_value(self, state: Any) -> Any:
+        """Return (is_known, value) of a state that is not over, as far as `resolve` knows it."""
+        known, score, _moves = self.resolve(state)
+        return known, (1 if score > 0 else 0) - (1 if score < 0 else 0)
+
+    def list_candidates(self, state: Any, moves: Any) -> Any:
+        """Write the actions of the moves of `resolve` to `moves`; return their number."""
+        _known, _score, mask = self.resolve(state)
+        if mask == 0:
+            moves[0] = self.num_actions - 1
+            return 1
+        count = 0
+        while mask != 0:
+            moves[count] = self.to_action(lowest(mask))
+            mask = mask & (mask - word(1))
+            count += 1
+        return count

@@ -1,0 +1,67 @@
+"""Games whose states are tuples of 64-bit words, so that their rules compile."""
+
+import copy
+import functools
+from typing import Any, ClassVar
+
+from zermelo.core.bitboard import WORD_BITS, Word
+from zermelo.core.game.mask_game import MaskGame
+from zermelo.core.game.solver_hooks import SolverHooks
+from zermelo.core.game.traversal import WordTraversal
+from zermelo.core.symmetry import turn_word
+
+
+class WordGame(WordTraversal, MaskGame):
+    """A game whose state is a tuple of words, so that its rules compile to native code.
+
+    Write `legal`, `play` and `result` with words only (see `zermelo.core.bitboard`) and annotate every
+    constant they read: `Word` for boards, `int` for counts, `bool` for switches. At most 64
+    actions, not counting a forced pass.
+    """
+
+    num_words: ClassVar[int] = 3  #: words in a state
+    #: a state can be reached at one ply only, as where every move adds a stone
+    layered: bool = False
+    #: constants are compiled in; False shares one compilation among all sizes of a class
+    specialised: bool = True
+
+    #: what the solver knows about this game without search
+    hooks_class: ClassVar[type[SolverHooks]] = SolverHooks
+
+    @functools.cached_property
+    def hooks(self) -> SolverHooks:
+        """What the solver knows about this game without search."""
+        return self.hooks_class(self)
+
+    def load(self, states: Any, row: int) -> tuple[Word, ...]:
+        """The state that begins one row of an array; the compiler writes its own."""
+        return tuple(int(x) for x in states[row, : self.num_words])
+
+    def store(self, states: Any, row: int, state: tuple[Word, ...]) -> None:
+        """A state into one row of an array; the compiler writes its own."""
+        states[row, : self.num_words] = state
+
+    def as_words(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
+        """A state whatever types the rules made of it; the compiler writes its own."""
+        return state
+
+    def turned(self, state: tuple[Word, ...], table: Any) -> tuple[Word, ...]:
+        """A state moved by a symmetry, whose byte table this is; the compiler writes its own."""
+        boards = (turn_word(board, table) for board in state[: self.num_boards])
+        return (*boards, *state[self.num_boards :])
+
+    def signed(self) -> "WordGame":
+        """The same rules with constants for int64 tensors, where bit 63 is the sign."""
+        twin = copy.copy(self)
+        vars(twin).pop("hooks", None)  # they belong to this game
+        for name, value in vars(twin).items():
+            object.__setattr__(twin, name, _signed(value))
+        return twin
+
+
+def _signed(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_signed(item) for item in value)
+    if isinstance(value, int) and value >> (WORD_BITS - 1) == 1:
+        return value - (1 << WORD_BITS)
+    return value
