@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 
 import zermelo as z
 from support.recipes import recipe
-from support.studio import Studio, refused, serve
+from support.studio import Studio, assert_refused, serve
 from zermelo.core.errors import BadSpec
 from zermelo.learn.models import model
 from zermelo.learn.models.model import Model
@@ -21,7 +21,7 @@ from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.learn.runs import training
 from zermelo.learn.runs.run import Run
-from zermelo.players import registry as roster
+from zermelo.players.registry import load_builtin_player
 from zermelo.studio.app import create_app
 
 GAME = z.game("tictactoe")
@@ -30,7 +30,7 @@ GAME = z.game("tictactoe")
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("run")
-    return training.train(str(recipe(folder)), folder / "run", graded=False)
+    return training.train(str(recipe(folder)), folder / "run", grade=False)
 
 
 @pytest.fixture
@@ -78,9 +78,9 @@ def test_play_is_what_was_trained(run: Run, tmp_path: Path) -> None:
     }
     for name, change in changes.items():
         made = str(recipe(tmp_path, *change, name=name))
-        run, trainer = training.prepare(made, tmp_path / f"{name}-run")
-        training.follow(run, trainer)
-        states = trainer.game_batch.sampled(50, 9, 1)
+        run, trainer = training.prepare_training(made, tmp_path / f"{name}-run")
+        training.run_training(run, trainer)
+        states = trainer.game_batch.sample_states(50, 9, 1)
         found = Model(str(run.folder), GAME).values(states)
         assert found == pytest.approx(trainer.values(states), abs=1e-5)
 
@@ -205,7 +205,7 @@ def test_none_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         found = {player["name"]: player["models"] for player in studio.get("players").json()}
         assert found["dqn"] == []
         assert found["random"] is None
-        refused(studio.post("matches", game="tictactoe", second="dqn:x"), 422, "none yet")
+        assert_refused(studio.post("matches", game="tictactoe", second="dqn:x"), 422, "none yet")
 
 
 @pytest.fixture
@@ -217,14 +217,20 @@ def test_the_studio_offers_them(studio: Studio) -> None:
     found = {player["name"]: player["models"] for player in studio.get("players").json()}
     assert found["dqn"] == [{"name": "tiny", "game": "tictactoe", "spec": "dqn:tiny"}]
     assert found["mcts"] is None
-    match = studio.begin(first="dqn:tiny", second="mcts:sims=50,evaluator=dqn:tiny")
+    match = studio.create(first="dqn:tiny", second="mcts:sims=50,evaluator=dqn:tiny")
     for ply in (1, 2):
         answer = studio.post(f"matches/{match['id']}/reply")
         assert answer.status_code == 200, answer.text
         assert len(answer.json()["moves"]) == ply
-    refused(studio.post("matches", game="connect4", second="dqn:tiny"), 422, "not for connect4")
-    refused(studio.post("matches", game="tictactoe:size=4", first="dqn:tiny"), 422, "not for tict")
-    refused(studio.post("matches", game="connect4", second="dqn"), 422, "no model is shipped")
+    assert_refused(
+        studio.post("matches", game="connect4", second="dqn:tiny"), 422, "not for connect4"
+    )
+    assert_refused(
+        studio.post("matches", game="tictactoe:size=4", first="dqn:tiny"), 422, "not for tict"
+    )
+    assert_refused(
+        studio.post("matches", game="connect4", second="dqn"), 422, "no model is shipped"
+    )
 
 
 def test_names_only_from_the_network(studio: Studio, run: Run, tmp_path: Path) -> None:
@@ -253,10 +259,12 @@ def test_names_only_from_the_network(studio: Studio, run: Run, tmp_path: Path) -
     )
     for spec in paths:
         with pytest.raises(BadSpec) as caught:
-            roster.named_player(spec)
+            load_builtin_player(spec)
         assert "names a model that comes with zermelo: " in str(caught.value)
-        refused(studio.post("matches", game="tictactoe", second=spec), 422, "comes with zermelo")
-        refused(studio.get("analysis", game="tictactoe", player=spec), 422)
+        assert_refused(
+            studio.post("matches", game="tictactoe", second=spec), 422, "comes with zermelo"
+        )
+        assert_refused(studio.get("analysis", game="tictactoe", player=spec), 422)
     for spec in ("mcts:evaluator=heuristic", "mcts:evaluator=dqn:tiny", "dqn:tiny", "dqn:run=tiny"):
-        assert roster.named_player(spec).choose(GAME.start()).move
+        assert load_builtin_player(spec).choose(GAME.start()).move
     assert json.loads(studio.get("matches").text) == []

@@ -1,9 +1,9 @@
-"""Players, roster and matches."""
+"""Players, their registry and matches."""
 
 import pytest
 
 import zermelo as z
-from zermelo.players import registry as roster
+from zermelo.players.registry import list_players
 
 
 def test_a_seed_gives_the_same_game() -> None:
@@ -47,7 +47,7 @@ def test_redo_plays_again_what_was_taken_back() -> None:
     match.undo(2)
     with pytest.raises(z.IllegalMove):
         match.play("a1")
-    assert match.redoable == 2  # a move that is refused forgets nothing
+    assert match.num_redoable == 2  # a move that is refused forgets nothing
     assert match.redo().moves == ["a1", "b1"]
     assert match.redo(99).moves == ["a1", "b1", "c1"]
     match.undo(2)
@@ -60,24 +60,24 @@ def test_redo_plays_again_what_was_taken_back() -> None:
 
 def test_undo_and_redo_to_ones_own_turn() -> None:
     match = z.match(z.game("tictactoe"), "a1 b1 c1")
-    assert (match.undo_to([1]), match.moves) == (2, ["a1"])
-    assert (match.undo_to([1]), match.moves) == (0, ["a1"])
-    assert (match.redo_to([0]), match.moves) == (1, ["a1", "b1"])
-    assert (match.redo_to([0]), match.moves) == (1, ["a1", "b1", "c1"])
-    assert match.redo_to([0]) == 0
+    assert (match.undo_to_turn([1]), match.moves) == (2, ["a1"])
+    assert (match.undo_to_turn([1]), match.moves) == (0, ["a1"])
+    assert (match.redo_to_turn([0]), match.moves) == (1, ["a1", "b1"])
+    assert (match.redo_to_turn([0]), match.moves) == (1, ["a1", "b1", "c1"])
+    assert match.redo_to_turn([0]) == 0
 
 
 def test_the_seconds_of_each_move() -> None:
     match = z.match(z.game("tictactoe"), "a1")
     match.play("b1")
-    known, took = match.times
+    known, took = match.move_seconds
     assert known is None
     assert took is not None
     assert 0 <= took < 5
     match.undo()
-    assert match.times == [None]
+    assert match.move_seconds == [None]
     match.redo()
-    assert match.times == [None, took]
+    assert match.move_seconds == [None, took]
     assert 0 <= match.seconds < 5
 
 
@@ -113,8 +113,8 @@ def test_bad_player_specs(spec: str, part: str) -> None:
     assert part in str(caught.value)
 
 
-def test_every_player_of_the_roster_can_be_made() -> None:
-    for entry in roster.entries():
+def test_every_registered_player_can_be_created() -> None:
+    for entry in list_players():
         if entry.factory:
             game = z.game({"hybrid": "squava", "alphazero": "gomoku6"}.get(entry.name, "tictactoe"))
             assert z.player(entry.name).choose(game.start()).move

@@ -24,7 +24,7 @@ def test_a_review_finds_the_planted_mistakes() -> None:
     for ply, record in enumerate(records):
         assert (record.better is None) == (record.mistake is None)
         if record.better is not None:
-            assert record.better.move in z.solve(match.at(ply - 1)).best
+            assert record.better.move in z.solve(match.position_at(ply - 1)).best
             assert record.better.reasons
     assert records == z.review(match.positions, z.Limit(seconds=5))
 

@@ -65,7 +65,7 @@ def app(tmp_path: Path) -> Iterator[Any]:
     """One for each test: the fuzzer shuts an application down when its test is over."""
     made = create_app(tmp_path / "fuzz.db", max_seconds=0.05)
     yield made
-    made.state.thinkers.close()
+    made.state.players.close()
 
 
 @pytest.fixture
@@ -169,10 +169,10 @@ def fuzz_all(schema: Any, examples: int) -> int:
 
 def test_no_request_breaks_the_server(schema: Any, app: Any) -> None:
     assert fuzz_all(schema, 60) >= 800
-    assert app.state.thinkers.working == 0
+    assert app.state.players.num_busy == 0
 
 
 @pytest.mark.proof
 def test_no_request_of_10000_breaks_the_server(schema: Any, app: Any) -> None:
     assert fuzz_all(schema, 720) >= 10_000
-    assert app.state.thinkers.working == 0
+    assert app.state.players.num_busy == 0

@@ -1,13 +1,18 @@
 """A studio that serves on loopback in a thread, with a client for it."""
 
+import json
+import re
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import uvicorn
+
+JSON = {"content-type": "application/json"}
 
 
 @dataclass
@@ -24,7 +29,7 @@ class Studio:
     def post(self, path: str, **body: Any) -> Any:
         return self.http.post(f"/api/v1/{path}", json=body)
 
-    def begin(self, **body: Any) -> dict[str, Any]:
+    def create(self, **body: Any) -> dict[str, Any]:
         answer = self.post("matches", **{"game": "tictactoe", "second": "human"} | body)
         assert answer.status_code == 201, answer.text
         return answer.json()
@@ -44,8 +49,8 @@ class Studio:
         return name, int(port)
 
     @property
-    def working(self) -> int:
-        return self.app.state.thinkers.working
+    def num_busy(self) -> int:
+        return self.app.state.players.num_busy
 
 
 def serve(app: Any) -> Iterator[Studio]:
@@ -65,10 +70,27 @@ def serve(app: Any) -> Iterator[Studio]:
         ours.close()
 
 
-def refused(answer: Any, status: int, word: str = "") -> None:
+def assert_refused(answer: Any, status: int, word: str = "") -> None:
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/json"
     assert set(answer.json()) == {"detail"}
     assert isinstance(answer.json()["detail"], str)
     assert word in answer.json()["detail"]
     assert len(answer.content) < 2000
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+    """Wait for a condition; return whether it came true in time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return condition()
+
+
+def read_events(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the names and data of server-sent events."""
+    return [
+        (name, json.loads(data)) for name, data in re.findall(r"event: (\w+)\ndata: (.*)\n\n", text)
+    ]

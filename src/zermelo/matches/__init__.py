@@ -1,1 +1,5 @@
-"""matches"""
+"""Matches: a game being played, with undo, redo and resignation, and saved games on disk.
+
+Screens, the studio, records and commands import this package; it knows games and players, but no
+search.
+"""

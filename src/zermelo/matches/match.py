@@ -1,7 +1,8 @@
-"""A match: one game of two sides, with undo, redo and resignation. Every screen drives this."""
+"""A match: one game between two sides, with undo, redo and resignation, for every screen."""
 
 import time
 from collections.abc import Collection, Iterable
+from typing import NoReturn
 
 from zermelo.core.errors import IllegalMove
 from zermelo.core.game import Game
@@ -11,7 +12,7 @@ from zermelo.games import registry
 
 
 class Match:
-    """A game being played: the positions so far, and a resignation if there was one.
+    """A game being played: all its positions, and the resignation if there was one.
 
     >>> import zermelo as z
     >>> match = Match(z.game("tictactoe"), ["b2", "a1"])
@@ -21,28 +22,26 @@ class Match:
 
     def __init__(self, game: Game | str, moves: str | Iterable[str] = ()) -> None:
         self.game = game = registry.game(game) if isinstance(game, str) else game
+        self.resigned: int | None = None  #: the player who resigned
         self._positions = [game.start()]
-        self._seconds: list[float | None] = []
-        #: what was taken back, the first of it last
-        self._undone: list[tuple[Position, float | None]] = []
-        self._begin = time.perf_counter()
-        self.resigned: int | None = None  #: the player who gave up
         for move in game.split(moves) if isinstance(moves, str) else moves:
-            self.play(move)
-        self._seconds = [None] * len(self._seconds)
+            self._positions.append(self.position.play(move))
+        self._seconds: list[float | None] = [None] * (len(self._positions) - 1)
+        self._undone: list[tuple[Position, float | None]] = []  # the last one is redone first
+        self._turn_began = time.perf_counter()
 
     @property
     def position(self) -> Position:
-        """Where the game stands."""
+        """The current position."""
         return self._positions[-1]
 
     @property
     def positions(self) -> list[Position]:
-        """Every position so far, from the start to the current one."""
+        """All positions, from the start to the current one."""
         return list(self._positions)
 
-    def at(self, ply: int) -> Position:
-        """The position after so many moves, at most those played."""
+    def position_at(self, ply: int) -> Position:
+        """Return the position after `ply` moves, at most as many as were played."""
         return self._positions[ply]
 
     @property
@@ -51,99 +50,99 @@ class Match:
         return self.position.moves or []
 
     @property
-    def times(self) -> list[float | None]:
-        """The seconds that each move took; None for those that were played elsewhere."""
+    def move_seconds(self) -> list[float | None]:
+        """How many seconds each move took; None for the moves the match began with."""
         return list(self._seconds)
 
     @property
     def seconds(self) -> float:
-        """Since the last move, or since it was taken back."""
-        return time.perf_counter() - self._begin
+        """The seconds since the last move, undo or redo."""
+        return time.perf_counter() - self._turn_began
 
     @property
     def outcome(self) -> Outcome | None:
-        """How it ended, None while it runs."""
+        """How the match ended, by the rules or by resignation; None while it runs."""
         if self.resigned is not None:
             return Outcome.of(-1, self.resigned)
         return self.position.outcome
 
     @property
     def verdict(self) -> str:
-        """How it stands, in words."""
+        """Who won, a draw, or who moves, in words."""
         if self.resigned is None:
             return self.position.verdict
         loser, winner = self.game.symbols[self.resigned], self.game.symbols[1 - self.resigned]
         return f"{winner} wins: {loser} resigned"
 
     def play(self, move: str) -> Position:
-        """A move as text; IllegalMove leaves the match as it was."""
-        self._check_running(move)
+        """Play a move and return the new position; IllegalMove leaves the match unchanged."""
+        if self.resigned is not None:  # a game that ended by the rules refuses moves itself
+            self._refuse(move)
         self._positions.append(self.position.play(move))
         self._seconds.append(self.seconds)
         self._undone.clear()
-        self._begin = time.perf_counter()
+        self._turn_began = time.perf_counter()
         return self.position
 
     def reply(self, player: Player, limit: Limit | None = None) -> Analysis:
-        """Let a player move."""
-        answer = player.choose(self.position, limit)
-        self.play(answer.move)
-        return answer
+        """Let a player choose a move, play it, and return the player's analysis."""
+        analysis = player.choose(self.position, limit)
+        self.play(analysis.move)
+        return analysis
 
     def undo(self, moves: int = 1) -> Position:
-        """Take back the last moves, as far as there are any."""
+        """Take back the last moves, or all if there are fewer, and any resignation."""
         self.resigned = None
         for _ in range(min(moves, len(self._positions) - 1)):
             self._undone.append((self._positions.pop(), self._seconds.pop()))
-        self._begin = time.perf_counter()
+        self._turn_began = time.perf_counter()
         return self.position
 
     def redo(self, moves: int = 1) -> Position:
-        """Play again what was taken back, as far as there is any; a new move forgets it."""
+        """Play again the moves taken back, or all if there are fewer; a new move discards them."""
         for _ in range(min(moves, len(self._undone))):
             position, seconds = self._undone.pop()
             self._positions.append(position)
             self._seconds.append(seconds)
-        self._begin = time.perf_counter()
+        self._turn_began = time.perf_counter()
         return self.position
 
-    def undo_to(self, seats: Collection[int]) -> int:
-        """Back to where one of these players last had the choice; how many moves that took.
+    def undo_to_turn(self, players: Collection[int]) -> int:
+        """Undo to the last turn of one of these players; return the number of moves taken back.
 
-        Where none of them had one yet, nothing is taken back.
+        If none of them has moved yet, nothing is taken back.
         """
         last = len(self._positions) - 1
-        plies = (ply for ply in reversed(range(last)) if self.at(ply).player in seats)
-        taken = last - next(plies, last)
-        if taken:
-            self.undo(taken)
-        return taken
+        turns = (ply for ply in reversed(range(last)) if self._positions[ply].player in players)
+        num_moves = last - next(turns, last)
+        if num_moves:
+            self.undo(num_moves)
+        return num_moves
 
-    def redo_to(self, seats: Collection[int]) -> int:
-        """On to where one of them had the choice again, or to the end; how many moves it took."""
-        before = self.redoable
+    def redo_to_turn(self, players: Collection[int]) -> int:
+        """Redo to the next turn of one of these players or to the end; return the move count."""
+        before = self.num_redoable
         if before:
             self.redo()
-        while self.redoable and self.position.player not in seats:
+        while self.num_redoable and self.position.player not in players:
             self.redo()
-        return before - self.redoable
+        return before - self.num_redoable
 
     @property
-    def redoable(self) -> int:
-        """How many moves can be played again."""
+    def num_redoable(self) -> int:
+        """The number of moves that `redo` can play again."""
         return len(self._undone)
 
     def resign(self, player: int | None = None) -> None:
-        """The side to move, or the one named, gives up."""
-        self._check_running("resign")
+        """Resign for the side to move, or for `player`; IllegalMove if the game is over."""
+        if self.outcome is not None:
+            self._refuse("resign")
         if player not in (None, 0, 1):
-            msg = f"player {player} cannot resign: 0 or 1"
+            msg = f"player {player} cannot resign: it must be 0 or 1"
             raise IllegalMove(msg)
         self.resigned = self.position.player if player is None else player
         self._undone.clear()
 
-    def _check_running(self, move: str) -> None:
-        # A move after the end is refused by its position, in more words.
-        if self.resigned is not None or (move == "resign" and self.outcome is not None):
-            msg = f"{move} in {self.game.spec}: the game is over: {self.verdict}"
-            raise IllegalMove(msg)
+    def _refuse(self, move: str) -> NoReturn:
+        msg = f"{move} in {self.game.spec}: the game is over: {self.verdict}"
+        raise IllegalMove(msg)

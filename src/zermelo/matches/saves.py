@@ -1,4 +1,4 @@
-"""Saves: games left in the middle, one for each game, the last one first; others by name."""
+"""Saved games: the last unfinished match of each game, and others under a name."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ from zermelo.core import home
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
 from zermelo.core.notation import shown
-from zermelo.games import files
+from zermelo.games.files import is_game_file
 from zermelo.players.files import is_player_file
 
 _MAX_BYTES = 100_000
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 @dataclass(frozen=True)
 class Save:
-    """All it takes to go on."""
+    """A saved game: everything that is needed to resume it."""
 
     game: str
     first: str
@@ -31,73 +31,85 @@ class Save:
     moves: tuple[str, ...]
 
     @property
-    def files(self) -> list[str]:
+    def file_specs(self) -> list[str]:
         """The specs that name files, which are code."""
-        seats = [spec for spec in (self.first, self.second) if is_player_file(spec)]
-        return [self.game] * files.is_game_file(self.game) + seats
+        players = [spec for spec in (self.first, self.second) if is_player_file(spec)]
+        return [self.game] * is_game_file(self.game) + players
 
-    def command(self, resume: str = "--resume") -> str:
-        """What a person types to go on: it names the files, as nothing else may load them."""
+    def resume_command(self, option: str = "--resume") -> str:
+        """Return the command that resumes the game; it names the files that will be loaded."""
         seats = [("--first", self.first), ("--second", self.second)]
-        named = [part for seat in seats if is_player_file(seat[1]) for part in seat]
-        game = [self.game] if self.files or not resume else []
-        return shlex.join(["zermelo", "play", *game, *[resume] * bool(resume), *named])
+        players = [part for seat in seats if is_player_file(seat[1]) for part in seat]
+        game = [self.game] if self.file_specs or not option else []
+        return shlex.join(["zermelo", "play", *game, *[option] * bool(option), *players])
 
 
 def write(save: Save, name: str = "") -> None:
-    """Keep a game; the file appears whole or not at all. OSError when it cannot be kept."""
-    path = _named(name) if name else _path(save.game)
+    """Save a game under a name, or else as the last one of its game; OSError if that fails."""
+    path = _named_path(name) if name else _path(save.game)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps({**vars(save), "moves": list(save.moves)}))
 
 
 def read(game: str | None = None) -> Save:
-    """The game that was kept, or the last of all; ZermeloError when there is none."""
-    path = _path(game) if game else _latest()
+    """Return the last saved match of a game, or of any game; ZermeloError if there is none."""
+    path = _path(game) if game else _latest_path()
     of = f" of {game}" if game else ""
     return _read(path, f"there is no game{of} to resume: zermelo play {game or 'GAME'} starts one")
 
 
 def read_named(name: str) -> Save:
-    """The game that was kept under a name; ZermeloError when there is none."""
-    there = ", ".join(names()) or "none yet"
-    return _read(_named(name), f"there is no game saved as {name}: there is {there}")
+    """Return the match saved under a name; ZermeloError if there is none."""
+    names = ", ".join(list_names())
+    hint = f"the saved games are {names}" if names else "no game is saved under a name"
+    return _read(_named_path(name), f"there is no game saved as {name}: {hint}")
 
 
-def names() -> list[str]:
-    """Those of the games kept under one."""
-    return sorted(path.stem for path in _named("x").parent.glob("*.json"))
+def list_names() -> list[str]:
+    """Return the names of the saved matches in alphabetical order."""
+    return sorted(path.stem for path in _named_path("x").parent.glob("*.json"))
 
 
-def check_files(save: Save, named: Collection[str | None], how: str) -> None:
-    """ZermeloError, which says `how`, where going on would run a file that nobody `named`."""
-    for spec in save.files:
-        if spec not in named:
-            msg = f"the saved game runs {spec}, and a file runs only where you name it: {how}"
+def check_files(save: Save, allowed: Collection[str | None], hint: str) -> None:
+    """Raise ZermeloError with a hint if resuming would run a file that is not `allowed`."""
+    for spec in save.file_specs:
+        if spec not in allowed:
+            msg = f"the saved game runs {spec}, and a file is only run if you name it: {hint}"
             raise ZermeloError(msg)
 
 
-def forget(game: str) -> None:
-    """A resumed game was finished: there is nothing to go on with."""
+def delete(game: str) -> None:
+    """Delete the last saved match of a game, once it has been finished."""
     with contextlib.suppress(OSError):
         _path(game).unlink()
 
 
-def _read(path: Path | None, missing: str) -> Save:
+def _read(path: Path | None, message: str) -> Save:
+    """Read a file; raise ZermeloError with `message` if there is none."""
     try:
         if path is None:
             raise FileNotFoundError
         with path.open("rb") as file:
             text = file.read(_MAX_BYTES + 1)
     except OSError:
-        raise ZermeloError(missing) from None
+        raise ZermeloError(message) from None
     save = None
     with contextlib.suppress(ValueError, RecursionError):
-        save = _checked(json.loads(text)) if len(text) <= _MAX_BYTES else None
+        save = _parse(json.loads(text)) if len(text) <= _MAX_BYTES else None
     if save is None:
         msg = f"{path} is not a saved game: delete it, and start one with zermelo play GAME"
         raise ZermeloError(msg)
     return save
+
+
+def _parse(data: Any) -> Save | None:
+    keys = ("game", "first", "second")
+    if not isinstance(data, dict) or not all(isinstance(data.get(key), str) for key in keys):
+        return None
+    moves = data.get("moves")
+    if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
+        return None
+    return Save(data["game"], data["first"], data["second"], tuple(moves))
 
 
 def _folder() -> Path:
@@ -108,25 +120,15 @@ def _path(game: str) -> Path:
     return _folder() / f"{quote(game, safe='')[:200]}.json"
 
 
-def _named(name: str) -> Path:
-    """In a folder of its own, so that no name is a game's."""
+def _named_path(name: str) -> Path:
+    """Return a path in a folder of its own, so that no name can be that of a game."""
     if not _NAME.fullmatch(name):
-        msg = f"{shown(name)} is no name for a game: letters, digits, - and _, up to 40 of them"
+        msg = f"{shown(name)} is not a valid name: use up to 40 letters, digits, - and _"
         raise ZermeloError(msg)
     return _folder() / "named" / f"{name}.json"
 
 
-def _latest() -> Path | None:
+def _latest_path() -> Path | None:
     with contextlib.suppress(OSError):
         return max(_folder().glob("*.json"), key=lambda path: path.stat().st_mtime_ns, default=None)
     return None
-
-
-def _checked(data: Any) -> Save | None:
-    names = ("game", "first", "second")
-    if not isinstance(data, dict) or not all(isinstance(data.get(n), str) for n in names):
-        return None
-    moves = data.get("moves")
-    if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
-        return None
-    return Save(data["game"], data["first"], data["second"], tuple(moves))

@@ -1,14 +1,14 @@
-"""History: what is kept, to be looked at. Nothing here writes, and no file is created."""
+"""The history of stored games and runs, read-only."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zermelo.store.runs import Run, Runs
+from zermelo.store.runs import RunStore, StoredRun
 
-# Matches and games of runs in one list; the columns are those of Kept. A match has no outcome
-# where it still runs; its verdict says who won.
+# Matches and the games of runs in one list, with the columns of StoredGame. The outcome of a match
+# is its verdict.
 _MATCHES = """
 SELECT id, game, first, second, moves, over, resigned, verdict, '' AS reason, 0 AS opening,
     updated AS played, 0 AS number FROM matches"""
@@ -19,8 +19,8 @@ _RUNS = "SELECT id, kind, game, settings, state, created, updated, result FROM r
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A game that was played, in the studio or in a run."""
+class StoredGame:
+    """A game that was played in the studio or in a run."""
 
     id: str
     game: str
@@ -28,50 +28,50 @@ class Kept:
     second: str
     moves: tuple[str, ...]
     over: bool
-    resigned: int | None  #: the player who gave up
+    resigned: int | None  #: the player who resigned
     outcome: str  #: of a run's game: first, second or draw; of a match: its verdict
-    reason: str  #: why it ended before the rules said so
+    reason: str  #: why the game ended early, "" if it did not
     opening: int
     played: float
 
     @property
     def is_match(self) -> bool:
-        """Whether it was played in the studio."""
+        """Whether the game was played in the studio."""
         return "/" not in self.id
 
 
-class History(Runs):
-    """A store, read only."""
+class History(RunStore):
+    """A store opened read-only; it may be of an older version."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, read_only=True)
 
-    def games(self, game: str | None, player: str | None, limit: int) -> list[Kept]:
-        """The last games, of a game and with a player where they are named."""
+    def games(self, game: str | None, player: str | None, limit: int) -> list[StoredGame]:
+        """Return the last games, newest first, optionally of one game or with one player."""
         union = f"{_MATCHES} UNION ALL {_GAMES}" if self._has_runs else _MATCHES
         query = (
             f"SELECT * FROM ({union}) WHERE (?1 IS NULL OR game = ?1) "  # noqa: S608
             "AND (?2 IS NULL OR ?2 IN (first, second)) ORDER BY played DESC, number DESC LIMIT ?3"
         )
-        return [_kept(row) for row in self._read(query, game, player, limit)]
+        return [_to_game(row) for row in self._read(query, game, player, limit)]
 
-    def one(self, key: str) -> Kept | None:
-        """The game of an id: a match's own, or run/number."""
+    def game(self, key: str) -> StoredGame | None:
+        """Return the game with an id: that of a match, or run/number."""
         run, slash, number = key.partition("/")
+        rows: list[tuple[Any, ...]] = []
         if not slash:
-            found = self._read(f"{_MATCHES} WHERE id = ?", key)
+            rows = self._read(f"{_MATCHES} WHERE id = ?", key)
         elif self._has_runs:
-            found = self._read(f"{_GAMES} WHERE run = ? AND number = ?", run, number)
-        else:
-            found = []
-        return _kept(found[0]) if found else None
+            rows = self._read(f"{_GAMES} WHERE run = ? AND number = ?", run, number)
+        return _to_game(rows[0]) if rows else None
 
-    def games_in(self, run: int) -> list[Kept]:
-        """The games of a run, by number."""
-        return [_kept(row) for row in self._read(f"{_GAMES} WHERE run = ? ORDER BY number", run)]
+    def games_in(self, run: int) -> list[StoredGame]:
+        """Return the games of a run, ordered by number."""
+        rows = self._read(f"{_GAMES} WHERE run = ? ORDER BY number", run)
+        return [_to_game(row) for row in rows]
 
-    def runs(self, game: str | None, player: str | None, limit: int) -> list[Run]:
-        """The last runs, of a game and with a player where they are named."""
+    def runs(self, game: str | None, player: str | None, limit: int) -> list[StoredRun]:
+        """Return the last runs, newest first, optionally of one game or with one player."""
         if not self._has_runs:
             return []
         query = (
@@ -79,17 +79,17 @@ class History(Runs):
             "(SELECT run FROM games WHERE ?2 IN (first, second)) OR "
             "json_extract(settings, '$.player') = ?2) ORDER BY id DESC LIMIT ?3"
         )
-        return [_run(row) for row in self._read(query, game, player, limit)]
+        return [_to_run(row) for row in self._read(query, game, player, limit)]
 
-    def run(self, key: str) -> Run | None:
-        """The run of a number."""
+    def run(self, key: str) -> StoredRun | None:
+        """Return the run with a number, None if there is none or `key` is not a number."""
         if not self._has_runs or not (key.isascii() and key.isdecimal() and len(key) < 18):
             return None
-        found = self._read(f"{_RUNS} WHERE id = ?", int(key))
-        return _run(found[0]) if found else None
+        rows = self._read(f"{_RUNS} WHERE id = ?", int(key))
+        return _to_run(rows[0]) if rows else None
 
     def num_games(self, run: int) -> int:
-        """How many games of a run are kept."""
+        """Return the number of stored games of a run."""
         return int(self._read("SELECT count(*) FROM games WHERE run = ?", run)[0][0])
 
     @property
@@ -97,12 +97,12 @@ class History(Runs):
         return self.version >= 2
 
 
-def _kept(row: tuple[Any, ...]) -> Kept:
+def _to_game(row: tuple[Any, ...]) -> StoredGame:
     key, game, first, second, moves, over, *rest, _number = row
-    return Kept(key, game, first, second, tuple(moves.split()), bool(over), *rest)
+    return StoredGame(key, game, first, second, tuple(moves.split()), bool(over), *rest)
 
 
-def _run(row: tuple[Any, ...]) -> Run:
+def _to_run(row: tuple[Any, ...]) -> StoredRun:
     key, kind, game, settings, state, created, updated, result = row
-    read = None if result is None else json.loads(result)
-    return Run(key, kind, game, json.loads(settings), state, created, updated, read)
+    parsed = None if result is None else json.loads(result)
+    return StoredRun(key, kind, game, json.loads(settings), state, created, updated, parsed)

@@ -1,4 +1,4 @@
-"""Runs: tournaments, grades and trainings with their games and ratings; and analyses."""
+"""Runs (tournaments, grades and trainings) with their games and ratings; and analyses."""
 
 import json
 import time
@@ -6,31 +6,31 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from zermelo.store.file import File
+from zermelo.store.database import Database
 
 RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
 
 
 class GameRow(NamedTuple):
-    """A game of a run, as it is kept."""
+    """A game of a run as it is stored."""
 
     number: int
     first: str
     second: str
-    opening: int  #: so many of the moves were drawn, not chosen
+    opening: int  #: the number of moves that were sampled, not chosen
     moves: str  #: separated by spaces
     outcome: str  #: first, second or draw
-    reason: str = ""  #: why it ended before the rules said so
-    first_moves: int = 0  #: chosen by each, and the time it took them
+    reason: str = ""  #: why the game ended early, "" if it did not
+    first_moves: int = 0  #: how many moves each player chose, and how long that took
     second_moves: int = 0
     first_seconds: float = 0.0
     second_seconds: float = 0.0
-    played: float = 0.0  #: when it ended
+    played: float = 0.0  #: when the game ended
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run as it is kept."""
+class StoredRun:
+    """A run as it is stored."""
 
     id: int
     kind: str
@@ -43,7 +43,7 @@ class Run:
 
 
 class Rating(NamedTuple):
-    """Elo with a 95% interval, from so many games."""
+    """An Elo rating with its 95 % interval and the number of games behind it."""
 
     rating: float
     low: float
@@ -51,79 +51,83 @@ class Rating(NamedTuple):
     games: int
 
 
-class Runs(File):
-    """Runs by number. Threads may share one."""
+class RunStore(Database):
+    """Runs by number. Threads may share one store."""
 
-    def begin(self, kind: str, game: str, settings: Mapping[str, Any]) -> int:
-        """A new run; its number."""
+    def add_run(self, kind: str, game: str, settings: Mapping[str, Any]) -> int:
+        """Insert a new run in the state RUNNING and return its number."""
         now = time.time()
-        with self._writing() as base:
-            made = base.execute(
+        with self._lock, self._connection as connection:
+            cursor = connection.execute(
                 "INSERT INTO runs (kind, game, settings, state, created, updated) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
-                (kind, game, _json(settings), RUNNING, now, now),
+                (kind, game, _to_json(settings), RUNNING, now, now),
             )
-        assert made.lastrowid is not None
-        return made.lastrowid
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
 
-    def end(self, run: int, state: str, result: Mapping[str, Any] | None = None) -> None:
-        """How a run stands, and what came of it."""
-        with self._writing() as base:
-            base.execute(
+    def update_run(self, run: int, state: str, result: Mapping[str, Any] | None = None) -> None:
+        """Set the state of a run and its result."""
+        with self._lock, self._connection as connection:
+            connection.execute(
                 "UPDATE runs SET state = ?, result = ?, updated = ? WHERE id = ?",
-                (state, None if result is None else _json(result), time.time(), run),
+                (state, None if result is None else _to_json(result), time.time(), run),
             )
 
-    def newest(self, kind: str, settings: Mapping[str, Any]) -> int | None:
-        """The last run with just these settings."""
+    def latest_run(self, kind: str, settings: Mapping[str, Any]) -> int | None:
+        """Return the number of the last run with exactly these settings, None if there is none."""
         query = "SELECT max(id) FROM runs WHERE kind = ? AND settings = ?"
-        found: int | None = self._read(query, kind, _json(settings))[0][0]
-        return found
+        number: int | None = self._read(query, kind, _to_json(settings))[0][0]
+        return number
 
     def add_players(self, specs: Mapping[str, str]) -> None:
-        """Players by name."""
+        """Insert players by name; those already stored stay unchanged."""
         rows = [(name, spec, time.time()) for name, spec in specs.items()]
-        with self._writing() as base:
-            base.executemany("INSERT OR IGNORE INTO players VALUES (?, ?, ?)", rows)
+        with self._lock, self._connection as connection:
+            connection.executemany("INSERT OR IGNORE INTO players VALUES (?, ?, ?)", rows)
 
     def add_games(self, run: int, games: Iterable[GameRow]) -> None:
-        """Finished games; one that is there already stays as it is."""
+        """Insert finished games; those already stored stay unchanged."""
         marks = ", ".join("?" * (1 + len(GameRow._fields)))
         rows = [(run, *game) for game in games]
-        with self._writing() as base:
-            base.executemany(f"INSERT OR IGNORE INTO games VALUES ({marks})", rows)  # noqa: S608
+        with self._lock, self._connection as connection:
+            connection.executemany(f"INSERT OR IGNORE INTO games VALUES ({marks})", rows)  # noqa: S608
 
-    def forget_games(self, run: int, number: int) -> None:
-        """Games from a number on, which came after the end."""
-        with self._writing() as base:
-            base.execute("DELETE FROM games WHERE run = ? AND number >= ?", (run, number))
+    def delete_games(self, run: int, first: int) -> None:
+        """Delete the games of a run from number `first` on."""
+        with self._lock, self._connection as connection:
+            connection.execute("DELETE FROM games WHERE run = ? AND number >= ?", (run, first))
 
-    def games_of(self, run: int) -> list[GameRow]:
-        """The games of a run, by number."""
+    def game_rows(self, run: int) -> list[GameRow]:
+        """Return the games of a run, ordered by number."""
         columns = ", ".join(GameRow._fields)
         query = f"SELECT {columns} FROM games WHERE run = ? ORDER BY number"  # noqa: S608
         return [GameRow(*row) for row in self._read(query, run)]
 
-    def add_ratings(self, run: int, ratings: Mapping[str, Rating]) -> None:
-        """The ratings of a run, instead of those it had."""
+    def set_ratings(self, run: int, ratings: Mapping[str, Rating]) -> None:
+        """Replace the ratings of a run."""
         rows = [(run, name, *rating) for name, rating in ratings.items()]
-        with self._writing() as base:
-            base.execute("DELETE FROM ratings WHERE run = ?", (run,))
-            base.executemany("INSERT INTO ratings VALUES (?, ?, ?, ?, ?, ?)", rows)
+        with self._lock, self._connection as connection:
+            connection.execute("DELETE FROM ratings WHERE run = ?", (run,))
+            connection.executemany("INSERT INTO ratings VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def add_analysis(
         self, game: str, moves: Iterable[str] | None, player: str, record: Mapping[str, Any]
     ) -> None:
-        """What a player, or exact search for "", thinks of a position."""
+        """Insert the analysis of a position by a player, or by exact search for ""."""
         line = None if moves is None else " ".join(moves)
-        with self._writing() as base:
-            base.execute(
+        with self._lock, self._connection as connection:
+            connection.execute(
                 "INSERT INTO analyses (game, moves, player, record, created) "
                 "VALUES (?, ?, ?, ?, ?)",
-                (game, line, player, _json(record), time.time()),
+                (game, line, player, _to_json(record), time.time()),
             )
 
+    def _read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return self._connection.execute(query, values).fetchall()
 
-def _json(value: Mapping[str, Any]) -> str:
-    """Equal values, equal texts."""
+
+def _to_json(value: Mapping[str, Any]) -> str:
+    """Write JSON with sorted keys, so that equal values have equal texts."""
     return json.dumps(value, sort_keys=True)

@@ -1,5 +1,5 @@
-"""The studio: a web page to play, see what the engine thinks, review and learn.
+"""The studio: a web page to play, watch the engine analyse, review games and solve puzzles.
 
-`app` is the door (HTTP); `views` says what a position looks like; `thinking` runs players in
-threads; `review` and `puzzles` are made of analyses. The page itself is in `page/`.
+`app` builds the FastAPI application from the `routers`; `page/` is the page itself, in plain
+JavaScript. Only the command `zermelo studio` imports this package.
 """

@@ -1,60 +1,123 @@
-"""Thoughts as server-sent events, while they come."""
+"""Server-sent events from a generator that runs in a background thread."""
 
 import asyncio
+import contextlib
 import json
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from fastapi.responses import StreamingResponse
 
 from zermelo.core.errors import ZermeloError
+from zermelo.core.player import Limit
 from zermelo.studio.limits import Receive, Scope, Send
-from zermelo.studio.thinking import Stream
+from zermelo.studio.player_pool import PlayerPool
 
-_AT_ONCE = 0.5  # seconds in which what goes wrong is still an error, and no event
+Event = dict[str, Any]
+Generate = Callable[[Limit], Iterator[Event]]
+
+_GRACE = 0.5  # seconds in which a failure is still an HTTP error
 
 
-class _Events(StreamingResponse):
-    """A stream that stops its thinking when it ends, in whatever way it does."""
+async def stream_events(
+    pool: PlayerPool, name: str, generate: Generate, limit: Limit
+) -> StreamingResponse:
+    """Return a stream with one event `name` for each item, then `done`.
 
-    def __init__(self, stream: Stream, lines: AsyncIterator[str]) -> None:
+    An exception in the first moments is raised here, so that it becomes an HTTP error; a later one
+    is sent as an event `problem`. The generator must obey the limit it gets, whose `stop` is set
+    when the client leaves or the server stops. Raise Busy if too many streams are open.
+    """
+    stop = _StopEvent(pool.closing)
+    within = min(limit.seconds or pool.max_seconds, pool.max_seconds)
+    queue = _EventQueue()
+    pool.background.submit(
+        lambda: queue.fill(generate, replace(limit, seconds=within, stop=stop), stop)
+    )
+    first = asyncio.ensure_future(queue.next())
+    try:
+        await asyncio.wait((first,), timeout=_GRACE)
+        if first.done():
+            first.result()
+    except BaseException:
+        first.cancel()
+        stop.set()
+        raise
+    return _EventStream(stop, _encode_events(name, first, queue))
+
+
+class _EventQueue:
+    """Events on their way from a thread to the event loop, in order.
+
+    The queue is unbounded: there are few events, since each one costs a search.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._queue: asyncio.Queue[Event | Exception | None] = asyncio.Queue()
+
+    def fill(self, generate: Generate, limit: Limit, stop: threading.Event) -> None:
+        """Put all events into the queue, then None, or the exception; called in the thread."""
+        try:
+            for event in () if stop.is_set() else generate(limit):
+                if stop.is_set():
+                    break
+                self._put(event)
+            self._put(None)
+        except Exception as error:  # noqa: BLE001 - `next` raises it again
+            self._put(error)
+
+    def _put(self, item: Event | Exception | None) -> None:
+        with contextlib.suppress(RuntimeError):  # the event loop has been closed
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, item)
+
+    async def next(self) -> Event | None:
+        """Return the next event, None after the last; raise what the generator raised."""
+        item = await self._queue.get()
+        if isinstance(item, Exception):
+            raise item
+        return item
+
+
+class _StopEvent(threading.Event):
+    """An event that is also set when another one is."""
+
+    def __init__(self, other: threading.Event) -> None:
+        super().__init__()
+        self._other = other
+
+    def is_set(self) -> bool:
+        return super().is_set() or self._other.is_set()
+
+
+class _EventStream(StreamingResponse):
+    """A response that stops its generator when it ends for any reason."""
+
+    def __init__(self, stop: threading.Event, lines: AsyncIterator[str]) -> None:
         super().__init__(lines, media_type="text/event-stream")
-        self._stream = stream
+        self._stop = stop
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._stream.close()
+            self._stop.set()
 
 
-async def streamed(stream: Stream, name: str) -> StreamingResponse:
-    """Server-sent events: one a thought, then `done`; an error arrives as `problem`.
-
-    What goes wrong at once is an error, no stream.
-    """
-    first = asyncio.ensure_future(stream.next())
+async def _encode_events(
+    name: str, first: "asyncio.Future[Event | None]", queue: _EventQueue
+) -> AsyncIterator[str]:
     try:
-        await asyncio.wait((first,), timeout=_AT_ONCE)
-        if first.done():
-            first.result()
-    except BaseException:
-        first.cancel()
-        stream.close()
-        raise
-
-    async def lines() -> AsyncIterator[str]:
-        try:
-            thought = await first
-            while thought is not None:
-                yield _event(name, thought)
-                thought = await stream.next()
-            yield _event("done", {})
-        except ZermeloError as error:
-            yield _event("problem", {"detail": str(error)})
-
-    return _Events(stream, lines())
+        event = await first
+        while event is not None:
+            yield _encode(name, event)
+            event = await queue.next()
+        yield _encode("done", {})
+    except ZermeloError as error:
+        yield _encode("problem", {"detail": str(error)})
 
 
-def _event(name: str, data: dict[str, Any]) -> str:
+def _encode(name: str, data: Event) -> str:
     return f"event: {name}\ndata: {json.dumps(data)}\n\n"

@@ -1,7 +1,6 @@
-"""The door: what every request passes before anything else looks at it.
+"""The limits that every request passes first: host, origin, content type and size of the body.
 
-Foreign hosts and origins, bodies that are too large or no JSON: refused here. Answers get headers
-that keep a browser from doing more than the page needs.
+Responses get headers that keep a browser from doing more than the page needs.
 """
 
 import json
@@ -12,12 +11,12 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 100_000
-_READING = ("GET", "HEAD", "OPTIONS")
-_OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]")
-_HEADERS = (
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+_SECURITY_HEADERS = (
     (
         b"content-security-policy",
         b"default-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
@@ -27,16 +26,17 @@ _HEADERS = (
 )
 
 
-class Door:
-    """An ASGI middleware."""
+class RequestLimits:
+    """An ASGI middleware that refuses requests which exceed the limits."""
 
-    def __init__(self, app: Asgi, host: str) -> None:
+    def __init__(self, app: AsgiApp, host: str) -> None:
         self.app = app
-        # On every interface the machine has names that are not known here.
-        self.hosts = None if host in ("0.0.0.0", "::") else {*_OWN_HOSTS, host, f"[{host}]"}  # noqa: S104
+        # On all interfaces the machine has names that are not known here.
+        is_any = host in ("0.0.0.0", "::")  # noqa: S104
+        self.hosts = None if is_any else {*_LOCAL_HOSTS, host, f"[{host}]"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, then pass on."""
+        """Check a request and its body, then pass both on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -45,40 +45,41 @@ class Door:
         if refusal is not None:
             await _refuse(send, *refusal)
             return
-        answer = _Answer(send, scope["path"])
-        if scope["method"] in _READING:
-            await self.app(scope, receive, answer.send)
+        send_with_headers = _add_headers(send, scope["path"])
+        if scope["method"] in _SAFE_METHODS:
+            await self.app(scope, receive, send_with_headers)
             return
-        body = await _read(receive, headers)
+        body = await _read_body(receive, headers)
         if body is None:
-            await _refuse(send, 413, f"a body of more than {MAX_BODY:,} bytes is too large")
+            await _refuse(send, 413, f"the body is too large: at most {MAX_BODY:,} bytes")
         else:
-            await self.app(scope, _Body(receive, body).receive, answer.send)
+            await self.app(scope, _replay_body(receive, body), send_with_headers)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        """Return the status and the reason for which a request is refused, None if it is not."""
         host = headers.get(b"host", b"").decode("latin-1")
         name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
         if self.hosts is not None and name.lower() not in self.hosts:
-            return 403, "this server answers to its own name only"
+            return 403, "this server does not answer under that host name"
         origin = headers.get(b"origin", b"").decode("latin-1")
         if origin and origin.partition("://")[2] != host:
             return 403, "requests from other sites are refused"
-        # A picture's address may be an analysis: reading costs time, too. Pages may be linked to.
-        costs = scope["method"] not in _READING or scope["path"].startswith("/api/v1/")
-        if costs and headers.get(b"sec-fetch-site", b"same-origin") == b"cross-site":
+        # A page may be linked to, but an analysis as the address of an image would cost time.
+        is_costly = scope["method"] not in _SAFE_METHODS or scope["path"].startswith("/api/v1/")
+        if is_costly and headers.get(b"sec-fetch-site", b"same-origin") == b"cross-site":
             return 403, "requests from other sites are refused"
-        if scope["method"] in _READING:
+        if scope["method"] in _SAFE_METHODS:
             return None
-        kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        if kind != b"application/json":
+        content_type = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if content_type != b"application/json":
             return 415, "the body must be JSON, with content-type application/json"
         return None
 
 
-async def _read(receive: Receive, headers: dict[bytes, bytes]) -> bytes | None:
-    """The whole body, None if it is too large; what was announced as such is not read."""
-    announced = headers.get(b"content-length", b"0")
-    if not announced.isdigit() or len(announced) > 12 or int(announced) > MAX_BODY:
+async def _read_body(receive: Receive, headers: dict[bytes, bytes]) -> bytes | None:
+    """Read the whole body; None if it is too large, without reading it if its length says so."""
+    length = headers.get(b"content-length", b"0")
+    if not length.isdigit() or len(length) > 12 or int(length) > MAX_BODY:
         return None
     parts, size, more = [], 0, True
     while more:
@@ -93,34 +94,29 @@ async def _read(receive: Receive, headers: dict[bytes, bytes]) -> bytes | None:
     return b"".join(parts)
 
 
-class _Body:
-    """A body that was read, and after it whatever comes from the client."""
+def _replay_body(receive: Receive, body: bytes) -> Receive:
+    """Return a `receive` that yields the body once, then whatever the client sends."""
+    messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
-    def __init__(self, receive: Receive, body: bytes) -> None:
-        self._receive, self._body = receive, body
-        self._told = False
+    async def receive_again() -> Message:
+        message = next(messages, None)
+        return await receive() if message is None else message
 
-    async def receive(self) -> Message:
-        if self._told:
-            return await self._receive()
-        self._told = True
-        return {"type": "http.request", "body": self._body, "more_body": False}
+    return receive_again
 
 
-class _Answer:
-    """Adds headers to what goes out."""
+def _add_headers(send: Send, path: str) -> Send:
+    """Return a `send` that adds the security headers to a response."""
+    # A browser may cache the page's files, but must ask whether they are still current.
+    caching = b"no-cache" if path.startswith("/page/") else b"no-store"
 
-    def __init__(self, send: Send, path: str) -> None:
-        self._send = send
-        self._kept = path.startswith("/page/")
-
-    async def send(self, message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            # A browser may keep the page's files, but asks whether they are still the same.
-            kept = b"no-cache" if self._kept else b"no-store"
-            extra = [*_HEADERS, (b"cache-control", kept)]
+            extra = [*_SECURITY_HEADERS, (b"cache-control", caching)]
             message["headers"] = [*message.get("headers", ()), *extra]
-        await self._send(message)
+        await send(message)
+
+    return send_with_headers
 
 
 async def _refuse(send: Send, status: int, detail: str) -> None:
@@ -128,7 +124,7 @@ async def _refuse(send: Send, status: int, detail: str) -> None:
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
-        *_HEADERS,
+        *_SECURITY_HEADERS,
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -1,8 +1,8 @@
-"""Thinking: players and analysts at work in threads, a bounded number, lent and taken back.
+"""Players at work: threads in which they think, and idle players kept for the next request.
 
-Kernels release the interpreter, so threads share the cores, and a long think delays nobody: there
-are more threads than cores, the system shares its time among them, and what streams for a while
-has threads of its own, which give way to the others.
+Kernels release the interpreter lock, so threads share the cores, and a long search delays no other
+request: there are more threads than cores, and what runs for long has low-priority threads of its
+own.
 """
 
 import asyncio
@@ -13,207 +13,179 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Request
 
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
-from zermelo.players import registry as roster
+from zermelo.players import registry as players
 from zermelo.players.levels import LevelPlayer
 from zermelo.search.explain.analysis import Analyst
 from zermelo.search.solver.solver import Settings
 
-ANALYST = "analysis"
-_SPARE = 16  # players kept for the next call, of all kinds together
-_SETTINGS = Settings(table_bits=20)  # 32 MB an analyst at most
-_PATIENCE = 5.0  # seconds for a move, where neither the caller nor the player has a limit
+ANALYST = "analysis"  #: the spec of the exact analyst, which is not among the players
+_MAX_IDLE = 16  # players kept for the next request
+_ANALYST_SETTINGS = Settings(table_bits=20)  # at most 32 MB for each analyst
+_DEFAULT_SECONDS = 5.0  # for a move, if neither the request nor the player sets a limit
 _LEVEL_SECONDS = 1.0
-_NICE = 10  # of threads that think for long
+_LOW_PRIORITY = 10  # added to the niceness of background threads
 
 Result = TypeVar("Result")
 
 
 class Busy(ZermeloError):
-    """Too many think at once."""
+    """All threads are taken, and so are all places in the queue."""
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A player's move, and the thread's time that it took: wall and CPU."""
+class TimedAnalysis:
+    """A player's choice with the wall-clock and CPU time that its thread took."""
 
-    found: Analysis
+    analysis: Analysis
     seconds: float
-    cpu: float
+    cpu_seconds: float
 
 
-class Thinkers:
-    """Threads for moves and for streams, and players by spec and game."""
+class PlayerPool:
+    """Threads for moves, threads for background work, and players by spec and game.
 
-    def __init__(self, max_seconds: float = 60.0) -> None:
+    Nothing here searches for longer than `max_seconds`.
+    """
+
+    def __init__(self, max_seconds: float) -> None:
         self.max_seconds = max_seconds
-        self._moves = _Pool("move", workers=16, waiting=64)
-        self._long = _Pool("long", workers=8, waiting=8, begin=_give_way)
+        self.closing = threading.Event()  #: set when the server stops
+        self.moves = BoundedExecutor("move", max_workers=16, max_waiting=64)
+        self.background = BoundedExecutor(
+            "background", max_workers=8, max_waiting=8, initializer=_lower_priority
+        )
         self._lock = threading.Lock()
-        self._spare: list[tuple[str, str, Player]] = []  # the last one used comes last
-        self._closing = threading.Event()
+        self._idle: list[tuple[str, str, Player]] = []  # the most recently used comes last
 
     @property
-    def working(self) -> int:
-        """How many think, or wait to."""
-        return self._moves.taken + self._long.taken
+    def num_busy(self) -> int:
+        """The number of tasks that run or wait."""
+        return self.moves.num_tasks + self.background.num_tasks
 
     def close(self) -> None:
-        """What still thinks stops soon, and is not waited for."""
-        self._closing.set()
-        for pool in (self._moves, self._long):
-            pool.threads.shutdown(wait=False, cancel_futures=True)
+        """Tell running searches to stop, without waiting for them."""
+        self.closing.set()
+        self.moves.shutdown()
+        self.background.shutdown()
 
     @contextlib.contextmanager
-    def player(self, spec: str, game: str) -> Iterator[Player]:
-        """Borrow a player that nobody else uses; it may remember this game."""
-        player = self._take(spec, game)
+    def borrow(self, spec: str, game: str) -> Iterator[Player]:
+        """Lend a player that no other thread uses; it may know this game from earlier searches.
+
+        Creating a player may load a model, which takes seconds: call this in a thread.
+        """
+        player = self._take_idle(spec, game)
         if player is None:
-            player = Analyst(_SETTINGS) if spec == ANALYST else roster.named_player(spec)
+            is_analyst = spec == ANALYST
+            player = Analyst(_ANALYST_SETTINGS) if is_analyst else players.load_builtin_player(spec)
         try:
             yield player
         finally:
             if not player.heavy:
                 with self._lock:
-                    self._spare.append((spec, game, player))
-                    del self._spare[:-_SPARE]
+                    self._idle.append((spec, game, player))
+                    del self._idle[:-_MAX_IDLE]
 
-    def _take(self, spec: str, game: str) -> Player | None:
+    def _take_idle(self, spec: str, game: str) -> Player | None:
         with self._lock:
-            for at in reversed(range(len(self._spare))):
-                if self._spare[at][:2] == (spec, game):
-                    return self._spare.pop(at)[2]
+            for index in reversed(range(len(self._idle))):
+                if self._idle[index][:2] == (spec, game):
+                    return self._idle.pop(index)[2]
         return None
 
-    async def run(self, work: Callable[[], Result]) -> Result:
-        """Work that may take seconds; Busy when too many wait already."""
-        return await self._long.run(work)
+    async def check(self, spec: str, game: Game) -> None:
+        """Raise an error unless a player can play a game; load its model if it has one."""
+
+        def work() -> None:
+            with self.borrow(spec, game.spec) as player:
+                player.fit(game)
+
+        await self.moves.submit(work)
 
     async def choose(
         self, spec: str, position: Position, seconds: float | None, *, every: bool = False
-    ) -> Answer:
-        """A player's move, in the time it is given, or that it takes by itself."""
+    ) -> TimedAnalysis:
+        """Let a player choose a move, within `seconds` or else within the player's own time."""
 
-        def work() -> Answer:
-            with self.player(spec, position.game.spec) as player:
-                within = min(seconds or _patience(player), self.max_seconds)
-                limit = Limit(seconds=within, every=every, stop=self._closing)
-                begin, cpu = time.perf_counter(), time.thread_time()
-                found = player.choose(position, limit)
-                return Answer(found, time.perf_counter() - begin, time.thread_time() - cpu)
+        def work() -> TimedAnalysis:
+            with self.borrow(spec, position.game.spec) as player:
+                within = min(seconds or _default_seconds(player), self.max_seconds)
+                limit = Limit(seconds=within, every=every, stop=self.closing)
+                begin, cpu_begin = time.perf_counter(), time.thread_time()
+                analysis = player.choose(position, limit)
+                wall, cpu = time.perf_counter() - begin, time.thread_time() - cpu_begin
+                return TimedAnalysis(analysis, wall, cpu)
 
-        return await self._moves.run(work)
-
-    def stream(self, thoughts: Callable[[Limit], Iterator[Any]], limit: Limit) -> "Stream":
-        """What a generator yields in a thread; Busy when too many wait already."""
-        within = min(limit.seconds or self.max_seconds, self.max_seconds)
-        stop = _Either(self._closing)
-        stream = Stream(thoughts, replace(limit, seconds=within, stop=stop))
-        self._long.start(stream.work)
-        return stream
+        return await self.moves.submit(work)
 
 
-class Stream:
-    """Thoughts on their way from a thread to the event loop, in order; `close` stops them.
-
-    All are kept until they are taken: there are few, since every one costs a search.
-    """
-
-    def __init__(self, thoughts: Callable[[Limit], Iterator[Any]], limit: Limit) -> None:
-        assert limit.stop is not None
-        self._thoughts, self._limit, self._stop = thoughts, limit, limit.stop
-        self._loop = asyncio.get_running_loop()
-        self._ready: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
-
-    def work(self) -> None:
-        """In the thread."""
-        try:
-            for thought in () if self._stop.is_set() else self._thoughts(self._limit):
-                if self._stop.is_set():
-                    break
-                self._tell("item", thought)
-            self._tell("end", None)
-        except Exception as error:  # noqa: BLE001 - it is raised again where it is awaited
-            self._tell("error", error)
-
-    def _tell(self, kind: str, item: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._ready.put_nowait, (kind, item))
-
-    async def next(self) -> Any:
-        """The next thought, None after the last; what went wrong in the thread is raised here."""
-        kind, item = await self._ready.get()
-        if kind == "error":
-            raise item
-        return item
-
-    def close(self) -> None:
-        """Nobody listens any more."""
-        self._stop.set()
-
-
-class _Either(threading.Event):
-    """Set by itself or by another."""
-
-    def __init__(self, other: threading.Event) -> None:
-        super().__init__()
-        self._other = other
-
-    def is_set(self) -> bool:
-        return super().is_set() or self._other.is_set()
-
-
-class _Pool:
-    """Threads, and a bounded number of places in them and before them."""
+class BoundedExecutor:
+    """A thread pool with a bounded queue: `submit` raises Busy when the queue is full."""
 
     def __init__(
-        self, name: str, workers: int, waiting: int, begin: Callable[[], None] | None = None
+        self,
+        name: str,
+        max_workers: int,
+        max_waiting: int,
+        initializer: Callable[[], None] | None = None,
     ) -> None:
-        self.threads = ThreadPoolExecutor(workers, name, begin)
-        self.taken = 0
-        self._places = workers + waiting
+        self.num_tasks = 0
+        self._max_tasks = max_workers + max_waiting
+        self._threads = ThreadPoolExecutor(max_workers, name, initializer)
         self._lock = threading.Lock()
 
-    def start(self, work: Callable[[], Result]) -> "asyncio.Future[Result]":
+    def submit(self, work: Callable[[], Result]) -> "asyncio.Future[Result]":
+        """Run `work` in a thread; the future belongs to the running event loop."""
         with self._lock:
-            if self.taken >= self._places:
-                msg = "too many are thinking at once: try again in a moment"
+            if self.num_tasks >= self._max_tasks:
+                msg = "the server is busy: try again in a moment"
                 raise Busy(msg)
-            self.taken += 1
+            self.num_tasks += 1
         try:
-            future = self.threads.submit(work)
+            future = self._threads.submit(work)
         except BaseException:
             self._release()
             raise
         future.add_done_callback(self._release)
         return asyncio.wrap_future(future)
 
-    async def run(self, work: Callable[[], Result]) -> Result:
-        return await self.start(work)
+    def shutdown(self) -> None:
+        """Drop waiting tasks, without waiting for running ones."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _release(self, _: Any = None) -> None:
+    def _release(self, _: object = None) -> None:
         with self._lock:
-            self.taken -= 1
+            self.num_tasks -= 1
 
 
-def _give_way() -> None:
-    """Less of the cores for this thread where others want them, too.
+async def _pool_of(request: Request) -> PlayerPool:
+    pool: PlayerPool = request.app.state.players
+    return pool
 
-    Elsewhere than on Linux niceness is the process's.
-    """
+
+#: a parameter of a route: the application's pool
+Players = Annotated[PlayerPool, Depends(_pool_of)]
+
+
+def _lower_priority() -> None:
+    """Let other threads go first. Only Linux has a niceness for each thread."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
-            os.nice(_NICE)
+            os.nice(_LOW_PRIORITY)
 
 
-def _patience(player: Player) -> float:
-    """The seconds that a player takes for a move when nobody says."""
+def _default_seconds(player: Player) -> float:
+    """Return the seconds that a player takes for a move if the request sets no limit."""
     if isinstance(player, LevelPlayer):
         return _LEVEL_SECONDS
     own: float | None = getattr(player, "seconds", None)
-    return own or _PATIENCE
+    return own or _DEFAULT_SECONDS

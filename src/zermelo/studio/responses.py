@@ -1,109 +1,162 @@
-"""Views: a position and a match as the page, or any other client, gets them. No rules in here."""
+"""The bodies of responses, and the functions that build them from positions, matches and analyses.
+
+Nothing here decides what is legal or how a stone falls: that comes from the game and from
+`core.cells`.
+"""
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel
+
+from zermelo.core.cells import line_cells, moves_by_cell
 from zermelo.core.notation import Grid
 from zermelo.core.phrases import describe_value
 from zermelo.core.player import Analysis
 from zermelo.core.position import Position
 from zermelo.matches.match import Match
 from zermelo.players.registry import HUMAN
-from zermelo.search.explain import analysis
-from zermelo.store import Row
+from zermelo.search.explain import analysis as analyses
+from zermelo.store.matches import MatchRow
+
+OutcomeName = Literal["first", "second", "draw"]
 
 
-def position_view(position: Position, *, verdict: str = "") -> dict[str, Any]:
+class Problem(BaseModel):
+    """What is wrong with a request, and what would be right."""
+
+    detail: str
+
+
+class CellView(BaseModel):
+    """A cell of the board: its name, and the move that a click on it plays."""
+
+    name: str
+    move: str | None
+
+
+class PositionView(BaseModel):
     """Everything that is needed to draw a position and to move in it."""
-    game, legal = position.game, position.legal
-    grid = game.grid
-    cells = _cells(position)
-    clickable = {cell["move"] for cell in cells}
-    outcome = position.outcome
-    return {
-        "game": game.spec,
-        "moves": position.moves or [],
-        "ply": len(position.moves or ()),
-        "to_move": position.player,
-        "rows": grid.rows if grid else 0,
-        "cols": grid.cols if grid else 0,
-        "board": list(position.board or ()),
-        "symbols": game.symbols,
-        "discs": game.discs,
-        "columns": list(game.column_labels),
-        "cells": cells,
-        "legal": legal,
-        "extra": [move for move in legal if move not in clickable],
-        "last_cell": position.last_cell,
-        "winning_line": list(position.winning_line or ()),
-        "over": outcome is not None,
-        "outcome": outcome.value if outcome else None,
-        "verdict": verdict or position.verdict,
-    }
+
+    game: str
+    moves: list[str]
+    ply: int
+    to_move: int
+    rows: int
+    cols: int
+    board: list[int]
+    symbols: str
+    discs: bool
+    gravity: bool
+    columns: list[str]
+    cells: list[CellView]
+    legal: list[str]
+    landing: dict[str, int]
+    extra: list[str]
+    last_cell: int | None
+    winning_line: list[int]
+    over: bool
+    outcome: OutcomeName | None
+    verdict: str
 
 
-def _cells(position: Position) -> list[dict[str, str | None]]:
-    """For every cell its name, and what a click on it plays."""
-    game = position.game
-    if game.grid is None:
-        return []
-    moves: list[str | None] = [None] * game.grid.size
-    falls = getattr(game, "gravity", False)
-    board = position.board or ()
-    for action in position.actions:
-        if falls:
-            for cell in range(action, game.grid.size, game.grid.cols):
-                if not board[cell]:
-                    moves[cell] = game.to_text(action)
-        else:
-            cell_of = game.last_cell(game.play(position.state, action), action)
-            if cell_of is not None:
-                moves[cell_of] = game.to_text(action)
-    names = _names(game.grid)
-    return [{"name": name, "move": move} for name, move in zip(names, moves, strict=True)]
-
-
-@lru_cache(maxsize=64)
-def _names(grid: Grid) -> tuple[str, ...]:
-    return tuple(map(grid.text, range(grid.size)))
-
-
-def match_view(row: Row, match: Match) -> dict[str, Any]:
+class MatchView(PositionView):
     """A match: its position, and who plays."""
-    view = position_view(match.position, verdict=match.verdict)
-    outcome = match.outcome
-    players = row.first, row.second
-    return view | {
-        "id": row.id,
-        "first": row.first,
-        "second": row.second,
+
+    id: str
+    first: str
+    second: str
+    human_to_move: bool
+    resigned: int | None
+    updated: float
+
+
+class MatchSummary(BaseModel):
+    """A match in a list."""
+
+    id: str
+    game: str
+    first: str
+    second: str
+    plies: int
+    verdict: str
+    over: bool
+    updated: float
+
+
+def view_position(position: Position) -> PositionView:
+    """Return a position as clients get it."""
+    return PositionView(**_position_fields(position))
+
+
+def view_match(row: MatchRow, match: Match) -> MatchView:
+    """Return a match as clients get it; a resignation ends it before the rules do."""
+    outcome, position = match.outcome, match.position
+    fields = _position_fields(position) | {
         "over": outcome is not None,
         "outcome": outcome.value if outcome else None,
-        "human_to_move": outcome is None and players[match.position.player] == HUMAN,
-        "resigned": row.resigned,
-        "updated": row.updated,
+        "verdict": match.verdict,
     }
+    return MatchView(
+        **fields,
+        id=row.id,
+        first=row.first,
+        second=row.second,
+        human_to_move=outcome is None and (row.first, row.second)[position.player] == HUMAN,
+        resigned=row.resigned,
+        updated=row.updated,
+    )
 
 
-def row_view(row: Row) -> dict[str, Any]:
-    """A match in a list."""
-    return {
-        "id": row.id,
-        "game": row.game,
-        "first": row.first,
-        "second": row.second,
-        "plies": row.plies,
-        "verdict": row.verdict,
-        "over": bool(row.over),
-        "updated": row.updated,
-    }
+def summarise_match(row: MatchRow) -> MatchSummary:
+    """Return a match as lists have it."""
+    return MatchSummary(**{name: getattr(row, name) for name in MatchSummary.model_fields})
 
 
-def analysis_view(position: Position, found: Analysis) -> dict[str, Any]:
-    """What `zermelo analyze` prints, a hybrid's `parts` included, with words."""
-    view = analysis.to_json(position, found, position.game.spec)
-    for part in (view, *view["candidates"]):
+def analysis_event(position: Position, analysis: Analysis) -> dict[str, Any]:
+    """Return what `zermelo analyze --json` prints, with words and the cells of the lines."""
+    record = analyses.to_json(position, analysis, position.game.spec)
+    for part in (record, *record["candidates"]):
         part["words"] = describe_value(
             part["value"], part["estimate"], part["plies"], part.get("diff")
         )
-    return view
+        part["pv_cells"] = line_cells(position, part["pv"])
+    return record
+
+
+def _position_fields(position: Position) -> dict[str, Any]:
+    game, board, moves = position.game, position.board or (), position.moves or []
+    grid, outcome = game.grid, position.outcome
+    cells = moves_by_cell(position)
+    names = _cell_names(grid) if grid else ()
+    return {
+        "game": game.spec,
+        "moves": moves,
+        "ply": len(moves),
+        "to_move": position.player,
+        "rows": grid.rows if grid else 0,
+        "cols": grid.cols if grid else 0,
+        "board": board,
+        "symbols": game.symbols,
+        "discs": game.discs,
+        "gravity": game.gravity,
+        "columns": game.column_labels,
+        "cells": [
+            # A click on a stone plays nothing, even if its column has room.
+            {"name": name, "move": None if stone else cells.move_at.get(cell)}
+            for cell, (name, stone) in enumerate(zip(names, board, strict=True))
+        ],
+        "legal": position.legal,
+        "landing": cells.landing,
+        "extra": cells.extra,
+        "last_cell": position.last_cell,
+        "winning_line": position.winning_line or (),
+        "over": outcome is not None,
+        "outcome": outcome.value if outcome else None,
+        "verdict": position.verdict,
+    }
+
+
+@lru_cache(maxsize=64)
+def _cell_names(grid: Grid) -> tuple[str, ...]:
+    return tuple(map(grid.text, range(grid.size)))

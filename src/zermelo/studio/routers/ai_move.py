@@ -1,42 +1,70 @@
 """The stateless move: a board of tic-tac-toe in, an action and its evaluations out."""
 
-from typing import Any
+from fastapi import APIRouter
+from pydantic import BaseModel
 
 from zermelo.core.errors import BadBoard
 from zermelo.core.player import Analysis, Candidate
 from zermelo.core.position import Position
 from zermelo.games import registry
+from zermelo.studio.player_pool import ANALYST, Players
+from zermelo.studio.requests import AiMoveRequest
+
+_SECONDS = 1.0
+
+router = APIRouter()
 
 
-def parse(board: list[int], player: int, board_size: int, win_length: int | None) -> Position:
-    """The position, checked; BadBoard or BadSpec says what is wrong with it."""
-    if len(board) != board_size * board_size:
-        msg = f"{len(board)} cells do not make a board of {board_size}x{board_size}"
+class Evaluation(BaseModel):
+    """The value of one action, from -1 to 1 for X, with the reasons in words."""
+
+    value: float
+    reasoning: str
+    is_best: bool
+
+
+class AiMove(BaseModel):
+    """The best action, and the evaluations of all legal actions if they were asked for."""
+
+    action: int
+    evaluations: dict[str, Evaluation] | None
+
+
+@router.post("/api/ai-move")
+async def choose_action(body: AiMoveRequest, players: Players) -> AiMove:
+    """Return the best action on a board of tic-tac-toe."""
+    position = _read_board(body)
+    choice = await players.choose(ANALYST, position, _SECONDS, every=True)
+    evaluations = _evaluations(position, choice.analysis) if body.show_thinking else None
+    return AiMove(action=position.parse(choice.analysis.move), evaluations=evaluations)
+
+
+def _read_board(body: AiMoveRequest) -> Position:
+    """Return the position; raise BadBoard or BadSpec if it cannot arise or is over."""
+    size, win = body.board_size, body.win_length or body.board_size
+    if len(body.board) != size * size:
+        msg = f"{len(body.board)} cells do not make a board of {size}x{size}"
         raise BadBoard(msg)
-    win = win_length or board_size
-    # The preset is compiled for itself.
-    spec = "tictactoe" if board_size == win == 3 else f"tictactoe:size={board_size},win={win}"
-    position = registry.named_game(spec).position(board, 0 if player == 1 else 1)
+    # The preset has compiled rules of its own.
+    spec = "tictactoe" if size == win == 3 else f"tictactoe:size={size},win={win}"
+    position = registry.named_game(spec).position(body.board, 0 if body.player == 1 else 1)
     if position.is_over:
         msg = f"the game is over: {position.verdict}"
         raise BadBoard(msg)
     return position
 
 
-def answer(position: Position, found: Analysis, *, show_thinking: bool) -> dict[str, Any]:
-    """The action, and if asked for what each move is worth to X."""
+def _evaluations(position: Position, analysis: Analysis) -> dict[str, Evaluation]:
+    """Return the value of every legal action to X."""
     sign = 1 if position.player == 0 else -1
-    evaluations = None
-    if show_thinking:
-        evaluations = {
-            str(position.parse(c.move)): {
-                "value": sign * c.worth + 0.0,  # no -0.0
-                "reasoning": _reasoning(c),
-                "is_best": c.best,
-            }
-            for c in found.candidates
-        }
-    return {"action": position.parse(found.move), "evaluations": evaluations}
+    return {
+        str(position.parse(candidate.move)): Evaluation(
+            value=sign * candidate.expected_value + 0.0,  # adding 0 turns -0.0 into 0.0
+            reasoning=_reasoning(candidate),
+            is_best=candidate.best,
+        )
+        for candidate in analysis.candidates
+    }
 
 
 def _reasoning(candidate: Candidate) -> str:
@@ -44,4 +72,4 @@ def _reasoning(candidate: Candidate) -> str:
         return "; ".join(reason.text for reason in candidate.reasons)
     if candidate.value is not None:
         return {"win": "wins", "draw": "leads to a draw", "loss": "loses"}[candidate.value]
-    return "by estimate"
+    return "an estimate"

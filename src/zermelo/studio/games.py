@@ -1,0 +1,29 @@
+"""The games that a request may name: never a file, since a file is code."""
+
+from functools import lru_cache
+from typing import Any
+
+from zermelo.core.game import Game
+from zermelo.games import registry as games
+from zermelo.games.lines.small import WordLineGame
+
+
+@lru_cache(maxsize=256)
+def find_game(spec: str) -> Game:
+    """Return the game with a spec; a preset under another name, as `mnk:3x3x3`, is the preset.
+
+    Compiling its rules once more would take seconds. Raise BadSpec if there is no such game.
+    """
+    game = games.named_game(spec)
+    if isinstance(game, WordLineGame) and game.specialised:
+        return next(
+            preset
+            for preset in map(games.named_game, games.PRESETS)
+            if isinstance(preset, WordLineGame) and _rules(preset) == _rules(game)
+        )
+    return game
+
+
+def _rules(game: WordLineGame) -> tuple[Any, ...]:
+    grid = game.grid
+    return (grid.rows, grid.cols, game.win, game.lose, game.gravity, game.overline)

@@ -1,0 +1,1 @@
+"""The routes of docs/studio.md, one router for each topic."""

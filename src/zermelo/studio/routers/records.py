@@ -1,0 +1,70 @@
+"""Records of games: formats, export and import."""
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from zermelo import records
+from zermelo.core.errors import ZermeloError
+from zermelo.core.game import Game
+from zermelo.records import Record
+from zermelo.studio.games import find_game
+from zermelo.studio.requests import ExportRequest, GameQuery, ImportRequest
+from zermelo.studio.responses import PositionView, view_position
+
+router = APIRouter(prefix="/api/v1")
+
+
+class FormatInfo(BaseModel):
+    """A format of records."""
+
+    name: str
+    summary: str
+
+
+class RecordText(BaseModel):
+    """A game as a record."""
+
+    text: str
+
+
+class ImportedGame(BaseModel):
+    """The game that a record holds, and its last position."""
+
+    game: str
+    moves: list[str]
+    position: PositionView
+
+
+@router.get("/formats")
+async def list_formats(game: GameQuery) -> list[FormatInfo]:
+    """List the formats that can hold a game."""
+    return [
+        FormatInfo(name=form.name, summary=form.summary)
+        for form in records.FORMATS.values()
+        if _can_write(find_game(game), form)
+    ]
+
+
+@router.post("/export")
+async def export_record(body: ExportRequest) -> RecordText:
+    """Write a game as a record."""
+    position = find_game(body.game).position(moves=body.moves)
+    return RecordText(text=records.write(Record(position, position.outcome), body.format))
+
+
+@router.post("/import")
+async def import_record(body: ImportRequest) -> ImportedGame:
+    """Read the game in a record."""
+    game = find_game(body.game) if body.game else None
+    position = records.read(body.text, body.format, game).position
+    return ImportedGame(
+        game=position.game.spec, moves=position.moves or [], position=view_position(position)
+    )
+
+
+def _can_write(game: Game, form: records.Format) -> bool:
+    try:
+        form.write(Record(game.start(), None))
+    except ZermeloError:
+        return False
+    return True

@@ -1,0 +1,260 @@
+"""Analyses, reviews and puzzles, over a real loopback connection."""
+
+import contextlib
+import json
+import re
+import socket
+import time
+from typing import Any
+
+import pytest
+
+import zermelo as z
+from support.studio import Studio, assert_refused, read_events, wait_until
+from zermelo.search.solver.solution import solve
+
+
+def check_exactness(record: dict[str, Any]) -> None:
+    for part in (record, *record["candidates"]):
+        assert part["exact"] == (part["value"] is not None)
+        assert part["exact"] == (part["estimate"] is None)
+        assert part["words"]
+    assert record["candidates"][0]["best"]
+
+
+def test_an_analysis_deepens_and_ends(studio: Studio) -> None:
+    text = studio.get("analysis", game="tictactoe", moves="b2 b1", seconds=5).text
+    found = read_events(text)
+    assert [name for name, _ in found] == ["analysis"] * (len(found) - 1) + ["done"]
+    for _, record in found[:-1]:
+        check_exactness(record)
+        assert len(record["candidates"]) == 7
+    last = found[-2][1]
+    truth = solve(z.game("tictactoe").position(moves="b2 b1"))
+    assert (last["exact"], last["value"], last["plies"]) == (True, "win", truth.plies)
+    assert sorted(last["best"]) == sorted(truth.best)
+
+
+def test_the_first_candidates_come_soon_and_are_called_estimates(studio: Studio) -> None:
+    studio.get("analysis", game="connect4:7x7", seconds=0.1)  # compilation aside
+    begin = time.perf_counter()
+    with studio.http.stream(
+        "GET", "/api/v1/analysis", params={"game": "connect4:7x7", "seconds": 2}
+    ) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        assert answer.headers["cache-control"] == "no-store"
+        lines = answer.iter_lines()
+        next(lines)
+        first = json.loads(next(lines).removeprefix("data: "))
+        elapsed = time.perf_counter() - begin
+        rest = "\n".join(lines)
+    assert elapsed < 1.5  # 0.3 on an idle machine
+    check_exactness(first)
+    assert not first["exact"]
+    assert len(first["candidates"]) == 7
+    records = [json.loads(line[6:]) for line in rest.splitlines() if '"candidates"' in line]
+    depths = [record["depth"] for record in records]
+    assert depths == sorted(depths)
+    assert depths[-1] > first["depth"]
+    for record in records:
+        check_exactness(record)
+        assert not record["exact"], "nobody solves it in 2 s"
+
+
+def test_an_analysis_by_a_player(studio: Studio) -> None:
+    for player in ("random", "minimax:3", "perfect", "lookahead:2"):
+        params = {"game": "tictactoe", "moves": "b2,a1", "player": player, "seconds": 2}
+        found = read_events(studio.get("analysis", **params).text)
+        assert found[-1] == ("done", {})
+        assert found[-2][1]["candidates"]
+
+
+PARTS = {"network", "heuristic", "blend"}
+
+
+def test_a_hybrid_reports_the_parts_of_its_estimates(studio: Studio) -> None:
+    """For every move but those that end the game, in every record; the analyst has no parts."""
+    moves = "d3 e5 a1 d4 d2"  # c2 would make three: X has lost, and there is nothing to judge
+    params = {"game": "squava", "moves": moves, "seconds": 5}
+    found = read_events(studio.get("analysis", **params, player="hybrid:squava-hybrid").text)
+    assert found[-1] == ("done", {})
+    position = z.game("squava").position(moves=moves)
+    ends = {move for move in position.legal if position.play(move).is_over}
+    assert ends
+    for _, record in found[:-1]:
+        assert {c["move"] for c in record["candidates"]} == set(position.legal)
+        for candidate in record["candidates"]:
+            parts = candidate.get("parts")
+            assert (parts is None) == (candidate["move"] in ends)
+            if parts is not None:
+                assert set(parts) == PARTS
+                assert all(-1 < value < 1 for value in parts.values())
+    params["seconds"] = 1
+    for _, record in read_events(studio.get("analysis", **params).text)[:-1]:
+        assert not any("parts" in candidate for candidate in record["candidates"])
+
+
+def test_a_match_against_a_hybrid(studio: Studio) -> None:
+    """It is offered once, for its game, and plays what it says that it would."""
+    models = {p["name"]: p["models"] for p in studio.get("players").json() if p["models"]}
+    assert [m["spec"] for m in models["hybrid"]] == ["hybrid:squava-hybrid"]
+    assert all(m["spec"].startswith("dqn:") for m in models["dqn"])
+    spec = models["hybrid"][0]["spec"]
+    match = studio.create(game="squava", second=spec, moves=["b2"])
+    params = {"game": "squava", "moves": "b2", "player": spec, "seconds": 5}
+    said = read_events(studio.get("analysis", **params).text)[-2][1]["candidates"][0]["move"]
+    answer = studio.post(f"matches/{match['id']}/reply")
+    assert answer.json()["moves"] == ["b2", said]
+    think = re.search(r"think;dur=([\d.]+)", answer.headers["server-timing"])
+    assert think is not None
+    assert float(think[1]) < 1000  # 10 on an idle machine
+    assert_refused(studio.post("matches", game="connect4", second=spec), 422, "trained for squava")
+
+
+@pytest.mark.parametrize(
+    ("params", "word"),
+    [
+        ({"game": "nim"}, "unknown game"),
+        ({"game": "tictactoe", "player": "human"}, "cannot analyse"),
+        ({"game": "tictactoe", "player": "nobody"}, "unknown player"),
+        ({"game": "gomoku", "player": "perfect"}, "beyond perfect"),
+        ({"game": "gomoku", "player": "hybrid:squava-hybrid"}, "trained for squava"),
+        ({"game": "gomoku", "player": "minimax:2,heuristic=published"}, "is for squava"),
+        ({"game": "tictactoe", "moves": "b2 b2"}, "taken"),
+        ({"game": "tictactoe", "moves": "a1 a2 b1 b2 c1"}, "X wins"),
+        ({"game": "tictactoe", "seconds": 0}, "seconds"),
+        ({"game": "tictactoe", "seconds": 61}, "seconds"),
+        ({"game": "tictactoe", "seconds": "nan"}, "seconds"),
+        ({"game": "tictactoe", "seconds": "inf"}, "seconds"),
+        ({"game": "tictactoe", "seconds": "1" * 5000}, "seconds"),
+        ({}, "game"),
+    ],
+)
+def test_a_bad_analysis_request_is_assert_refused(
+    studio: Studio, params: dict[str, Any], word: str
+) -> None:
+    assert_refused(studio.get("analysis", **params), 422, word)
+
+
+def test_a_late_error_is_an_event(studio: Studio) -> None:
+    answer = studio.get("analysis", game="gomoku6", player="perfect", seconds=1.2)
+    assert answer.status_code == 200
+    ((name, problem),) = read_events(answer.text)
+    assert name == "problem"
+    assert "did not solve" in problem["detail"]
+
+
+@pytest.mark.parametrize(
+    ("params", "first"),
+    [
+        ({"game": "connect4"}, True),
+        ({"game": "gomoku"}, True),
+        ({"game": "gomoku6", "player": "perfect"}, False),  # it is silent all the time
+        ({"game": "connect4", "path": "review", "moves": "4,4,4,4"}, True),
+    ],
+)
+def test_the_search_stops_if_the_client_leaves(
+    studio: Studio, params: dict[str, str], first: bool
+) -> None:
+    assert wait_until(lambda: studio.num_busy == 0)
+    params = {"seconds": "60"} | params
+    path = params.pop("path", "analysis")
+    with studio.http.stream("GET", f"/api/v1/{path}", params=params) as answer:
+        lines = answer.iter_lines()
+        if first:
+            next(lines)
+        assert studio.num_busy == 1
+    assert wait_until(lambda: studio.num_busy == 0), "the search still runs"
+    used = time.process_time()
+    time.sleep(0.3)
+    assert time.process_time() - used < 0.2, "a thread still works"
+
+
+def test_the_search_stops_if_the_client_leaves_before_the_response(studio: Studio) -> None:
+    assert wait_until(lambda: studio.num_busy == 0)
+    with socket.create_connection(studio.address) as line:
+        line.sendall(
+            b"GET /api/v1/analysis?game=gomoku6&player=perfect&seconds=60 HTTP/1.1\r\n"
+            b"host: 127.0.0.1\r\n\r\n"
+        )
+        assert wait_until(lambda: studio.num_busy == 1)
+    assert wait_until(lambda: studio.num_busy == 0), "the search still runs"
+
+
+def test_the_number_of_streams_is_bounded_and_moves_do_not_wait_for_them(studio: Studio) -> None:
+    match = studio.create(game="tictactoe", second="lookahead:2", moves=["b2"])
+    params = {"game": "gomoku6", "player": "perfect", "seconds": "60"}
+    lines = []
+    with contextlib.ExitStack() as stack:
+        for _ in range(16):
+            line = stack.enter_context(socket.create_connection(studio.address))
+            query = "&".join(f"{k}={v}" for k, v in params.items())
+            line.sendall(
+                f"GET /api/v1/analysis?{query} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode()
+            )
+            lines.append(line)
+        assert wait_until(lambda: studio.num_busy == 16)
+        assert_refused(studio.get("analysis", **params), 429, "try again")
+        assert_refused(studio.get("puzzle", game="connect4"), 429, "try again")
+        answer = studio.post(f"matches/{match['id']}/reply")
+        assert answer.status_code == 200
+        assert answer.elapsed.total_seconds() < 5  # ms on an idle machine
+    assert wait_until(lambda: studio.num_busy == 0), "the search still runs"
+
+
+def test_a_review_finds_planted_mistakes_and_the_better_moves(studio: Studio) -> None:
+    # O answers the centre by an edge, which loses; X misses the win; the rest is sound.
+    text = studio.get("review", game="tictactoe", moves="b2 b1 b3 a1 c3", seconds=5).text
+    found = read_events(text)
+    assert [name for name, _ in found] == ["ply"] * 6 + ["done"]
+    plies = [record for _, record in found[:-1]]
+    assert [p["ply"] for p in plies] == list(range(6))
+    assert [p["move"] for p in plies] == [None, "b2", "b1", "b3", "a1", "c3"]
+    assert [p["player"] for p in plies] == [None, 0, 1, 0, 1, 0]
+    assert all(p["exact"] for p in plies)
+    assert [p["estimate"] for p in plies][:4] == [0, 0, 1, 0]
+    assert [p["mistake"] for p in plies][:4] == [None, None, "mistake", "mistake"]
+    for ply in (2, 3):
+        position = z.game("tictactoe").position(moves=["b2", "b1", "b3"][: ply - 1])
+        truth = solve(position)
+        assert plies[ply]["better"]["move"] in truth.best
+        assert plies[ply]["better"]["words"].split()[0] in ("draw", "win", "a", "drawn", "wins")
+    assert plies[1]["better"] is None
+
+
+def test_reviews_of_a_finished_game_and_of_an_empty_one(studio: Studio) -> None:
+    found = read_events(
+        studio.get("review", game="tictactoe", moves="a1 a2 b1 b2 c1", seconds=2).text
+    )
+    assert len(found) == 7
+    assert found[5][1]["estimate"] == 1
+    found = read_events(studio.get("review", game="tictactoe", seconds=2).text)
+    assert [name for name, _ in found] == ["ply", "done"]
+    assert_refused(studio.get("review", game="tictactoe", moves="a1 a1"), 422, "taken")
+
+
+# Puzzles
+
+
+@pytest.mark.parametrize("plies", [3, 5, 7])
+@pytest.mark.parametrize("game", ["connect4", "squava", "mnk:4x4x3"])
+def test_a_puzzle_has_one_winning_move(studio: Studio, game: str, plies: int) -> None:
+    answer = studio.get("puzzle", game=game, plies=plies, seed=7)
+    if answer.status_code == 404:
+        assert game == "mnk:4x4x3"
+        return
+    puzzle = answer.json()
+    assert studio.get("puzzle", game=game, plies=plies, seed=7).json() == puzzle
+    found = solve(z.game(game).position(moves=puzzle["moves"]))
+    assert (found.value, found.plies, len(found.best)) == ("win", plies, 1)
+    assert puzzle["to_move"] == puzzle["position"]["to_move"]
+
+
+def test_impossible_puzzles_are_assert_refused(studio: Studio) -> None:
+    assert_refused(studio.get("puzzle", game="reversi"), 404)
+    assert_refused(studio.get("puzzle", game="gomoku"), 404)
+    assert_refused(studio.get("puzzle", game="tictactoe", plies=4), 422, "even")
+    assert_refused(studio.get("puzzle", game="tictactoe", plies=11), 422, "plies")
+    begin = time.perf_counter()
+    assert_refused(studio.get("puzzle", game="tictactoe", plies=9), 404)
+    assert time.perf_counter() - begin < 2, "there is no room for it"

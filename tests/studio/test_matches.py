@@ -1,0 +1,178 @@
+"""Lists of games and players, matches and positions, over a real loopback connection."""
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from support.paths import ROOT
+from support.studio import Studio, assert_refused
+
+
+def test_games_and_players(studio: Studio) -> None:
+    games = studio.get("games").json()
+    assert [g["name"] for g in games][:2] == ["tictactoe", "connect4"]
+    for game in games:
+        assert set(game) == {"name", "summary", "example", "parameters"}
+        assert studio.post("position", game=game["example"]).status_code == 200
+    players = studio.get("players").json()
+    assert players[0]["name"] == "human"
+    assert {"name", "kind", "default", "note", "choices"} == set(players[1]["parameters"][0])
+
+
+def test_the_openapi_document_names_every_route_and_its_errors(studio: Studio) -> None:
+    document = studio.http.get("/api/openapi.json").json()
+    page = (ROOT / "docs" / "studio.md").read_text()
+    told = {(m, p.partition("?")[0]) for m, p in re.findall(r"`(GET|POST) (/api\S+?)`", page)}
+    ours = {
+        (method.upper(), path.replace("{key}", "{id}"))
+        for path, methods in document["paths"].items()
+        for method in methods
+    }
+    assert ours == told
+    for path in document["paths"].values():
+        for operation in path.values():
+            assert {"403", "404", "409", "413", "415", "422", "429"} <= set(operation["responses"])
+    stream = document["paths"]["/api/v1/analysis"]["get"]["responses"]["200"]
+    assert set(stream["content"]) == {"text/event-stream"}
+    assert "`parts`" in document["paths"]["/api/v1/analysis"]["get"]["description"]
+    page = studio.http.get("/api/docs").text
+    assert "/page/docs.js" in page
+    assert "http:" not in page  # nothing is loaded from elsewhere
+    assert "https:" not in page
+
+
+# Matches
+
+
+def test_a_match_from_the_first_move_to_the_last(studio: Studio) -> None:
+    match = studio.create()
+    key = match["id"]
+    assert (match["ply"], match["to_move"], match["over"]) == (0, 0, False)
+    assert match["human_to_move"]
+    assert match["cells"][4] == {"name": "b2", "move": "b2"}
+    for ply, move in enumerate(["b2", "a1", "c1", "b1"]):
+        match = studio.post(f"matches/{key}/moves", move=move, ply=ply).json()
+        assert match["moves"][-1] == move
+    match = studio.post(f"matches/{key}/moves", move="a3").json()
+    assert (match["over"], match["outcome"], match["verdict"]) == (True, "first", "X wins")
+    assert match["winning_line"] == [2, 4, 6]
+    assert match["legal"] == []
+    assert not match["human_to_move"]
+    assert studio.get(f"matches/{key}").json() == match
+    assert_refused(studio.post(f"matches/{key}/moves", move="c3"), 422, "the game is over")
+    assert_refused(studio.post(f"matches/{key}/reply"), 409, "the game is over")
+    assert_refused(studio.post(f"matches/{key}/resign"), 409, "the game is over")
+    latest = studio.get("matches", limit=1).json()
+    assert [m["id"] for m in latest] == [key]
+    assert latest[0] | {"plies": 5, "over": True, "verdict": "X wins"} == latest[0]
+
+
+def test_the_computer_replies(studio: Studio) -> None:
+    match = studio.create(game="connect4", second="lookahead:2", moves=["4"])
+    assert not match["human_to_move"]
+    answer = studio.post(f"matches/{match['id']}/reply")
+    assert len(answer.json()["moves"]) == 2
+    think, cpu = re.fullmatch(
+        r"think;dur=([0-9.]+), cpu;dur=([0-9.]+)", answer.headers["server-timing"]
+    ).groups()  # type: ignore[union-attr]
+    assert 0 < float(cpu) <= float(think) + 5
+    assert_refused(studio.post(f"matches/{match['id']}/reply"), 409, "human's turn")
+
+
+def test_two_computers_play_a_whole_game(studio: Studio) -> None:
+    match = studio.create(first=" perfect ", second="perfect:seed=1")
+    assert match["first"] == "perfect"
+    while not match["over"]:
+        match = studio.post(f"matches/{match['id']}/reply", seconds=5.0).json()
+    assert match["outcome"] == "draw"
+
+
+def test_a_player_takes_its_own_time_without_a_limit(studio: Studio) -> None:
+    match = studio.create(game="gomoku", first="alphabeta:0.1", second="level:3")
+    begin = time.perf_counter()
+    studio.post(f"matches/{match['id']}/reply")
+    assert time.perf_counter() - begin < 4, "5 s are for players without a time of their own"
+    begin = time.perf_counter()
+    answer = studio.post(f"matches/{match['id']}/reply", seconds=0.2)
+    assert len(answer.json()["moves"]) == 2
+    assert time.perf_counter() - begin < 4
+
+
+def test_a_move_for_an_earlier_ply_is_assert_refused(studio: Studio) -> None:
+    key = studio.create()["id"]
+    studio.post(f"matches/{key}/moves", move="b2", ply=0)
+    assert_refused(studio.post(f"matches/{key}/moves", move="b2", ply=0), 409, "at ply 1, not at 0")
+    assert_refused(studio.post(f"matches/{key}/moves", move="b2", ply=1), 422, "the cell is taken")
+    assert studio.get(f"matches/{key}").json()["moves"] == ["b2"]
+
+
+def test_of_two_replies_at_once_one_is_assert_refused(studio: Studio) -> None:
+    match = studio.create(game="connect4", first="alphabeta:0.5", second="human")
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda _: studio.post(f"matches/{match['id']}/reply"), range(2)))
+    assert sorted(answer.status_code for answer in both) == [200, 409]
+    assert len(studio.get(f"matches/{match['id']}").json()["moves"]) == 1
+
+
+def test_undo_and_resign(studio: Studio) -> None:
+    key = studio.create(moves=["b2", "a1", "c1"])["id"]
+    assert studio.post(f"matches/{key}/undo").json()["moves"] == ["b2", "a1"]
+    assert studio.post(f"matches/{key}/undo", plies=2).json()["moves"] == []
+    assert studio.post(f"matches/{key}/undo").json()["moves"] == []
+    match = studio.post(f"matches/{key}/resign").json()
+    assert (match["resigned"], match["outcome"], match["over"]) == (0, "second", True)
+    assert match["verdict"] == "O wins: X resigned"
+    assert not match["human_to_move"]
+    assert_refused(studio.post(f"matches/{key}/resign"), 409)
+    assert_refused(studio.post(f"matches/{key}/moves", move="b2"), 422, "resigned")
+    assert studio.post(f"matches/{key}/undo").json()["resigned"] is None
+
+
+@pytest.mark.parametrize("what", ["moves", "reply", "undo", "resign", ""])
+@pytest.mark.parametrize("key", ["nothing", "%00", "%ff", "a" * 3000, "' OR 1=1 --"])
+def test_an_unknown_match(studio: Studio, what: str, key: str) -> None:
+    where = f"/api/v1/matches/{key}" + (f"/{what}" if what else "")
+    body = {"move": "a1"} if what == "moves" else {}
+    answer = studio.http.post(where, json=body) if what else studio.http.get(where)
+    assert_refused(answer, 404, "there is no such match")
+
+
+def test_a_preset_under_another_name_is_the_preset(studio: Studio) -> None:
+    """Else each name would be compiled anew, for seconds in which nobody else can think."""
+    for name, preset in (
+        ("mnk:3x3x3", "tictactoe"),
+        ("connect4:rows=6,cols=7,win=4", "connect4"),
+        ("line:rows=6,cols=6,win=4", "gomoku6"),
+        (" line:lose=3 ", "squava"),
+    ):
+        assert studio.post("position", game=name).json()["game"] == preset
+        assert studio.create(game=name)["game"] == preset
+    assert studio.post("position", game="squava:pie=true").json()["extra"] == []
+    pie = studio.post("position", game="squava:pie=true", moves=["c3"]).json()
+    assert pie["extra"] == ["swap"]
+
+
+# Positions
+
+
+def test_a_position_by_moves_and_by_board(studio: Studio) -> None:
+    played = studio.post("position", game="tictactoe", moves=["b2", "a1"]).json()
+    drawn = studio.post("position", game="tictactoe", board="O../.X./...").json()
+    assert played["board"] == drawn["board"] == [-1, 0, 0, 0, 1, 0, 0, 0, 0]
+    assert played["legal"] == drawn["legal"]
+    assert (played["last_cell"], drawn["last_cell"]) == (0, None)
+    fallen = studio.post("position", game="connect4", moves=["4"]).json()
+    assert [c["move"] for c in fallen["cells"][3::7]] == ["4"] * 5 + [None]
+    passed = studio.post("position", game="reversi").json()
+    assert [c["name"] for c in passed["cells"] if c["move"]] == ["d3", "c4", "f5", "e6"]
+    for body, word in (
+        ({"board": "XXX/XXX/..."}, ""),
+        ({"board": "XXX/OOO/..."}, ""),
+        ({"board": "X"}, ""),
+        ({"board": "…" * 1000}, ""),
+        ({"board": "O../.X./...", "moves": ["b2"]}, "not from both"),
+        ({"moves": ["z9"]}, "illegal move"),
+    ):
+        assert_refused(studio.post("position", game="tictactoe", **body), 422, word)

@@ -1,0 +1,148 @@
+"""The server as a whole: memory, a process of its own, load."""
+
+import asyncio
+import contextlib
+import gc
+import importlib.util
+import json
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from support.paths import ROOT
+from zermelo.studio.app import create_app
+
+
+async def call(app: Any, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    data = json.dumps(body).encode()
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1",
+        "method": "POST", "scheme": "http", "path": path, "raw_path": path.encode(),
+        "query_string": b"", "root_path": "", "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+        "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
+    }  # fmt: skip
+    await app(scope, receive, send)
+    assert sent[0]["status"] < 300, sent
+    return json.loads(b"".join(m.get("body", b"") for m in sent[1:]))
+
+
+def test_memory_stays_flat_over_5000_stored_matches(tmp_path: Path) -> None:
+    pages = Path("/proc/self/statm")
+    if not pages.exists():
+        pytest.skip("memory is read from /proc, which this system does not have")
+    app = create_app(tmp_path / "m.db")
+
+    async def begin(number: int) -> None:
+        for _ in range(number):
+            match = await call(app, "/api/v1/matches", {"game": "connect4", "moves": ["4"]})
+        await call(app, f"/api/v1/matches/{match['id']}/moves", {"move": "4"})
+
+    def resident() -> float:
+        gc.collect()
+        return int(pages.read_text().split()[1]) * 4096 / 1e6
+
+    asyncio.run(begin(500))
+    before = resident()
+    asyncio.run(begin(4500))
+    grown = resident() - before
+    app.state.players.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "m.db")) as base:
+        assert base.execute("SELECT count(*) FROM matches").fetchone() == (5000,)
+    assert grown < 6, f"{grown:.1f} MB more for 4,500 matches"
+
+
+@contextlib.contextmanager
+def process(db: Path, *options: str) -> Iterator[tuple[Any, str, str]]:
+    command = [sys.executable, "-u", "-m", "zermelo", "studio", "--port", "0", "--db", str(db)]
+    with subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            said = server.stdout.readline()  # type: ignore[union-attr]
+            found = re.search(r"http://\S+", said)
+            assert found, server.stderr.read()  # type: ignore[union-attr]
+            yield server, found[0], said
+        finally:
+            server.kill()
+
+
+def test_a_match_survives_kill_9(tmp_path: Path) -> None:
+    db = tmp_path / "m.db"
+    with process(db) as (server, url, said), httpx.Client(base_url=url, timeout=60) as http:
+        assert "http://127.0.0.1:" in said, "it binds to this machine, and says so"
+        begun = {"game": "connect4", "second": "lookahead:2"}
+        match = http.post("/api/v1/matches", json=begun).json()
+        where = f"/api/v1/matches/{match['id']}"
+        http.post(f"{where}/moves", json={"move": "4", "ply": 0})
+        before = http.post(f"{where}/reply", json={}).json()
+        server.send_signal(signal.SIGKILL)
+        server.wait()
+    with process(db) as (_, url, _said), httpx.Client(base_url=url, timeout=60) as http:
+        assert http.get(where).json() == before
+        after = http.post(f"{where}/moves", json={"move": "4", "ply": 2}).json()
+        assert after["moves"] == [*before["moves"], "4"]
+        assert len(http.post(f"{where}/reply", json={}).json()["moves"]) == 4
+
+
+def test_it_stops_soon_during_a_search(tmp_path: Path) -> None:
+    with process(tmp_path / "m.db") as (server, url, _), httpx.Client(base_url=url) as http:
+        params = {"game": "connect4", "seconds": "60"}
+        with http.stream("GET", "/api/v1/analysis", params=params, timeout=60) as answer:
+            lines = answer.iter_lines()
+            next(lines)
+            server.send_signal(signal.SIGTERM)
+            with contextlib.suppress(httpx.HTTPError):
+                list(lines)
+        assert server.wait(15) in (0, -signal.SIGTERM)
+        assert "Traceback" not in server.stderr.read()  # type: ignore[union-attr]
+
+
+def test_start_errors_are_one_line(tmp_path: Path) -> None:
+    text = tmp_path / "text.db"
+    text.write_text("dear diary, " * 100)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for options, word in (
+            (["--db", str(text)], "cannot be used as a store"),
+            (["--db", str(tmp_path / "m.db"), "--port", port], "cannot listen"),
+        ):
+            command = [sys.executable, "-m", "zermelo", "studio", *options]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+            assert done.returncode != 0
+            assert word in done.stderr
+            assert done.stderr.count("\n") == 1
+
+
+def test_a_few_clients_get_their_responses_in_time(tmp_path: Path) -> None:
+    """`scripts/load.py` in small; its figures are in docs/benchmarks.md."""
+    path = ROOT / "scripts" / "load.py"
+    spec = importlib.util.spec_from_file_location("load", path)
+    assert spec is not None
+    assert spec.loader is not None
+    load = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(load)
+    with load.serving(tmp_path / "m.db") as url:
+        figures = asyncio.run(load.load(url, 8, 1, (0.02, 0.1)))
+    assert figures.errors == []
+    assert figures.games == 8
+    assert len(figures.beyond) >= 8
+    # 100 ms is for 50 clients on two cores of one's own; a test run has neither.
+    assert load.percentile(figures.beyond, 50) < 500, figures.table()
