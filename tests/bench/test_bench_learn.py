@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import zermelo as z
 from zermelo.bench import measure
 from zermelo.cli.bench import bench
-from zermelo.grading.choices import Choices
+from zermelo.grading.policy import PlayerPolicy
 
 pytest.importorskip("torch", reason="torch is not installed")
 from zermelo.bench import actors, learn
@@ -25,7 +25,7 @@ def quietly(_: str) -> None:
 @pytest.fixture(autouse=True)
 def all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests that follow in this process keep theirs."""
-    monkeypatch.setattr(measure, "use_one_core", lambda: None)
+    monkeypatch.setattr(measure, "pin_to_one_core", lambda: None)
 
 
 @pytest.fixture(autouse=True)
@@ -41,12 +41,12 @@ def test_actors_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     def played(name: str, seconds: float, _progress: Any) -> dict[str, Any]:
         assert seconds > 1
         done.append(name)
-        return measure.row("tictactoe", f"{name}, play", "zermelo", 2.0, "transitions/s", times=2)
+        return measure.create_row("tictactoe", f"{name}, play", "zermelo", 2.0, "transitions/s", times=2)
 
-    monkeypatch.setattr(measure, "use_one_core", lambda: done.append("one core"))
+    monkeypatch.setattr(measure, "pin_to_one_core", lambda: done.append("one core"))
     monkeypatch.setattr(measure, "is_installed", lambda _peer: False)
     monkeypatch.setattr(actors, "RECIPES", {"one": 1, "another": 1})
-    monkeypatch.setattr(actors, "played", played)
+    monkeypatch.setattr(actors, "measure_play", played)
     monkeypatch.setattr(learn, "RECIPES", ())
     found = learn.run(0.05, 1, quietly)
     assert done == ["one", "another", "one core"]
@@ -122,7 +122,7 @@ def test_ratio_of_a_peer_that_does_not_get_there(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("spec", ["random", "lookahead:2", "perfect"])
 def test_grades_as_zermelo_grade_does(spec: str) -> None:
     game = z.game("tictactoe")
-    examiner, choices = learn.Examiner("tictactoe", 1), Choices(game, spec)
+    examiner, choices = learn.Examiner("tictactoe", 1), PlayerPolicy(game, spec)
     values = np.zeros((len(examiner.states), 9))
     for row, state in enumerate(examiner.states):
         values[row, choices[tuple(map(int, state))]] = 1
@@ -161,7 +161,7 @@ def test_open_spiel_shows_the_same_states() -> None:
     importlib.util.find_spec("stable_baselines3") is None, reason="it is not installed"
 )
 def test_versions_of_peers() -> None:
-    assert measure.report("learn", [], [])["versions"]["stable_baselines3"]
+    assert measure.create_report("learn", [], [])["versions"]["stable_baselines3"]
 
 
 def test_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def run(budget: float, seeds: int, progress: Any) -> dict[str, Any]:
         asked.append((budget, seeds))
-        return measure.report("learn", [], [])
+        return measure.create_report("learn", [], [])
 
     monkeypatch.setattr(learn, "run", run)
     done = CliRunner().invoke(bench, ["learn", "--budget", "2", "--seeds", "1", "--json"])

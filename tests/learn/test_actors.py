@@ -1,4 +1,4 @@
-"""Actors: the same function wherever it runs, dead ones replaced, and runs that resume exactly."""
+"""Actors: rollouts that depend on nothing but the request, dead actors replaced, exact resuming."""
 
 import json
 import os
@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -17,182 +19,201 @@ from support.learners import GAME, OURS, SMALL, alphazero, dqn, hybrid, same
 from zermelo.cli import cli
 from zermelo.core.errors import ZermeloError
 from zermelo.learn.actors import processes
-from zermelo.learn.actors.processes import Pool
-from zermelo.learn.actors.protocol import Alone, Harvest, Order
-from zermelo.learn.hybrid import trainer as value
+from zermelo.learn.actors.processes import ProcessActorPool
+from zermelo.learn.actors.protocol import (
+    InProcessActor,
+    RolloutRequest,
+    RolloutStream,
+    factory_path,
+    import_factory,
+)
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.hybrid import trainer as hybrid_trainer
 from zermelo.learn.networks import weights_file
+from zermelo.learn.networks.weights_file import Arrays
 from zermelo.learn.runs import training
-from zermelo.learn.runs.rollouts import rollouts_for
+from zermelo.learn.runs.rollouts import create_rollout_function
 
 
-def orders(number: int) -> list[Order]:
-    return [Order((7, at), at / 10, at % 2) for at in range(number)]
+def create_requests(number: int) -> list[RolloutRequest]:
+    return [RolloutRequest((7, index), index / 10, index % 2) for index in range(number)]
 
 
-def test_curiosity_differs() -> None:
-    assert Order((0, 0), 0.0, 0.0).curiosity(0.5) == 0.5
-    assert Order((0, 0), 0.0, 1.0).curiosity(0.5) == 0.125
+def initial_weights(recipe: Recipe) -> Arrays:
+    return hybrid_trainer.network_for(recipe, GAME).export()
 
 
-def test_chunks_do_not_depend_on_who_plays_them() -> None:
-    """Also not on what they played before, nor on a death in between."""
-    recipe = hybrid()
-    known = value.network_for(recipe, GAME).exported()
-    alone = Alone(rollouts_for(recipe))
-    for order in orders(6):
-        alone.give(order, known)
-    wanted = [alone.take() for _ in range(6)]
-    crew = Pool(recipe, 2)
+@contextmanager
+def process_pool(recipe: Recipe, size: int) -> Iterator[ProcessActorPool]:
+    pool = ProcessActorPool(create_rollout_function, recipe, size)
     try:
-        for order in orders(6):
-            crew.give(order, known)
-        found = [crew.take()]
-        folder = crew._folder
-        os.kill(crew.pids[0], signal.SIGKILL)
-        os.kill(crew.pids[1], signal.SIGKILL)
-        found += [crew.take() for _ in range(5)]
+        yield pool
     finally:
-        pids = crew.pids
-        crew.close()
-    for mine, its in zip(wanted, found, strict=True):
-        assert mine.keys() == its.keys()
-        assert all((mine[name] == its[name]).all() for name in mine)
-    assert len({chunk["states"].tobytes() for chunk in found}) == 6, "no two are alike"
-    assert not folder.exists(), "shared memory is given back"
+        pool.close()
+
+
+def test_actors_explore_to_different_degrees() -> None:
+    assert RolloutRequest((0, 0), 0.0, 0.0).actor_epsilon(0.5) == 0.5
+    assert RolloutRequest((0, 0), 0.0, 1.0).actor_epsilon(0.5) == 0.125
+
+
+def test_a_factory_is_imported_by_its_name() -> None:
+    path = factory_path(create_rollout_function)
+    assert path == "zermelo.learn.runs.rollouts:create_rollout_function"
+    assert import_factory(path) is create_rollout_function
+
+
+def test_rollouts_do_not_depend_on_the_actor_that_plays_them() -> None:
+    """Nor on the rollouts it played before, nor on actors killed in the meantime."""
+    recipe = hybrid()
+    weights = initial_weights(recipe)
+    actor = InProcessActor(create_rollout_function(recipe))
+    for request in create_requests(6):
+        actor.submit(request, weights)
+    expected = [actor.collect() for _ in range(6)]
+    with process_pool(recipe, 2) as pool:
+        for request in create_requests(6):
+            pool.submit(request, weights)
+        rollouts = [pool.collect()]
+        folder = pool._folder
+        os.kill(pool.pids[0], signal.SIGKILL)
+        os.kill(pool.pids[1], signal.SIGKILL)
+        rollouts += [pool.collect() for _ in range(5)]
+        pids = pool.pids
+    for one, other in zip(expected, rollouts, strict=True):
+        assert one.keys() == other.keys()
+        assert all((one[name] == other[name]).all() for name in one)
+    assert len({rollout["states"].tobytes() for rollout in rollouts}) == 6, "no two are equal"
+    assert not folder.exists(), "the shared memory is released"
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
-def test_what_was_dropped_never_comes() -> None:
+def test_cancelled_rollouts_are_never_collected() -> None:
     recipe = hybrid()
-    known = value.network_for(recipe, GAME).exported()
-    crew = Pool(recipe, 1)
-    try:
-        for order in orders(3):
-            crew.give(order, known)
-        crew.take()
-        crew.drop()
-        later = Order((7, 99), 0.0)
-        crew.give(later, known)
-        found = crew.take()
-        left = sorted(path.name for path in crew._folder.iterdir())
-    finally:
-        crew.close()
-    assert (found["states"] == rollouts_for(recipe)(known, later)["states"]).all()
-    assert len(left) <= 1, left
+    weights = initial_weights(recipe)
+    with process_pool(recipe, 1) as pool:
+        for request in create_requests(3):
+            pool.submit(request, weights)
+        pool.collect()
+        pool.cancel()
+        later = RolloutRequest((7, 99), 0.0)
+        pool.submit(later, weights)
+        rollout = pool.collect()
+        files_left = sorted(path.name for path in pool._folder.iterdir())
+    expected = create_rollout_function(recipe)(weights, later)
+    assert (rollout["states"] == expected["states"]).all()
+    assert len(files_left) <= 1, files_left
 
 
-def test_weights_are_those_of_the_order() -> None:
-    """A harvest hands out weights as they are when it gives an order: so many chunks before."""
-    given: list[tuple[int, int]] = []
+def test_rollouts_are_played_with_the_weights_at_the_time_of_the_request() -> None:
+    """So they lag behind by the number of pending requests."""
+    submitted: list[tuple[int, int]] = []
 
-    class Notes:
-        size, ahead = 2, 3
+    class RecordingPool:
+        size, max_pending = 2, 3
 
-        def give(self, order: Order, known: dict[str, Any]) -> None:
-            given.append((order.seed[1], known["version"]))
+        def submit(self, request: RolloutRequest, weights: Arrays) -> None:
+            submitted.append((request.seed[1], int(weights["version"])))
 
-        def take(self) -> dict[str, Any]:
+        def collect(self) -> Arrays:
             return {}
 
-        def drop(self) -> None:
-            given.append((-1, -1))
+        def cancel(self) -> None:
+            submitted.append((-1, -1))
 
         def close(self) -> None:
             pass
 
     version = 0
-    harvest = Harvest(Notes(), lambda: {"version": version}, 1)
-    for version in range(3):  # noqa: B007 - read by the harvest
-        harvest.next(0.0)
-    assert given == [(0, 0), (1, 0), (2, 0), (3, 1), (4, 2)]
-    harvest.restart()
+    stream = RolloutStream(RecordingPool(), lambda: {"version": np.array(version)}, 1)
+    for version in range(3):  # noqa: B007 - read by the stream
+        stream.next(0.0)
+    assert submitted == [(0, 0), (1, 0), (2, 0), (3, 1), (4, 2)]
+    stream.restart()
     version = 9
-    harvest.next(0.5)
-    assert given[5:] == [(-1, -1), (3, 9), (4, 9), (5, 9)], "nothing older comes any more"
+    stream.next(0.5)
+    assert submitted[5:] == [(-1, -1), (3, 9), (4, 9), (5, 9)], "nothing older is used any more"
 
 
-def test_an_actor_that_cannot_live(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_actors_that_die_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_BOOT", "raise SystemExit(3) # {path}")
-    crew = Pool(hybrid(), 1)
-    try:
-        crew.give(orders(1)[0], {"none": np.zeros(1)})
-        with pytest.raises(ZermeloError, match=r"die as soon as they begin \(exit code 3\)"):
-            crew.take()
-    finally:
-        crew.close()
+    with process_pool(hybrid(), 1) as pool:
+        pool.submit(create_requests(1)[0], {"none": np.zeros(1)})
+        with pytest.raises(ZermeloError, match=r"die as soon as they start \(exit code 3\)"):
+            pool.collect()
 
 
-def test_an_actor_whose_folder_has_gone_ends_quietly(tmp_path: Path) -> None:
-    """As after the learner was killed, and another actor was quicker to tidy up."""
+def test_an_actor_whose_folder_is_gone_ends_quietly(tmp_path: Path) -> None:
+    """As after the trainer was killed, if another actor has deleted the folder already."""
     folder = tmp_path / "gone"
-    paths = {"weights": str(folder / "w"), "chunk": str(folder / "c")}
-    order = {"order": asdict(orders(1)[0]), **paths}
-    lines = [{"recipe": hybrid().to_json(), "folder": str(folder)}, order, order]
+    paths = {"weights": str(folder / "w"), "rollout": str(folder / "r")}
+    job = {"request": asdict(create_requests(1)[0]), **paths}
+    setup = {
+        "factory": factory_path(create_rollout_function),
+        "recipe": hybrid().to_json(),
+        "folder": str(folder),
+    }
+    text = "".join(json.dumps(line) + "\n" for line in (setup, job, job))
     boot = processes._BOOT.format(path=sys.path)
-    given = "".join(json.dumps(line) + "\n" for line in lines)
     done = subprocess.run(
-        [sys.executable, "-c", boot], input=given, capture_output=True, text=True, check=False
+        [sys.executable, "-c", boot], input=text, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_errors_of_actors_are_told() -> None:
+def test_errors_of_actors_are_raised() -> None:
     recipe = hybrid()
     phases = (replace(recipe.learning.phases[0], opponent="level:99"),)
     recipe = replace(recipe, learning=replace(recipe.learning, phases=phases))
-    known = value.network_for(recipe, GAME).exported()
-    crew = Pool(recipe, 1)
-    try:
-        crew.give(orders(1)[0], known)
+    with process_pool(recipe, 1) as pool:
+        pool.submit(create_requests(1)[0], initial_weights(recipe))
         with pytest.raises(ZermeloError, match="level"):
-            crew.take()
-    finally:
-        crew.close()
+            pool.collect()
 
 
 @pytest.mark.parametrize("kind", ["hybrid", "dqn", "tabular", "alphazero"])
-def test_a_run_with_actors_is_the_same_each_time(kind: str, tmp_path: Path) -> None:
+def test_a_run_with_actors_is_reproducible(kind: str, tmp_path: Path) -> None:
     """Uninterrupted; with an actor killed; and stopped in the middle and resumed."""
-    by_itself = replace(OURS.learning.phases[0], share=0.5)
-    phases = replace(by_itself, opponent="self"), replace(by_itself, opponent="league")
+    half = replace(OURS.learning.phases[0], share=0.5)
+    phases = replace(half, opponent="self"), replace(half, opponent="league")
     recipe = {
         "hybrid": hybrid,
         "dqn": lambda: dqn(tmp_path, "league", league=20, phases=phases),
         "tabular": lambda: replace(dqn(tmp_path), kind="tabular"),
         "alphazero": lambda: alphazero(tmp_path),
     }[kind]()
-    training.train(recipe, tmp_path / "whole", seed=3, actors=2, graded=False)
+    training.train(recipe, tmp_path / "whole", seed=3, actors=2, grade=False)
     stop_at = recipe.keeping.checkpoint + 2
-    run, trainer = training.prepare(recipe, tmp_path / "killed", seed=3, actors=2)
+    run, trainer = training.prepare_training(recipe, tmp_path / "killed", seed=3, actors=2)
     owner: Any = trainer
-    crew = owner.harvest.crew if kind in ("hybrid", "alphazero") else owner.acting._crew
+    pool = owner.rollouts.pool if kind in ("hybrid", "alphazero") else owner.source.pool
 
     class Stop(Exception):
         pass
 
-    def disturb(now: training.Progress) -> None:
-        if now.report.update == 2:
-            os.kill(crew.pids[1], signal.SIGKILL)
-        if now.report.update == stop_at:
+    def disturb(progress: training.TrainingProgress) -> None:
+        if progress.report.update == 2:
+            os.kill(pool.pids[1], signal.SIGKILL)
+        if progress.report.update == stop_at:
             raise Stop
 
     with pytest.raises(Stop):
-        training.follow(run, trainer, disturb)
+        training.run_training(run, trainer, disturb)
     resumed = training.train(
-        recipe, tmp_path / "killed", seed=3, actors=2, resume=True, graded=False
+        recipe, tmp_path / "killed", seed=3, actors=2, resume=True, grade=False
     )
     assert same(tmp_path / "whole", resumed.folder)
 
 
-def test_alone_is_not_with_actors(tmp_path: Path) -> None:
-    """The check above can fail: other weights come out where chunks come otherwise."""
-    training.train(hybrid(), tmp_path / "alone", seed=3, graded=False)
-    training.train(hybrid(), tmp_path / "other", seed=3, actors=1, graded=False)
-    assert not same(tmp_path / "alone", tmp_path / "other")
+def test_weights_depend_on_the_number_of_actors(tmp_path: Path) -> None:
+    """So the check above can fail: with a different lag, the weights differ."""
+    training.train(hybrid(), tmp_path / "none", seed=3, grade=False)
+    training.train(hybrid(), tmp_path / "one", seed=3, actors=1, grade=False)
+    assert not same(tmp_path / "none", tmp_path / "one")
 
 
-def test_the_learner_killed(tmp_path: Path) -> None:
-    """With -9, in a process of its own: its actors end, and it loses a checkpoint at most."""
+def test_the_trainer_killed(tmp_path: Path) -> None:
+    """By SIGKILL, in its own process: its actors end, and the last checkpoint is intact."""
     path = tmp_path / "slow.toml"
     path.write_text(SMALL.replace("updates = 150", "updates = 30000"))
     command = [sys.executable, "-m", "zermelo", "train", str(path), "--out", str(tmp_path / "run")]
@@ -204,27 +225,35 @@ def test_the_learner_killed(tmp_path: Path) -> None:
             assert process.poll() is None, process.stderr.read() if process.stderr else ""
             time.sleep(0.05)
         actors = _children(process.pid)
-        left = list(processes._SHARED.glob(f"zermelo-{process.pid}-*"))
+        folders = list(processes._SHARED_MEMORY.glob(f"zermelo-{process.pid}-*"))
         process.kill()
     assert len(actors) == 2
     deadline = time.monotonic() + 20
     while any(_is_alive(pid) for pid in actors):
-        assert time.monotonic() < deadline, "an actor whose learner is gone goes, too"
+        assert time.monotonic() < deadline, "an actor ends when its trainer is gone"
         time.sleep(0.05)
-    assert left
-    assert not any(path.exists() for path in left), "nor is anything left in shared memory"
+    assert folders
+    assert not any(path.exists() for path in folders), "nothing is left in shared memory"
     update = int(weights_file.read_about(tmp_path / "run" / "checkpoint.safetensors")["updates"])
     assert update >= 70
     assert update % 70 == 0
-    run, trainer = training.prepare(str(path), tmp_path / "run", resume=True, actors=1)
+    run, trainer = training.prepare_training(str(path), tmp_path / "run", resume=True, actors=1)
     trainer.close()
     assert trainer.updates == update
     assert run.folder == tmp_path / "run"
 
 
+def test_no_files_are_left_when_a_training_cannot_start(tmp_path: Path) -> None:
+    recipe, pattern = dqn(tmp_path), f"zermelo-{os.getpid()}-*"
+    before = list(processes._SHARED_MEMORY.glob(pattern))
+    with pytest.raises(ZermeloError, match="unknown player"):
+        training.prepare_training(recipe, tmp_path / "run", actors=2, opponent="nobody")
+    assert list(processes._SHARED_MEMORY.glob(pattern)) == before
+
+
 def _children(pid: int) -> list[int]:
-    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
-    return [int(line) for line in found.stdout.split()]
+    done = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
+    return [int(line) for line in done.stdout.split()]
 
 
 def _is_alive(pid: int) -> bool:
@@ -235,8 +264,8 @@ def _is_alive(pid: int) -> bool:
     return state != "Z"
 
 
-def test_supervised_plays_no_games(tmp_path: Path) -> None:
-    asked = ["train", "tictactoe-supervised", "--out", str(tmp_path / "run"), "--actors", "2"]
-    with pytest.raises(ZermeloError, match="plays no games: leave --actors and --cluster out"):
-        cli(asked, standalone_mode=False)
+def test_supervised_training_plays_no_games(tmp_path: Path) -> None:
+    arguments = ["train", "tictactoe-supervised", "--out", str(tmp_path / "run"), "--actors", "2"]
+    with pytest.raises(ZermeloError, match="plays no games: omit --actors and --cluster"):
+        cli(arguments, standalone_mode=False)
     assert not (tmp_path / "run").exists()

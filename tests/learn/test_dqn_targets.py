@@ -1,7 +1,7 @@
-"""The targets of learning, against exact play: where Q is right, no transition may say otherwise.
+"""TD targets against exact play: if Q is exact, the target of every transition equals it.
 
-The exact Q of tic-tac-toe, by plain recursion, stands in the place of the network. Every check that
-the right code passes is then shown to fail for each known mistake.
+The exact Q of tic-tac-toe, computed by plain recursion, takes the place of the network. Every check
+that the code passes is then shown to fail for each known mistake.
 """
 
 from collections.abc import Callable
@@ -13,231 +13,247 @@ import pytest
 import torch
 
 import zermelo as z
-from zermelo.grading.graph import Graph
+from zermelo.grading.graph import GameGraph
 from zermelo.learn.batch import shaping
 from zermelo.learn.batch.encoders import Encoder
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.batch.replay import Batch, Transitions
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.batch.policies import Policy, masked_argmax, random_policy
+from zermelo.learn.batch.replay import ReplayBatch, Transitions
+from zermelo.learn.config.learning import LearningConfig
+from zermelo.learn.config.network import NetworkConfig
+from zermelo.learn.config.selfplay import ActingConfig
 from zermelo.learn.dqn import learner as dqn
-from zermelo.learn.dqn import selfplay
-from zermelo.learn.dqn.selfplay import Acting, Rules, masked_argmax
+from zermelo.learn.dqn.selfplay import Potential, SelfPlay
 from zermelo.learn.networks import q_network
-from zermelo.learn.networks.q_network import QNetwork, Shape
+from zermelo.learn.networks.q_network import QNetwork
 
 GAMMA = 0.9
-HUGE = 50.0  # what a network may say of an illegal action
+HUGE = 50.0  # what a network may return for an illegal action
 GAME = z.game("tictactoe")
-DIFFER = "Not equal to tolerance"  # in the words of numpy: the numbers are wrong, nothing else
+NUMBERS_DIFFER = "Not equal to tolerance"  # numpy's message: the numbers are wrong, nothing else
 POWERS = 3 ** np.arange(9)
 
 Q = dict[Any, np.ndarray]  # [action] by state
 
 
 @cache
-def graph() -> Graph:
-    found = Graph.of(GAME)
-    assert found is not None
-    return found
+def graph() -> GameGraph:
+    graph = GameGraph.build(GAME)
+    assert graph is not None
+    return graph
 
 
 @cache
-def many() -> Many:
-    return Many(GAME)
+def game_batch() -> GameBatch:
+    return GameBatch(GAME)
 
 
-def states_of(table: Q) -> np.ndarray:
+def state_array(table: Q) -> np.ndarray:
     return np.array(list(table), np.uint64)
 
 
-def rows_of(states: Any) -> list[tuple[int, ...]]:
+def state_tuples(states: Any) -> list[tuple[int, ...]]:
     return [tuple(map(int, row)) for row in states]
 
 
 # Exact values, straight from the definitions.
 
 
-def solved(potential: Callable[[Any], float] = lambda _state: 0.0) -> Q:
-    """Q(s, a) = r, or -g * max Q(s', a'); every reward shaped by a potential, if there is one."""
-    found: Q = {}
+def solve_q(potential: Callable[[Any], float] = lambda _state: 0.0) -> Q:
+    """Return Q(s, a) = r, or -g * max Q(s', a'), with every reward shaped by the potential."""
+    q: Q = {}
     for state, after in graph().children.items():
         if not after:
             continue
-        found[state] = np.full(9, HUGE)
+        q[state] = np.full(9, HUGE)
         for action, child in after.items():
             over, value = GAME.result(child)
             reward = -value if over else 0
             reward += -potential(state) - GAMMA * (0 if over else potential(child))
-            later = 0.0 if over else best(found, child)
-            found[state][action] = reward - GAMMA * later
-    return found
+            later = 0.0 if over else max_q(q, child)
+            q[state][action] = reward - GAMMA * later
+    return q
 
 
 @cache
-def exact() -> Q:
-    return solved()
+def exact_q() -> Q:
+    return solve_q()
 
 
-def best(table: Q, state: Any) -> float:
+def max_q(table: Q, state: Any) -> float:
     return max(table[state][action] for action in graph().children[state])
 
 
 @cache
-def answered(replies: Callable[[Any], dict[int, float]]) -> Q:
-    """The best answer to an opponent who plays by chances: what own moves are worth."""
-    found: Q = {}
+def best_response_q(replies: Callable[[Any], dict[int, float]]) -> Q:
+    """Return Q of the best response to an opponent with these probabilities of replies."""
+    q: Q = {}
     for state, after in graph().children.items():
         if not after:
             continue
-        found[state] = np.full(9, HUGE)
+        q[state] = np.full(9, HUGE)
         for action, child in after.items():
             over, value = GAME.result(child)
-            found[state][action] = -value if over else 0.0
-            for reply, chance in ({} if over else replies(child)).items():
+            q[state][action] = -value if over else 0.0
+            for reply, probability in ({} if over else replies(child)).items():
                 later = graph().children[child][reply]
-                ended, lost = GAME.result(later)
-                worth = lost if ended else GAMMA * best(found, later)
-                found[state][action] += chance * worth
-    return found
+                ended, result = GAME.result(later)
+                q[state][action] += probability * (result if ended else GAMMA * max_q(q, later))
+    return q
 
 
-def evenly(state: Any) -> dict[int, float]:
+def uniform_replies(state: Any) -> dict[int, float]:
     actions = graph().children[state]
     return dict.fromkeys(actions, 1 / len(actions))
 
 
 def test_the_exact_values_are_those_of_the_graph() -> None:
-    table = exact()
+    table = exact_q()
     assert len(table) == 4520
     for state in table:
-        values = graph().judge(state).values
+        values = graph().evaluate_moves(state).by_action
         assert all(np.sign(table[state][a]) == value for a, value in values.items())
-    assert best(table, (0, 0, 0)) == 0
-    assert best(answered(evenly), (0, 0, 0)) == pytest.approx(0.9947 * GAMMA**2, abs=0.05)
+    assert max_q(table, (0, 0, 0)) == 0
+    assert max_q(best_response_q(uniform_replies), (0, 0, 0)) == pytest.approx(
+        0.9947 * GAMMA**2, abs=0.05
+    )
 
 
-# Transitions, as the learner gets them.
+# Transitions as the learner gets them.
 
 
-def nth_legal(number: int) -> selfplay.Policy:
-    """The n-th legal action, or the last."""
+def nth_legal(number: int) -> Policy:
+    """Return the policy that plays the n-th legal action, or the last."""
 
     def choose(_states: Any, legal: Any) -> Any:
-        wanted = np.minimum(number + 1, legal.sum(1))
-        return (legal.cumsum(1) == wanted[:, None]).argmax(1)
+        rank = np.minimum(number + 1, legal.sum(1))
+        return (legal.cumsum(1) == rank[:, None]).argmax(1)
 
     return choose
 
 
-def greedy(table: Q, rng: np.random.Generator) -> selfplay.Policy:
-    """A best action, equals by chance."""
+def greedy(table: Q, rng: np.random.Generator) -> Policy:
+    """Return the policy that plays a best action, and breaks ties at random."""
 
     def choose(states: Any, legal: Any) -> Any:
-        values = np.array([table[row] for row in rows_of(states)])
+        values = np.array([table[row] for row in state_tuples(states)])
         return masked_argmax(np.round(values, 6) + 1e-7 * rng.random(values.shape), legal)
 
     return choose
 
 
-def joined(parts: list[Transitions]) -> Transitions:
+def concatenate(parts: list[Transitions]) -> Transitions:
     return Transitions(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def everywhere(
-    player: type[Acting] = Acting, rules: type[Rules] = Rules, **more: Any
+def all_transitions(
+    self_play_type: type[SelfPlay] = SelfPlay,
+    config_type: type[ActingConfig] = ActingConfig,
+    **options: Any,
 ) -> Transitions:
-    """Every action of every state, one step each."""
-    states = states_of(exact())
+    """Return the one-step transitions of every action in every state."""
+    states = state_array(exact_q())
     parts = []
     for number in range(9):
-        playing = player(many(), rules(len(states), GAMMA), np.random.default_rng(number), **more)
-        playing.states = states.copy()
-        parts.append(playing.step(nth_legal(number), None, 0.0))
-    return joined(parts)
+        self_play = self_play_type(
+            game_batch(), config_type(len(states), GAMMA), np.random.default_rng(number), **options
+        )
+        self_play.states = states.copy()
+        parts.append(self_play.step(nth_legal(number), None, 0.0))
+    return concatenate(parts)
 
 
-def played(
+def greedy_transitions(
     steps: int,
     table: Q,
     *,
-    player: type[Acting] = Acting,
-    rules: type[Rules] = Rules,
-    opponent: selfplay.Policy | None = None,
+    self_play_type: type[SelfPlay] = SelfPlay,
+    config_type: type[ActingConfig] = ActingConfig,
+    opponent: Policy | None = None,
     plies: int = 40,
-    potential: selfplay.Potential | None = None,
-    **more: Any,
+    potential: Potential | None = None,
+    **options: Any,
 ) -> Transitions:
-    """Best play by a table, from everywhere, both seats by turns."""
+    """Return transitions of greedy play by a table, from random states and in both seats."""
     rng = np.random.default_rng(steps)
-    asked = rules(200, GAMMA, steps, sampled=0.8, **more)
-    playing = player(many(), asked, rng, potential)
-    chooser = greedy(table, rng)
-    return joined([playing.step(chooser, opponent, 0.0) for _ in range(plies)])
+    config = config_type(200, GAMMA, steps, sampled=0.8, **options)
+    self_play = self_play_type(game_batch(), config, rng, potential)
+    policy = greedy(table, rng)
+    return concatenate([self_play.step(policy, opponent, 0.0) for _ in range(plies)])
 
 
-# The checks. Each takes what it judges, so that mistakes can take its place.
+# The checks. Each takes what it checks as an argument, so that mistakes can take its place.
 
 
 def check_targets(
-    rows: Transitions, table: Q, targets: Callable[..., Any] = dqn.targets, *, double: bool = True
+    rows: Transitions,
+    table: Q,
+    targets: Callable[..., Any] = dqn.compute_td_targets,
+    *,
+    double: bool = True,
 ) -> None:
-    """Where a table has the later states' values, targets are its values of the actions."""
-    nothing = np.full(9, HUGE)  # a network says something about finished games, too
-    later = torch.tensor(np.array([table.get(row, nothing) for row in rows_of(rows.later)]))
-    legal = torch.from_numpy(many().masks(rows.later))
-    found = targets(
-        torch.tensor(rows.returns), torch.tensor(rows.factors), later, later, legal, double=double
+    """Check that targets from the values of the later states equal the values of the actions."""
+    nonsense = np.full(9, HUGE)  # what a network may return for finished games
+    later = torch.tensor(
+        np.array([table.get(row, nonsense) for row in state_tuples(rows.next_states)])
     )
-    here = np.array([table[row] for row in rows_of(rows.states)])
-    wanted = np.take_along_axis(here, rows.actions[:, None], 1)[:, 0]
-    np.testing.assert_allclose(found.numpy(), wanted, atol=1e-5)
+    legal = torch.from_numpy(game_batch().legal_masks(rows.next_states))
+    computed = targets(
+        torch.tensor(rows.returns), torch.tensor(rows.discounts), later, later, legal, double=double
+    )
+    values = np.array([table[row] for row in state_tuples(rows.states)])
+    expected = np.take_along_axis(values, rows.actions[:, None], 1)[:, 0]
+    np.testing.assert_allclose(computed.numpy(), expected, atol=1e-5)
 
 
 def check_coverage(rows: Transitions) -> None:
-    seen = set(zip(rows_of(rows.states), rows.actions.tolist(), strict=True))
+    seen = set(zip(state_tuples(rows.states), rows.actions.tolist(), strict=True))
     pairs = {(s, a) for s, after in graph().children.items() for a in after}
     assert seen == pairs
     assert len(pairs) == 16167
 
 
 @pytest.mark.parametrize("double", [True, False])
-def test_one_step_says_what_exact_play_says(double: bool) -> None:
-    rows = everywhere()
+def test_one_step_targets_are_exact(double: bool) -> None:
+    rows = all_transitions()
     check_coverage(rows)
-    check_targets(rows, exact(), double=double)
+    check_targets(rows, exact_q(), double=double)
 
 
-def test_random_play_says_the_same() -> None:
+def test_targets_of_random_play_are_exact() -> None:
     rng = np.random.default_rng(0)
-    playing = Acting(many(), Rules(500, GAMMA), rng)
-    rows = joined([playing.step(nth_legal(0), None, 1.0) for _ in range(30)])
+    self_play = SelfPlay(game_batch(), ActingConfig(500, GAMMA), rng)
+    rows = concatenate([self_play.step(nth_legal(0), None, 1.0) for _ in range(30)])
     assert set(rows.states[:, 2].tolist()) == {0, 1}
-    assert (rows.factors == 0).any()
-    check_targets(rows, exact())
+    assert (rows.discounts == 0).any()
+    check_targets(rows, exact_q())
 
 
 @pytest.mark.parametrize("steps", [2, 3, 4, 9])
-def test_several_steps_of_best_play_say_the_same(steps: int) -> None:
-    rows = played(steps, exact())
+def test_n_step_targets_of_optimal_play_are_exact(steps: int) -> None:
+    rows = greedy_transitions(steps, exact_q())
     assert set(rows.states[:, 2].tolist()) == {0, 1}
-    # Ends at every distance, and with enough steps left nothing but ends.
+    # Games end at every distance; with nine steps every transition reaches the end.
     powers = {0.0, *([] if steps == 9 else [(-GAMMA) ** steps])}
-    assert {round(float(f), 6) for f in rows.factors} == {round(p, 6) for p in powers}
-    check_targets(rows, exact())
+    assert {round(float(f), 6) for f in rows.discounts} == {round(p, 6) for p in powers}
+    check_targets(rows, exact_q())
 
 
-def test_transitions_against_an_opponent_are_of_both_sides_in_self_play() -> None:
-    """Whoever chose the moves: the value behind one step is that of best play."""
-    rows = played(1, exact(), opponent=selfplay.random_policy(np.random.default_rng(9)))
+def test_self_play_learns_from_the_moves_of_an_opponent_too() -> None:
+    """One-step targets are those of optimal play, whoever chose the moves."""
+    rows = greedy_transitions(1, exact_q(), opponent=random_policy(np.random.default_rng(9)))
     assert set(rows.states[:, 2].tolist()) == {0, 1}
-    check_targets(rows, exact())
+    check_targets(rows, exact_q())
 
 
-# Answers to an opponent.
+# Best responses to an opponent.
 
 
-def check_expectation(player: type[Acting] = Acting, rules: type[Rules] = Rules) -> None:
-    """Over all replies, the mean of the targets is the exact answer to a random opponent."""
-    table = answered(evenly)
+def check_expectation(
+    self_play_type: type[SelfPlay] = SelfPlay, config_type: type[ActingConfig] = ActingConfig
+) -> None:
+    """Check that over all replies the targets average to Q of the response to random play."""
+    table = best_response_q(uniform_replies)
     triples = [
         (state, action, reply)
         for state, after in graph().children.items()
@@ -245,36 +261,45 @@ def check_expectation(player: type[Acting] = Acting, rules: type[Rules] = Rules)
         for reply in graph().children[child]
     ]
     states, actions, replies = (np.array(column) for column in zip(*triples, strict=True))
-    playing = player(many(), rules(len(triples), GAMMA, response=True), np.random.default_rng(0))
-    playing.states, playing.seats = states.astype(np.uint64), states[:, 2]
-    first = playing.step(lambda _s, _l: actions, lambda _s, _l: replies, 0.0)
+    self_play = self_play_type(
+        game_batch(), config_type(len(triples), GAMMA, response=True), np.random.default_rng(0)
+    )
+    self_play.states, self_play.seats = states.astype(np.uint64), states[:, 2]
+    first = self_play.step(lambda _s, _l: actions, lambda _s, _l: replies, 0.0)
     assert len(first.actions) == 0
-    rows = playing.step(lambda _s, _l: actions, lambda _s, _l: replies, 0.0)
+    rows = self_play.step(lambda _s, _l: actions, lambda _s, _l: replies, 0.0)
     assert (rows.actions == actions).all()
     best_later = np.array(
-        [best(table, row) if graph().children[row] else HUGE for row in rows_of(rows.later)]
+        [
+            max_q(table, row) if graph().children[row] else HUGE
+            for row in state_tuples(rows.next_states)
+        ]
     )
-    samples = rows.returns + np.where(rows.factors == 0, 0, rows.factors * best_later)
+    samples = rows.returns + np.where(rows.discounts == 0, 0, rows.discounts * best_later)
     sums: dict[Any, list[float]] = {}
-    for state, action, sample in zip(rows_of(states), actions.tolist(), samples, strict=True):
+    for state, action, sample in zip(state_tuples(states), actions.tolist(), samples, strict=True):
         sums.setdefault((state, action), []).append(float(sample))
-    found = [np.mean(samples) for samples in sums.values()]
-    np.testing.assert_allclose(found, [table[s][a] for s, a in sums], atol=1e-5)
+    means = [np.mean(samples) for samples in sums.values()]
+    np.testing.assert_allclose(means, [table[s][a] for s, a in sums], atol=1e-5)
 
 
-def test_an_answer_to_a_random_opponent() -> None:
+def test_the_response_to_a_random_opponent() -> None:
     check_expectation()
 
 
-def test_an_answer_begins_with_own_moves_and_ends_count_for_their_owner() -> None:
-    opponent = selfplay.random_policy(np.random.default_rng(3))
-    playing = Acting(many(), Rules(100, GAMMA, response=True), np.random.default_rng(4))
-    rows = joined([playing.step(nth_legal(0), opponent, 1.0) for _ in range(30)])
-    assert set(rows.factors.tolist()) == {0.0, np.float32(GAMMA)}
+def test_transitions_of_a_response_begin_with_own_moves() -> None:
+    opponent = random_policy(np.random.default_rng(3))
+    self_play = SelfPlay(
+        game_batch(), ActingConfig(100, GAMMA, response=True), np.random.default_rng(4)
+    )
+    rows = concatenate([self_play.step(nth_legal(0), opponent, 1.0) for _ in range(30)])
+    assert set(rows.discounts.tolist()) == {0.0, np.float32(GAMMA)}
     assert set(rows.returns.tolist()) == {1.0, 0.0, -1.0}
-    assert {-1, 1} <= set(playing.finished)
-    seat = Acting(many(), Rules(50, seats=(1,), response=True), np.random.default_rng(5))
-    rows = joined([seat.step(nth_legal(0), opponent, 1.0) for _ in range(20)])
+    assert {-1, 1} <= set(self_play.results)
+    seat = SelfPlay(
+        game_batch(), ActingConfig(50, seats=(1,), response=True), np.random.default_rng(5)
+    )
+    rows = concatenate([seat.step(nth_legal(0), opponent, 1.0) for _ in range(20)])
     assert set(rows.states[:, 2].tolist()) == {1}
 
 
@@ -288,19 +313,19 @@ def last_reply(state: Any) -> dict[int, float]:
 
 @pytest.mark.parametrize("steps", [1, 2, 3])
 @pytest.mark.parametrize(("reply", "number"), [(first_reply, 0), (last_reply, 8)])
-def test_an_answer_to_an_opponent_that_is_known(reply: Any, number: int, steps: int) -> None:
-    table = answered(reply)
-    rows = played(steps, table, opponent=nth_legal(number), response=True)
+def test_the_response_to_a_deterministic_opponent(reply: Any, number: int, steps: int) -> None:
+    table = best_response_q(reply)
+    rows = greedy_transitions(steps, table, opponent=nth_legal(number), response=True)
     assert set(rows.states[:, 2].tolist()) == {0, 1}
     check_targets(rows, table)
-    with pytest.raises(AssertionError, match=DIFFER):
-        check_targets(rows, exact())  # best play is another thing
+    with pytest.raises(AssertionError, match=NUMBERS_DIFFER):
+        check_targets(rows, exact_q())  # optimal play is something else
 
 
-# Rules where a move can lose.
+# Rules by which a move can lose.
 
 
-def test_a_losing_three_is_bad_for_who_makes_it() -> None:
+def test_a_losing_three_is_a_loss_for_the_side_that_makes_it() -> None:
     game = z.game("squava")
     for board, move, reward in (
         ("XX.../OO.O./...../...../.....", "c1", -1.0),  # three: X loses
@@ -308,25 +333,27 @@ def test_a_losing_three_is_bad_for_who_makes_it() -> None:
         ("XX.../OO.../...../...../.....", "e5", 0.0),
     ):
         position = game.position(board, 0, unchecked=True)
-        playing = Acting(Many(game), Rules(1, GAMMA), np.random.default_rng(0))
-        playing.states = np.array([position.state], np.uint64)
+        self_play = SelfPlay(GameBatch(game), ActingConfig(1, GAMMA), np.random.default_rng(0))
+        self_play.states = np.array([position.state], np.uint64)
         action = game.parse_action(move)
-        rows = playing.step(lambda _s, _l, a=action: np.array([a]), None, 0.0)
+        rows = self_play.step(lambda _s, _l, a=action: np.array([a]), None, 0.0)
         assert rows.returns.tolist() == [reward]
-        assert rows.factors.tolist() == [0.0 if reward else pytest.approx(-GAMMA)]
-        assert playing.finished == ([int(reward)] if reward else [])
+        assert rows.discounts.tolist() == [0.0 if reward else pytest.approx(-GAMMA)]
+        assert self_play.results == ([int(reward)] if reward else [])
 
 
-# What chooses, and what says how good it is.
+# Choosing and evaluating actions.
 
 
-def test_double_chooses_by_one_network_and_values_by_the_other() -> None:
-    online = torch.tensor([[9.0, 1.0, 2.0, 0.0]])
-    slow = torch.tensor([[8.0, 0.5, 0.25, 0.75]])
+def test_double_dqn_chooses_by_one_network_and_evaluates_by_the_other() -> None:
+    q = torch.tensor([[9.0, 1.0, 2.0, 0.0]])
+    target_q = torch.tensor([[8.0, 0.5, 0.25, 0.75]])
     legal = torch.tensor([[False, True, True, True]])
-    asked = partial(dqn.targets, torch.tensor([0.5]), torch.tensor([-2.0]), online, slow, legal)
-    assert asked(double=True).tolist() == [0.5 - 2 * 0.25]
-    assert asked(double=False).tolist() == [0.5 - 2 * 0.75]
+    compute = partial(
+        dqn.compute_td_targets, torch.tensor([0.5]), torch.tensor([-2.0]), q, target_q, legal
+    )
+    assert compute(double=True).tolist() == [0.5 - 2 * 0.25]
+    assert compute(double=False).tolist() == [0.5 - 2 * 0.75]
 
 
 def test_the_best_legal_action() -> None:
@@ -338,262 +365,275 @@ def test_the_best_legal_action() -> None:
 def check_dueling(
     net: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], plain: QNetwork
 ) -> None:
-    """Over the legal actions, what actions add to the state's value is nothing on average."""
+    """Check that over the legal actions the advantages average to zero."""
     torch.manual_seed(0)
-    states = many().sampled(50, 8, 1)
+    states = game_batch().sample_states(50, 8, 1)
     x = torch.from_numpy(Encoder("cells", GAME)(states))
-    legal = torch.from_numpy(many().masks(states))
+    legal = torch.from_numpy(game_batch().legal_masks(states))
     plain.eval()
     with torch.no_grad():
-        found, value = net(x, legal), plain.state(plain.body(x))[:, 0]  # type: ignore[misc]
-        raw = plain.actions(plain.body(x))
-    mean = (found * legal).sum(1) / legal.sum(1)
+        q, value = net(x, legal), plain.state(plain.body(x))[:, 0]  # type: ignore[misc]
+        advantages = plain.actions(plain.body(x))
+    mean = (q * legal).sum(1) / legal.sum(1)
     np.testing.assert_allclose(mean, value, atol=1e-5)
-    np.testing.assert_allclose(found - found[:, :1], raw - raw[:, :1], atol=1e-5)
+    np.testing.assert_allclose(q - q[:, :1], advantages - advantages[:, :1], atol=1e-5)
 
 
 def test_dueling_takes_the_mean_over_legal_actions() -> None:
-    net = QNetwork(Shape(hidden=(16,), dueling=True), (9,), 9)
+    net = QNetwork(NetworkConfig(hidden=(16,), dueling=True), (9,), 9)
     check_dueling(net, net)
-    with pytest.raises(AssertionError, match=DIFFER):
+    with pytest.raises(AssertionError, match=NUMBERS_DIFFER):
         check_dueling(lambda x, legal: net(x, torch.ones_like(legal)), net)
 
 
-# The learner itself, with a table for a network.
+# The learner itself, with a table in place of its network.
 
 
-class Table(QNetwork):
-    """The exact values as a network over encoded states: 1 own, -1 the other's."""
+class ExactNetwork(QNetwork):
+    """The exact Q as a network over encoded states: 1 for own stones, -1 for the other side's."""
 
     def __init__(self, table: Q) -> None:
-        super().__init__(Shape(hidden=(1,)), (9,), 9)
+        super().__init__(NetworkConfig(hidden=(1,)), (9,), 9)
         rows = np.full((3**9, 9), HUGE)
-        rows[code(Encoder("cells", GAME)(states_of(table)))] = list(table.values())
+        rows[board_codes(Encoder("cells", GAME)(state_array(table)))] = list(table.values())
         self.register_buffer("rows", torch.tensor(rows, dtype=torch.float32))
 
     def forward(self, x: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:  # noqa: ARG002
-        rows = self.rows[code(x.numpy())]  # type: ignore[index]
-        return rows + 0.0 * self.actions.bias.sum()  # something to learn, which changes nothing
+        rows = self.rows[board_codes(x.numpy())]  # type: ignore[index]
+        return rows + 0.0 * self.actions.bias.sum()  # a parameter to train, without effect
 
 
-def code(cells: Any) -> Any:
+def board_codes(cells: Any) -> Any:
     return (cells + 1).astype(np.int64) @ POWERS
 
 
-def learner(canonical: bool, **more: Any) -> dqn.Learner:
-    settings = dqn.Settings(canonical=canonical, average=0.5, **more)
-    return dqn.Learner(Table(exact()), Encoder("cells", GAME), many(), settings)
+def create_learner(canonical: bool, **options: Any) -> dqn.DQNLearner:
+    settings = LearningConfig(canonical=canonical, average=0.5, **options)
+    return dqn.DQNLearner(ExactNetwork(exact_q()), Encoder("cells", GAME), game_batch(), settings)
 
 
-def check_learner(learns: dqn.Learner, rows: Transitions) -> None:
+def check_learner(learner: dqn.DQNLearner, rows: Transitions) -> None:
     number = len(rows.actions)
-    loss, _, errors = learns.learn(
-        Batch(rows, np.arange(number), np.ones(number, np.float32)), 1e-3
-    )
-    np.testing.assert_allclose(errors, 0, atol=1e-5)
+    batch = ReplayBatch(rows, np.arange(number), np.ones(number, np.float32))
+    loss, _, td_errors = learner.update(batch, 1e-3)
+    np.testing.assert_allclose(td_errors, 0, atol=1e-5)
     assert loss < 1e-9
 
 
 @pytest.mark.parametrize("canonical", [True, False])
 @pytest.mark.parametrize("double", [True, False])
-def test_a_learner_that_knows_everything_is_never_wrong(canonical: bool, double: bool) -> None:
-    check_learner(learner(canonical, double=double), everywhere())
-    check_learner(learner(canonical, double=double), played(3, exact()))
+def test_a_learner_with_exact_values_has_no_error(canonical: bool, double: bool) -> None:
+    check_learner(create_learner(canonical, double=double), all_transitions())
+    check_learner(create_learner(canonical, double=double), greedy_transitions(3, exact_q()))
 
 
 def test_symmetric_states_have_the_same_values_at_permuted_actions() -> None:
-    table = exact()
-    states, wanted = states_of(table), np.array(list(table.values()))
-    legal = many().masks(states)
+    table = exact_q()
+    states, expected = state_array(table), np.array(list(table.values()))
+    legal = game_batch().legal_masks(states)
     for canonical in (True, False):
-        found = learner(canonical).values(states)
-        np.testing.assert_allclose(found[legal], wanted[legal], atol=1e-5)
-    # A network that sees one image only is as good as the image it sees.
+        values = create_learner(canonical).values(states)
+        np.testing.assert_allclose(values[legal], expected[legal], atol=1e-5)
+    # Of symmetric states the network sees one image only, so their values are equal.
     torch.manual_seed(1)
-    net = QNetwork(Shape(hidden=(16,)), (9,), 9)
-    seen = dqn.Learner(net, Encoder("cells", GAME), many(), dqn.Settings())
+    net = QNetwork(NetworkConfig(hidden=(16,)), (9,), 9)
+    untrained = dqn.DQNLearner(net, Encoder("cells", GAME), game_batch(), LearningConfig())
     for symmetry in GAME.symmetries():
         images = np.array([GAME.moved(s, symmetry) for s in table], np.uint64)  # type: ignore[attr-defined]
-        same = many().canonical(images)[0] == many().canonical(states)[0]
+        same = game_batch().canonicalise(images)[0] == game_batch().canonicalise(states)[0]
         assert same.all()
-        turned, plain = seen.values(images), seen.values(states)
-        moved = np.take_along_axis(turned, np.tile(symmetry.actions, (len(states), 1)), 1)
-        best_moved = np.where(legal, moved, -np.inf).max(1)
-        np.testing.assert_allclose(best_moved, np.where(legal, plain, -np.inf).max(1), atol=1e-6)
+        image_q, q = untrained.values(images), untrained.values(states)
+        moved = np.take_along_axis(image_q, np.tile(symmetry.actions, (len(states), 1)), 1)
+        max_moved = np.where(legal, moved, -np.inf).max(1)
+        np.testing.assert_allclose(max_moved, np.where(legal, q, -np.inf).max(1), atol=1e-6)
 
 
 # Shaping.
 
 
-def noise_potential() -> selfplay.Potential:
-    """Any number for every state: shaping must bear all potentials."""
+def noise_potential() -> Potential:
+    """Return a random number for every state: shaping must work with any potential."""
     table = np.random.default_rng(7).normal(size=3**9)
     encoder = Encoder("cells", GAME)
-    return lambda states: table[code(encoder(states))]
+    return lambda states: table[board_codes(encoder(states))]
 
 
-def potential_of(name: str) -> selfplay.Potential:
-    return noise_potential() if name == "noise" else shaping.make("patterns", many())
+def potential_of(name: str) -> Potential:
+    return (
+        noise_potential() if name == "noise" else shaping.build_potential("patterns", game_batch())
+    )
 
 
-def valued(potential: selfplay.Potential) -> Callable[[Any], float]:
-    """The same for one state, quickly."""
-    states = states_of(exact())
-    return dict(zip(exact(), potential(states).tolist(), strict=True)).__getitem__
+def potential_by_state(potential: Potential) -> Callable[[Any], float]:
+    """Return the potential as a fast function of a single state."""
+    states = state_array(exact_q())
+    return dict(zip(exact_q(), potential(states).tolist(), strict=True)).__getitem__
 
 
 @pytest.mark.parametrize("name", ["noise", "patterns"])
-def test_a_shaped_game_has_the_same_best_moves(name: str) -> None:
-    """By recursion: Q of the shaped game is Q - P(state), whatever P is."""
-    value = valued(potential_of(name))
-    shaped = solved(value)
-    for state, values in exact().items():
+def test_shaping_leaves_the_best_moves_unchanged(name: str) -> None:
+    """By recursion, Q of the shaped game is Q - P(state) for any potential P."""
+    value = potential_by_state(potential_of(name))
+    shaped = solve_q(value)
+    for state, values in exact_q().items():
         legal = list(graph().children[state])
         np.testing.assert_allclose(shaped[state][legal], values[legal] - value(state), atol=1e-9)
-    assert any(value(state) for state in exact())
+    assert any(value(state) for state in exact_q())
 
 
-def check_shaping(name: str, player: type[Acting] = Acting, steps: int = 1) -> None:
+def check_shaping(name: str, self_play_type: type[SelfPlay] = SelfPlay, steps: int = 1) -> None:
     potential = potential_of(name)
-    table = solved(valued(potential))
-    rows = played(steps, table, player=player, potential=potential)
+    table = solve_q(potential_by_state(potential))
+    rows = greedy_transitions(steps, table, self_play_type=self_play_type, potential=potential)
     check_targets(rows, table)
 
 
 @pytest.mark.parametrize("name", ["noise", "patterns"])
 @pytest.mark.parametrize("steps", [1, 2, 3])
-def test_shaped_transitions_say_what_the_shaped_game_says(name: str, steps: int) -> None:
+def test_targets_of_shaped_transitions_are_exact(name: str, steps: int) -> None:
     check_shaping(name, steps=steps)
 
 
-def test_shaping_adds_nothing_to_whole_games_but_the_first_potential() -> None:
+def test_shaping_adds_only_the_first_potential_to_whole_games() -> None:
     potential = noise_potential()
-    plain, shaped = (played(9, exact(), potential=p) for p in (None, potential))
+    plain, shaped = (greedy_transitions(9, exact_q(), potential=p) for p in (None, potential))
     np.testing.assert_array_equal(plain.states, shaped.states)
     added = shaped.returns - plain.returns
     np.testing.assert_allclose(added, -potential(plain.states), atol=1e-5)
 
 
-def test_shaping_an_answer_is_that_of_a_single_agent() -> None:
-    """The opponent is part of the world, and so is what their moves do to the potential."""
+def test_shaping_of_a_response_is_that_of_a_single_agent() -> None:
+    """The opponent is part of the environment, and so is the effect of its moves."""
     potential = noise_potential()
-    value, table = valued(potential), answered(first_reply)
+    value, table = potential_by_state(potential), best_response_q(first_reply)
     shaped = {state: values - value(state) for state, values in table.items()}
     for steps in (1, 2):
-        rows = played(steps, table, opponent=nth_legal(0), response=True, potential=potential)
+        rows = greedy_transitions(
+            steps, table, opponent=nth_legal(0), response=True, potential=potential
+        )
         check_targets(rows, shaped)
 
 
-# Mistakes, each put in on purpose: the checks above must see them.
+# Deliberate mistakes, which the checks above must detect.
 
 
-class PlusGamma(Rules):
-    """As if both sides wanted the same."""
+class PlusGamma(ActingConfig):
+    """Discount as if both sides had the same goal."""
 
     def discount(self, ply: int) -> float:
         return float(self.gamma**ply)
 
 
-class SignsOnly(Rules):
-    """A reply counts as a move of one's own."""
+class SignsOnly(ActingConfig):
+    """Discount replies of the opponent like own moves."""
 
     def discount(self, ply: int) -> float:
         return float((-self.gamma) ** ply)
 
 
-class Flipped(Acting):
-    """Rewards of the other side."""
+class FlippedRewards(SelfPlay):
+    """Rewards seen by the other side."""
 
-    def _complete(self, states: Any, actions: Any, rewards: Any, *more: Any) -> Transitions:
-        return super()._complete(states, actions, -rewards, *more)
+    def _complete_transitions(
+        self, states: Any, actions: Any, rewards: Any, *options: Any
+    ) -> Transitions:
+        return super()._complete_transitions(states, actions, -rewards, *options)
 
 
-class Endless(Acting):
-    """The end is not seen as one."""
+class IgnoredEnd(SelfPlay):
+    """The end of a game is not recognised."""
 
-    def _complete(self, states: Any, actions: Any, rewards: Any, after: Any, over: Any,
+    def _complete_transitions(self, states: Any, actions: Any, rewards: Any, after: Any, over: Any,
                   begins: Any) -> Transitions:  # fmt: skip
-        return super()._complete(states, actions, rewards, after, over & False, begins)
+        return super()._complete_transitions(states, actions, rewards, after, over & False, begins)
 
 
-class Backwards(Acting):
-    """A move far from the end gets more of the result than one that brings it about."""
+class ResultsScaledBackwards(SelfPlay):
+    """Moves far from the end get more of the result than the move that decides the game."""
 
-    def _complete(self, *given: Any) -> Transitions:
-        rows = super()._complete(*given)
-        plies = np.bitwise_count(rows.later[:, :2]).sum(1)
+    def _complete_transitions(self, *arguments: Any) -> Transitions:
+        rows = super()._complete_transitions(*arguments)
+        plies = np.bitwise_count(rows.next_states[:, :2]).sum(1)
         moves = np.bitwise_count(rows.states[:, :2]).sum(1) + 1
         scale = 0.5 + 0.5 * (plies - moves) / plies
         return rows._replace(returns=np.sign(rows.returns) * scale)
 
 
-class SingleAgent(Acting):
-    """Shaping as in the literature of one agent."""
+class SingleAgentShaping(SelfPlay):
+    """Shaping with the sign for a single agent."""
 
-    def _shaped(self, states: Any, after: Any, over: Any, own: Any) -> Any:  # noqa: ARG002
+    def _shaping_rewards(self, states: Any, after: Any, over: Any, is_own: Any) -> Any:  # noqa: ARG002
         assert self.potential is not None
         later = np.where(over, 0.0, self.potential(after))
-        return (self.rules.gamma * later - self.potential(states)).astype(np.float32)
+        return (self.config.gamma * later - self.potential(states)).astype(np.float32)
 
 
-right = dqn.targets  # also where it is replaced
+correct_targets = dqn.compute_td_targets  # a test below replaces it in the module
 
 
-def unmasked(
-    returns: Any, factors: Any, online: Any, slow: Any, legal: Any, *, double: bool
+def targets_without_mask(
+    returns: Any, discounts: Any, q: Any, target_q: Any, legal: Any, *, double: bool
 ) -> Any:
-    return right(returns, factors, online, slow, torch.ones_like(legal), double=double)
+    return correct_targets(returns, discounts, q, target_q, torch.ones_like(legal), double=double)
 
 
-def worst(returns: Any, factors: Any, online: Any, slow: Any, legal: Any, *, double: bool) -> Any:
-    """The other side's worst move in the place of its best."""
-    later = slow.masked_fill(~legal, 1e9).min(1).values
-    return returns + torch.where(factors == 0, 0.0, factors * later)
+def targets_of_worst_reply(
+    returns: Any, discounts: Any, q: Any, target_q: Any, legal: Any, *, double: bool
+) -> Any:
+    """Use the worst move of the other side in place of its best."""
+    later = target_q.masked_fill(~legal, 1e9).min(1).values
+    return returns + torch.where(discounts == 0, 0.0, discounts * later)
 
 
 MISTAKES: dict[str, Callable[[], None]] = {
-    "plus gamma, one step": lambda: check_targets(everywhere(rules=PlusGamma), exact()),
-    "plus gamma, three steps": lambda: check_targets(played(3, exact(), rules=PlusGamma), exact()),
-    "rewards flipped": lambda: check_targets(everywhere(Flipped), exact()),
-    "the end ignored": lambda: check_targets(everywhere(Endless), exact()),
-    "no legal mask": lambda: check_targets(everywhere(), exact(), unmasked),
-    "no legal mask, single": lambda: check_targets(everywhere(), exact(), unmasked, double=False),
-    "the worst reply": lambda: check_targets(everywhere(), exact(), worst),
-    "results scaled backwards": lambda: check_targets(
-        played(9, exact(), player=Backwards), exact()
+    "plus gamma, one step": lambda: check_targets(
+        all_transitions(config_type=PlusGamma), exact_q()
     ),
-    "shaped as for one agent": lambda: check_shaping("noise", SingleAgent),
-    "shaped as for one agent, patterns": lambda: check_shaping("patterns", SingleAgent),
-    "replies discounted as moves": lambda: check_expectation(rules=SignsOnly),
-    "an answer with rewards flipped": lambda: check_expectation(Flipped),
+    "plus gamma, three steps": lambda: check_targets(
+        greedy_transitions(3, exact_q(), config_type=PlusGamma), exact_q()
+    ),
+    "rewards flipped": lambda: check_targets(all_transitions(FlippedRewards), exact_q()),
+    "the end ignored": lambda: check_targets(all_transitions(IgnoredEnd), exact_q()),
+    "no legal mask": lambda: check_targets(all_transitions(), exact_q(), targets_without_mask),
+    "no legal mask, single": lambda: check_targets(
+        all_transitions(), exact_q(), targets_without_mask, double=False
+    ),
+    "the worst reply": lambda: check_targets(all_transitions(), exact_q(), targets_of_worst_reply),
+    "results scaled backwards": lambda: check_targets(
+        greedy_transitions(9, exact_q(), self_play_type=ResultsScaledBackwards), exact_q()
+    ),
+    "shaped as for one agent": lambda: check_shaping("noise", SingleAgentShaping),
+    "shaped as for one agent, patterns": lambda: check_shaping("patterns", SingleAgentShaping),
+    "replies discounted as moves": lambda: check_expectation(config_type=SignsOnly),
+    "a response with rewards flipped": lambda: check_expectation(FlippedRewards),
 }
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_is_seen(name: str) -> None:
-    with pytest.raises(AssertionError, match=DIFFER):
+def test_a_mistake_is_detected(name: str) -> None:
+    with pytest.raises(AssertionError, match=NUMBERS_DIFFER):
         MISTAKES[name]()
 
 
-def test_an_action_that_is_not_permuted_is_seen() -> None:
-    wrong = learner(canonical=True)
-    wrong.many = Many(GAME)
-    wrong.many.action_maps = np.tile(np.arange(9), (8, 1))
-    with pytest.raises(AssertionError, match=DIFFER):
-        check_learner(wrong, everywhere())
+def test_an_action_that_is_not_permuted_is_detected() -> None:
+    learner = create_learner(canonical=True)
+    learner.game_batch = GameBatch(GAME)
+    learner.game_batch.action_maps = np.tile(np.arange(9), (8, 1))
+    with pytest.raises(AssertionError, match=NUMBERS_DIFFER):
+        check_learner(learner, all_transitions())
 
 
-def test_a_learner_with_a_wrong_target_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    for mistake in (unmasked, worst):
-        monkeypatch.setattr(dqn, "targets", mistake)
-        with pytest.raises(AssertionError, match=DIFFER):
-            check_learner(learner(canonical=True), everywhere())
+def test_a_learner_with_a_wrong_target_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+    for mistake in (targets_without_mask, targets_of_worst_reply):
+        monkeypatch.setattr(dqn, "compute_td_targets", mistake)
+        with pytest.raises(AssertionError, match=NUMBERS_DIFFER):
+            check_learner(create_learner(canonical=True), all_transitions())
 
 
 def test_exported_dueling_networks_take_the_same_mean() -> None:
     from zermelo.learn.networks.numpy_inference import Forward
 
     torch.manual_seed(2)
-    net = QNetwork(Shape(hidden=(16,), dueling=True), (9,), 9)
-    plain = Forward(q_network.exported(net), net.shape.to_json(), (9,))
+    net = QNetwork(NetworkConfig(hidden=(16,), dueling=True), (9,), 9)
+    plain = Forward(q_network.export_q_network(net), net.shape.to_json(), (9,))
     check_dueling(lambda x, legal: torch.from_numpy(plain(x.numpy(), legal.numpy())), net)

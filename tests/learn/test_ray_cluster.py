@@ -1,4 +1,4 @@
-"""A crew on a Ray cluster: the same chunks, the same run, and workers that are killed."""
+"""Actors on a Ray cluster: the same rollouts, the same run, and workers that are killed."""
 
 import contextlib
 import os
@@ -6,16 +6,18 @@ import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import MagicMock
 
+import numpy as np
 import pytest
 
 from support.learners import dqn, same
 from zermelo.core.errors import ZermeloError
-from zermelo.learn.actors import ray as cluster
-from zermelo.learn.actors.protocol import Order
-from zermelo.learn.actors.ray import Cluster
-from zermelo.learn.dqn.trainer import Deep
+from zermelo.learn.actors.protocol import RolloutRequest
+from zermelo.learn.actors.ray import LOCAL, RayActorPool
+from zermelo.learn.dqn.trainer import DQNTrainer
 from zermelo.learn.runs import training
+from zermelo.learn.runs.rollouts import create_rollout_function
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
@@ -23,14 +25,14 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
 @pytest.fixture
 def two_workers() -> Iterator[None]:
-    """Whatever happens, no cluster is left."""
+    """Stop the cluster after the test, whatever happens."""
     yield
     with contextlib.suppress(Exception):
         ray.shutdown()
 
 
 def _kill_a_worker() -> int:
-    """With -9: a process that plays, not the cluster itself."""
+    """Kill a process that runs tasks, not the cluster itself."""
     pid = int(ray.get(ray.remote(lambda: os.getpid()).remote()))  # noqa: PLW0108 - Ray wants Python's
     os.kill(pid, signal.SIGKILL)
     return pid
@@ -39,45 +41,62 @@ def _kill_a_worker() -> int:
 # Ray takes a minute or more to start on a busy machine: `make proofs`.
 @pytest.mark.proof
 def test_a_run_on_two_workers_one_killed(two_workers: None, tmp_path: Path) -> None:
-    """The weights are those of two actors on this machine, to the bit."""
+    """The weights are those of two actors on this machine, bit for bit."""
     recipe = dqn(tmp_path)
-    training.train(recipe, tmp_path / "pool", seed=3, actors=2, graded=False)
+    training.train(recipe, tmp_path / "processes", seed=3, actors=2, grade=False)
     killed: list[int] = []
 
-    def disturb(now: training.Progress) -> None:
-        if now.report.update == 5:
+    def disturb(progress: training.TrainingProgress) -> None:
+        if progress.report.update == 5:
             killed.append(_kill_a_worker())
 
-    run, trainer = training.prepare(
-        recipe, tmp_path / "cluster", seed=3, actors=2, cluster=cluster.LOCAL
+    run, trainer = training.prepare_training(
+        recipe, tmp_path / "cluster", seed=3, actors=2, cluster=LOCAL
     )
-    training.follow(run, trainer, disturb)
+    training.run_training(run, trainer, disturb)
     assert killed
-    assert same(tmp_path / "pool", tmp_path / "cluster")
+    assert same(tmp_path / "processes", tmp_path / "cluster")
     assert not ray.is_initialized(), "a local cluster ends with its run"
 
 
 @pytest.mark.proof
-def test_errors_of_workers_are_told(two_workers: None, tmp_path: Path) -> None:
-    asked = dqn(tmp_path)
-    phases = (replace(asked.learning.phases[0], opponent="level:99"),)
-    trainer = training.prepare(asked, tmp_path / "weights", seed=1)[1]
-    assert isinstance(trainer, Deep)
-    crew = Cluster(dqn(tmp_path, phases=phases), cluster.LOCAL, 1)
+def test_errors_of_workers_are_raised(two_workers: None, tmp_path: Path) -> None:
+    recipe = dqn(tmp_path)
+    phases = (replace(recipe.learning.phases[0], opponent="level:99"),)
+    trainer = training.prepare_training(recipe, tmp_path / "weights", seed=1)[1]
+    assert isinstance(trainer, DQNTrainer)
+    pool = RayActorPool(create_rollout_function, dqn(tmp_path, phases=phases), LOCAL, 1)
     try:
-        crew.give(Order((1, 1), 0.0), trainer._weights())
+        pool.submit(RolloutRequest((1, 1), 0.0), trainer._actor_weights())
         with pytest.raises(ZermeloError, match="level"):
-            crew.take()
+            pool.collect()
     finally:
-        crew.close()
+        pool.close()
+
+
+def test_weights_are_sent_once_and_new_ones_always(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if Python gives the new weights the id of the old ones."""
+    sent: list[int] = []
+    fake_ray = MagicMock()
+    fake_ray.put = lambda weights: sent.append(int(weights["version"]))
+    monkeypatch.setattr("zermelo.learn.actors.ray._import_ray", lambda: fake_ray)
+    pool = RayActorPool(create_rollout_function, dqn(tmp_path), LOCAL, 1)
+    for version in range(20):
+        weights = {"version": np.array(version)}
+        pool.submit(RolloutRequest((0, 0), 0.0), weights)
+        pool.submit(RolloutRequest((0, 1), 0.0), weights)
+        del weights
+    assert sent == list(range(20))
 
 
 @pytest.mark.parametrize("address", ["nowhere", "host:port", ":1", "host:99999"])
-def test_addresses_that_are_none(address: str) -> None:
-    with pytest.raises(ZermeloError, match="it can be local, or HOST:PORT"):
-        Cluster(None, address, 2)  # type: ignore[arg-type]
+def test_malformed_addresses(address: str) -> None:
+    with pytest.raises(ZermeloError, match="it must be local, or HOST:PORT"):
+        RayActorPool(create_rollout_function, None, address, 2)  # type: ignore[arg-type]
 
 
-def test_no_cluster_there() -> None:
+def test_no_cluster_at_the_address() -> None:
     with pytest.raises(ZermeloError, match=r"no Ray cluster answers at 127.0.0.1:1"):
-        Cluster(None, "127.0.0.1:1", 2)  # type: ignore[arg-type]
+        RayActorPool(create_rollout_function, None, "127.0.0.1:1", 2)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Runs that can be trusted: killed and resumed to the bit, or refused with what differs."""
+"""Runs: killed and resumed bit for bit, or refused with a message about what differs."""
 
 import dataclasses
 import json
@@ -21,11 +21,12 @@ from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
-from zermelo.learn.runs import run as runs
-from zermelo.learn.runs import training
+from zermelo.learn.runs import listing, training
+from zermelo.learn.runs import run as run_module
+from zermelo.learn.runs.log import append_line, read_log
 from zermelo.learn.runs.run import BadRun
 
-TOLERANCE = 2e-5  # of weights: what other processors may round otherwise
+TOLERANCE = 2e-5  # of weights: other processors round differently
 GOLDEN = Path(__file__).parent / "golden_run.json"
 VARIANTS: dict[str, list[tuple[str, str]]] = {
     "plain": [],
@@ -55,24 +56,24 @@ VARIANTS: dict[str, list[tuple[str, str]]] = {
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_resumed_is_the_same_to_the_bit(variant: str, tmp_path: Path) -> None:
+def test_a_resumed_run_is_the_same_bit_for_bit(variant: str, tmp_path: Path) -> None:
     path = str(recipe(tmp_path, *VARIANTS[variant], name=f"tiny-{variant}"))
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    training.train(path, whole, seed=5, graded=False)
+    training.train(path, whole, seed=5, grade=False)
     interrupted(path, parts, 3)  # before the first checkpoint
     interrupted(path, parts, 19, resume=True)
-    interrupted(path, parts, 21, resume=True)  # just when one is written
-    training.train(path, parts, seed=5, resume=True, graded=False)
+    interrupted(path, parts, 21, resume=True)  # just after one is written
+    training.train(path, parts, seed=5, resume=True, grade=False)
     for name in ("final.safetensors", "best.safetensors"):
         assert (whole / name).read_bytes() == (parts / name).read_bytes()
-    assert runs.read_log(whole) == runs.read_log(parts)
-    assert [line["update"] for line in runs.read_log(parts)] == [6, 12, 18, 24, 30, 36]
+    assert read_log(whole) == read_log(parts)
+    assert [line["update"] for line in read_log(parts)] == [6, 12, 18, 24, 30, 36]
     lines = (parts / "log.jsonl").read_text().count("\n")
-    assert lines > 6, "some came twice, and are resolved on reading"
+    assert lines > 6, "repeated updates are merged on reading"
 
 
 def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """By SIGKILL, twice, wherever it strikes; a process each."""
+    """By SIGKILL, twice, at a random time, in a process of its own."""
     changes = [("updates = 36", "updates = 600"), ("games = 8", "games = 8, steps = 2")]
     path = str(recipe(tmp_path, *changes))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
@@ -90,13 +91,13 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
             time.sleep(rng.random() / 3)
             process.kill()
         before = checkpoint.stat().st_mtime_ns
-        assert 0 < runs.story(killed).update < 600
-        assert runs.story(killed).state == "unfinished"
-    training.train(path, killed, seed=5, resume=True, graded=False)
-    assert runs.story(killed).state == "finished"
-    training.train(path, whole, seed=5, graded=False)
+        assert 0 < listing.summarize_run(killed).update < 600
+        assert listing.summarize_run(killed).state == "unfinished"
+    training.train(path, killed, seed=5, resume=True, grade=False)
+    assert listing.summarize_run(killed).state == "finished"
+    training.train(path, whole, seed=5, grade=False)
     assert (whole / "final.safetensors").read_bytes() == (killed / "final.safetensors").read_bytes()
-    assert runs.read_log(whole) == runs.read_log(killed)
+    assert read_log(whole) == read_log(killed)
 
 
 @pytest.fixture
@@ -106,15 +107,15 @@ def stopped(tmp_path: Path) -> tuple[Path, Path]:
     return path, out
 
 
-def refusal(path: Path, out: Path, **asked: Any) -> str:
+def refusal(path: Path, out: Path, **options: Any) -> str:
     with pytest.raises((BadRun, BadWeights)) as caught:
-        training.prepare(str(path), out, **{"seed": 5, "resume": True} | asked)
+        training.prepare_training(str(path), out, **{"seed": 5, "resume": True} | options)
     text = str(caught.value)
     assert "\n" not in text
     return text
 
 
-def test_what_differs_is_named(stopped: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_refusal_names_what_differs(stopped: tuple[Path, Path], tmp_path: Path) -> None:
     path, out = stopped
     assert "another seed: 5, and now it is 6" in refusal(path, out, seed=6)
     assert "holds a run already" in refusal(path, out, resume=False)
@@ -124,36 +125,38 @@ def test_what_differs_is_named(stopped: tuple[Path, Path], tmp_path: Path) -> No
     other = recipe(tmp_path, ("batch = 16", "batch = 8"))
     assert "another learning.batch: 16, and now it is 8" in refusal(other, out)
     assert "another learning.phases" in refusal(recipe(tmp_path), out, opponent="random")
-    asked = json.loads((out / "run.json").read_text())
-    (out / "run.json").write_text(json.dumps({**asked, "rules": "0123"}))
+    manifest = json.loads((out / "run.json").read_text())
+    (out / "run.json").write_text(json.dumps({**manifest, "rules": "0123"}))
     assert "another rules: '0123'" in refusal(recipe(tmp_path), out)
 
 
-def test_a_checkpoint_that_is_not_its_own(stopped: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_checkpoint_that_is_damaged_or_of_another_run(
+    stopped: tuple[Path, Path], tmp_path: Path
+) -> None:
     path, out = stopped
     checkpoint = out / "checkpoint.safetensors"
-    kept = checkpoint.read_bytes()
-    for size in (0, 7, 100, len(kept) // 2, len(kept) - 1):
-        checkpoint.write_bytes(kept[:size])
+    data = checkpoint.read_bytes()
+    for size in (0, 7, 100, len(data) // 2, len(data) - 1):
+        checkpoint.write_bytes(data[:size])
         assert "is damaged, or no file of weights" in refusal(path, out)
     save_file({"a": np.zeros(3)}, checkpoint)
     assert "holds weights, but not of ours" in refusal(path, out)
     other = tmp_path / "other"
-    run, trainer = training.prepare(str(path), other, seed=6)
-    run.checkpoint(trainer)
+    run, trainer = training.prepare_training(str(path), other, seed=6)
+    run.save_checkpoint(trainer)
     checkpoint.write_bytes((other / "checkpoint.safetensors").read_bytes())
     assert "another seed: 6, and now it is 5" in refusal(path, out)
-    checkpoint.write_bytes(kept)
-    arrays, about = weights_file.read(checkpoint)
+    checkpoint.write_bytes(data)
+    arrays, metadata = weights_file.read(checkpoint)
     weights_file.write(
-        checkpoint, arrays | {"net.actions.bias": np.zeros((2, 2), np.float32)}, about
+        checkpoint, arrays | {"net.actions.bias": np.zeros((2, 2), np.float32)}, metadata
     )
     assert "net.actions.bias is float32 [2, 2], not float32 [9]" in refusal(path, out)
-    weights_file.write(checkpoint, arrays | {"replay.actions": np.zeros(5, np.int64)}, about)
+    weights_file.write(checkpoint, arrays | {"replay.actions": np.zeros(5, np.int64)}, metadata)
     assert "does not fit this run" in refusal(path, out)
     del arrays["torch"]
-    weights_file.write(checkpoint, arrays, about)
-    assert "torch is nothing" in refusal(path, out)
+    weights_file.write(checkpoint, arrays, metadata)
+    assert "torch is missing" in refusal(path, out)
 
 
 def test_the_command_refuses_in_one_line(stopped: tuple[Path, Path]) -> None:
@@ -168,48 +171,47 @@ def test_the_command_refuses_in_one_line(stopped: tuple[Path, Path]) -> None:
 def test_a_changed_learning_rate_is_a_warning(stopped: tuple[Path, Path], tmp_path: Path) -> None:
     _, out = stopped
     changed = recipe(tmp_path, ("batch = 16", "batch = 16, rate = { begin = 1e-4, end = 1e-5 }"))
-    run, trainer = training.prepare(str(changed), out, seed=5, resume=True)
+    run, trainer = training.prepare_training(str(changed), out, seed=5, resume=True)
     assert run.warnings == [
         "learning.rate.begin was 0.001 and is 0.0001 now",
     ]
-    training.follow(run, trainer)
-    again, _ = training.prepare(str(changed), out, seed=5, resume=True)
-    assert not again.warnings, "said once, and noted"
-    assert runs.read_asked(out)["changes"] == [
+    training.run_training(run, trainer)
+    again, _ = training.prepare_training(str(changed), out, seed=5, resume=True)
+    assert not again.warnings, "the change is recorded, so there is one warning only"
+    assert run_module.read_manifest(out)["changes"] == [
         {"update": 14, "name": "learning.rate.begin", "was": 0.001, "now": 0.0001}
     ]
 
 
-def test_lines_cut_off_or_twice(tmp_path: Path) -> None:
-    run = runs.Run(tmp_path, recipes.load("tictactoe-dqn"), 0, None)  # type: ignore[arg-type]
-    run.log({"update": 2, "loss": 1.0})
-    run.log({"update": 4, "loss": 2.0})
+def test_log_lines_cut_off_or_repeated(tmp_path: Path) -> None:
+    append_line(tmp_path, {"update": 2, "loss": 1.0})
+    append_line(tmp_path, {"update": 4, "loss": 2.0})
     with (tmp_path / "log.jsonl").open("a") as file:
         file.write('{"update": 6, "lo')
-    run.log({"update": 4, "loss": 3.0})
+    append_line(tmp_path, {"update": 4, "loss": 3.0})
     with (tmp_path / "log.jsonl").open("ab") as file:
         file.write(b"\xff\n[1]\nnull\n")
-    run.log({"update": 6, "loss": 4.0})
-    assert [(line["update"], line["loss"]) for line in runs.read_log(tmp_path)] == [
+    append_line(tmp_path, {"update": 6, "loss": 4.0})
+    assert [(line["update"], line["loss"]) for line in read_log(tmp_path)] == [
         (2, 1.0),
         (4, 3.0),
         (6, 4.0),
     ]
-    assert runs.read_log(tmp_path / "nothing") == []
+    assert read_log(tmp_path / "nothing") == []
 
 
 def test_a_finished_run_resumed_stays_as_it_is(tmp_path: Path) -> None:
     path = str(recipe(tmp_path))
-    run = training.train(path, tmp_path / "run", seed=5, graded=False)
+    run = training.train(path, tmp_path / "run", seed=5, grade=False)
     final = (run.folder / "final.safetensors").read_bytes()
     log = (run.folder / "log.jsonl").read_bytes()
-    training.train(path, tmp_path / "run", seed=5, resume=True, graded=False)
+    training.train(path, tmp_path / "run", seed=5, resume=True, grade=False)
     assert (run.folder / "final.safetensors").read_bytes() == final
     assert (run.folder / "log.jsonl").read_bytes() == log
 
 
 def test_nothing_is_unpickled() -> None:
-    folder = Path(runs.__file__).parent
+    folder = Path(run_module.__file__).parent
     for path in folder.glob("*.py"):
         text = path.read_text()
         assert "pickle" not in text
@@ -217,54 +219,54 @@ def test_nothing_is_unpickled() -> None:
         assert "np.load(" not in text
 
 
-def golden(made: Recipe, folder: Path) -> dict[str, Any]:
-    """What a run learned, in numbers that other machines round a little differently."""
-    run = training.train(made, folder, seed=7, graded=False)
+def train_and_digest(recipe: Recipe, folder: Path) -> dict[str, Any]:
+    """Train, and return a few numbers that depend on all weights."""
+    run = training.train(recipe, folder, seed=7, grade=False)
     arrays, _ = weights_file.read(run.folder / "final.safetensors")
     norms = {name: float(np.linalg.norm(array)) for name, array in sorted(arrays.items())}
-    return {"norms": norms, "log": runs.read_log(run.folder)[-1]}
+    return {"norms": norms, "log": read_log(run.folder)[-1]}
 
 
 def test_golden_run(tmp_path: Path) -> None:
-    """A tiny run gives what it always gave; ZERMELO_UPDATE=1 writes it anew, for a reason."""
+    """A tiny run gives the same numbers as ever; ZERMELO_UPDATE=1 writes the file anew."""
     path = recipe(
         tmp_path,
         ("hidden = [12]", "hidden = [12], dueling = true"),
         ("games = 8", "games = 8, steps = 2, gamma = 0.95, sampled = 0.3"),
     )
-    found = golden(recipes.load(str(path)), tmp_path / "run")
+    digest = train_and_digest(recipes.load(str(path)), tmp_path / "run")
     if os.environ.get("ZERMELO_UPDATE"):
-        GOLDEN.write_text(json.dumps(found, indent=1) + "\n")
-    kept = json.loads(GOLDEN.read_text())
-    assert found["norms"] == pytest.approx(kept["norms"], abs=TOLERANCE)
-    assert found["log"].pop("start") == pytest.approx(kept["log"].pop("start"), abs=1e-3)
-    assert found["log"] == pytest.approx(kept["log"], abs=1e-3)
+        GOLDEN.write_text(json.dumps(digest, indent=1) + "\n")
+    golden = json.loads(GOLDEN.read_text())
+    assert digest["norms"] == pytest.approx(golden["norms"], abs=TOLERANCE)
+    assert digest["log"].pop("start") == pytest.approx(golden["log"].pop("start"), abs=1e-3)
+    assert digest["log"] == pytest.approx(golden["log"], abs=1e-3)
 
 
-def test_the_golden_run_tells(tmp_path: Path) -> None:
-    """It is not so coarse that a changed detail would pass."""
-    made = recipes.load(str(recipe(tmp_path)))
-    one = golden(made, tmp_path / "one")
-    changed = dataclasses.replace(made, acting=dataclasses.replace(made.acting, gamma=0.99))
-    other = golden(changed, tmp_path / "other")
+def test_the_golden_run_detects_changes(tmp_path: Path) -> None:
+    """Its tolerance is not so large that a changed detail would pass."""
+    original = recipes.load(str(recipe(tmp_path)))
+    one = train_and_digest(original, tmp_path / "one")
+    acting = dataclasses.replace(original.acting, gamma=0.99)
+    other = train_and_digest(dataclasses.replace(original, acting=acting), tmp_path / "other")
     assert one["norms"] != pytest.approx(other["norms"], abs=TOLERANCE)
 
 
-def test_stories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZERMELO_HOME", str(tmp_path / "home"))
-    assert runs.stories() == []
+    assert listing.list_runs() == []
     path = str(recipe(tmp_path))
-    run = training.train(path, seed=2, graded=False)
+    run = training.train(path, seed=2, grade=False)
     assert run.folder == tmp_path / "home" / "runs" / "tiny-2"
     interrupted(path, tmp_path / "elsewhere", 20)
-    (runs.runs_folder() / "broken").mkdir()
-    (runs.runs_folder() / "broken" / "run.json").write_text("[]")
-    found = runs.stories(tmp_path / "elsewhere", tmp_path / "gone")
-    assert [(s.name, s.seed, s.state, s.update, s.updates) for s in found] == [
+    (listing.runs_folder() / "broken").mkdir()
+    (listing.runs_folder() / "broken" / "run.json").write_text("[]")
+    summaries = listing.list_runs(tmp_path / "elsewhere", tmp_path / "gone")
+    assert [(s.name, s.seed, s.state, s.update, s.updates) for s in summaries] == [
         ("tiny-2", 2, "finished", 36, 36),
         ("elsewhere", 5, "unfinished", 14, 36),
     ]
-    assert runs.find("tiny-2") == run.folder
-    assert runs.find(str(tmp_path / "elsewhere")) == tmp_path / "elsewhere"
+    assert listing.find_run("tiny-2") == run.folder
+    assert listing.find_run(str(tmp_path / "elsewhere")) == tmp_path / "elsewhere"
     with pytest.raises(BadRun, match="there is no run 'nono'"):
-        runs.find("nono")
+        listing.find_run("nono")

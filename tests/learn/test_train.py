@@ -1,6 +1,7 @@
-"""Training by command and in Python: recipes, what they come to, and what is left in the folder."""
+"""Training by command and in Python: recipes, what they learn, and the files of a run."""
 
 import json
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -12,14 +13,16 @@ import pytest
 
 import zermelo as z
 from support.commands import command
-from support.learners import interrupted
+from support.learners import interrupted, same
 from support.recipes import recipe
 from zermelo.core.errors import BadSpec
 from zermelo.learn.config import recipes
-from zermelo.learn.config.recipes import BadRecipe
-from zermelo.learn.dqn import supervised
-from zermelo.learn.runs import model_card, training
-from zermelo.learn.runs import run as runs
+from zermelo.learn.config.validation import BadRecipe
+from zermelo.learn.dqn.supervised import exact_labels
+from zermelo.learn.runs import training
+from zermelo.learn.runs.charts import draw_heat_map, draw_learning_curves
+from zermelo.learn.runs.log import read_log
+from zermelo.learn.runs.run import Run
 from zermelo.store.history import History
 
 
@@ -30,7 +33,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tabular(tmp_path_factory: pytest.TempPathFactory) -> runs.Run:
+def tabular(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("tabular")
     return z.train("tictactoe-tabular", folder / "run", seed=1)
 
@@ -39,13 +42,13 @@ def tabular(tmp_path_factory: pytest.TempPathFactory) -> runs.Run:
 
 
 @pytest.mark.parametrize("name", recipes.names())
-def test_every_recipe_can_be_begun(name: str, tmp_path: Path) -> None:
-    made = recipes.load(name)
-    assert made.summary, "zermelo train lists it"
-    assert recipes.load(name, short=True).learning.updates < made.learning.updates
-    if name == "connect4-alphazero":  # whose first chunk takes a GPU
-        made = recipes.load(name, short=True)
-    _, trainer = training.prepare(made, tmp_path / "run")
+def test_every_recipe_can_be_started(name: str, tmp_path: Path) -> None:
+    loaded = recipes.load(name)
+    assert loaded.summary, "zermelo train lists it"
+    assert recipes.load(name, short=True).learning.updates < loaded.learning.updates
+    if name == "connect4-alphazero":  # its first rollout takes a GPU
+        loaded = recipes.load(name, short=True)
+    _, trainer = training.prepare_training(loaded, tmp_path / "run")
     assert next(iter(trainer.steps())).update == 1
 
 
@@ -53,7 +56,7 @@ def test_every_recipe_can_be_begun(name: str, tmp_path: Path) -> None:
     ("old", "new", "part"),
     [
         ("game = ", 'kind = "magic"\ngame = ', "kind is 'magic': it can be dqn, tabular, superv"),
-        ("game = ", 'kind = "supervised"\ngame = ', "says supervised in its name"),
+        ("game = ", 'kind = "supervised"\ngame = ', "must have supervised in its name"),
         ("game = ", "gain = 1\ngame = ", "tiny has no 'gain'"),
         ("size = 300", "size = 30", "warm_up is 40: the replay holds up to 30"),
         ("batch = 16", "batch = 0", "batch is 0: it must be 1 or more"),
@@ -62,8 +65,8 @@ def test_every_recipe_can_be_begun(name: str, tmp_path: Path) -> None:
         ("games = 8", "games = 8, seats = [2]", "seats are [2]: each is 0 or 1"),
         ("checkpoint = 7", "checkpoint = 0", "checkpoint is 0"),
         ("hidden = [12]", "hidden = 12", "tiny.network.hidden is 12: it must be a list"),
-        ("batch = 16", "phases = []", "phases need shares"),
-        ("game = ", "game = [", "tiny is no recipe"),
+        ("batch = 16", "phases = []", "there must be phases"),
+        ("game = ", "game = [", "tiny is not a recipe"),
     ],
 )
 def test_bad_recipes(old: str, new: str, part: str, tmp_path: Path) -> None:
@@ -85,32 +88,32 @@ def test_a_table_has_one_phase(tmp_path: Path) -> None:
 
 def test_first_moves(tmp_path: Path) -> None:
     path = recipe(tmp_path, ("game = ", 'first_move = "centre"\ngame = '))
-    run = training.train(str(path), tmp_path / "run", graded=False)
+    run = training.train(str(path), tmp_path / "run", grade=False)
     assert z.player(run.player).choose(z.game("tictactoe").start()).move == "b2"
     path = recipe(tmp_path, ("game = ", 'first_move = "corner"\ngame = '))
     with pytest.raises(BadSpec, match="first_move is 'corner'"):
-        training.prepare(str(path), tmp_path / "other")
+        training.prepare_training(str(path), tmp_path / "other")
     path = recipe(tmp_path, ('"tictactoe"', '"gomoku"'))
     with pytest.raises(BadSpec, match="up to 64 cells"):
-        training.prepare(str(path), tmp_path / "large")
+        training.prepare_training(str(path), tmp_path / "large")
 
 
-# What they come to
+# What is learned
 
 
-def test_a_table_learns_tictactoe(tabular: runs.Run) -> None:
-    found = z.grade("tictactoe", tabular.player)
-    assert (found.total.positions, found.total.mistakes) == (4520, 0)
-    assert found.unbeatable
+def test_a_table_learns_tictactoe(tabular: Run) -> None:
+    grade = z.grade("tictactoe", tabular.player)
+    assert (grade.total.positions, grade.total.mistakes) == (4520, 0)
+    assert grade.unbeatable
 
 
 def test_labels_are_exact() -> None:
     game = z.game("tictactoe")
     assert isinstance(game, z.WordGame)
-    labels = supervised.labels(game)
+    labels = exact_labels(game)
     assert len(labels.actions) == 16167, "moves of all states"
-    assert not labels.factors.any()
-    board = {  # X to move wins at once by c1, and nothing else does
+    assert not labels.discounts.any()
+    board = {  # X to move wins immediately with c1, and with nothing else
         game.to_text(int(action)): float(value)
         for state, action, value in zip(labels.states, labels.actions, labels.returns, strict=True)
         if np.array_equal(state, game.position("XX./OO./... X").state)
@@ -118,29 +121,29 @@ def test_labels_are_exact() -> None:
     assert board["c1"] == 1.0
     assert board["a3"] == -1.0
     with pytest.raises(BadSpec, match="too many states"):
-        supervised.labels(z.game("connect4"))  # type: ignore[arg-type]
+        exact_labels(z.game("connect4"))  # type: ignore[arg-type]
 
 
-def test_the_best_answer_to_an_opponent(tmp_path: Path) -> None:
-    """Against one who plays random moves a table finds what wins most: 191 of 192 as first."""
-    run = z.train("tictactoe-tabular", tmp_path / "run", opponent="random", graded=False)
+def test_the_best_response_to_an_opponent(tmp_path: Path) -> None:
+    """Against random play, a table finds the moves that win most: 191 of 192 as first player."""
+    run = z.train("tictactoe-tabular", tmp_path / "run", opponent="random", grade=False)
     assert run.recipe.acting.response
-    found = z.grade("tictactoe", run.player)
-    assert found.vs_random is not None
-    assert float(found.vs_random[0].win) > 0.97
-    assert float(found.vs_random[1].win) > 0.85
+    grade = z.grade("tictactoe", run.player)
+    assert grade.vs_random is not None
+    assert float(grade.vs_random[0].win) > 0.97
+    assert float(grade.vs_random[1].win) > 0.85
     assert run.command == "zermelo train tictactoe-tabular --seed 0 --opponent random"
-    run, _ = training.prepare("tictactoe-dqn", opponent="minimax:2", seed=3)
+    run, _ = training.prepare_training("tictactoe-dqn", opponent="minimax:2", seed=3)
     assert run.folder.name == "tictactoe-dqn-against-minimax-2-3"
-    assert not run.recipe.learning.canonical, "it may answer symmetric states in different ways"
+    assert not run.recipe.learning.canonical, "the opponent may treat symmetric states differently"
     with pytest.raises(BadSpec, match="unknown player"):
-        training.prepare("tictactoe-dqn", tmp_path / "x", opponent="nobody")
+        training.prepare_training("tictactoe-dqn", tmp_path / "x", opponent="nobody")
 
 
-# What is left in the folder
+# The files of a run
 
 
-def test_the_card(tabular: runs.Run) -> None:
+def test_the_card(tabular: Run) -> None:
     card = json.loads((tabular.folder / "card.json").read_text())
     assert card["command"] == "zermelo train tictactoe-tabular --seed 1"
     assert card["grades"]["raw"]["mistakes"] == card["grades"]["shell"]["mistakes"] == 0
@@ -154,7 +157,43 @@ def test_the_card(tabular: runs.Run) -> None:
     assert str(tabular.folder) not in json.dumps(card)
 
 
-def test_the_pictures(tabular: runs.Run) -> None:
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seed": 4, "short": True}, ["--short"]),
+        ({"actors": 1}, ["--actors", "1"]),
+        ({"opponent": "lookahead:2"}, ["--opponent", "lookahead:2"]),
+    ],
+)
+def test_the_command_on_the_card_reproduces_the_run(
+    options: dict[str, Any], words: list[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "my recipes"
+    folder.mkdir()
+    path = str(recipe(folder, ("grade = 6 }", "grade = 6 }\n[short.learning]\nupdates = 12")))
+    run = training.train(path, tmp_path / "run", **options, grade=False)
+    card = json.loads((run.folder / "card.json").read_text())
+    assert f"`{card['command']}`" in (run.folder / "card.md").read_text()
+    program, *arguments = shlex.split(card["command"])
+    assert program == "zermelo"
+    assert arguments == ["train", path, "--seed", str(options.get("seed", 0)), *words]
+    code, _, err = command(*arguments, "--out", str(tmp_path / "again"))
+    assert code == 0, err
+    assert same(run.folder, tmp_path / "again")
+
+
+def test_options_that_choose_the_machine_are_part_of_the_command() -> None:
+    on_gpu = training._command("a.toml", seed=1, short=False, device="cuda", cluster="host:6379")
+    assert on_gpu == "zermelo train a.toml --seed 1 --device cuda --cluster host:6379"
+
+
+def test_a_recipe_from_python_has_no_command(tmp_path: Path) -> None:
+    run = training.train(recipes.load(str(recipe(tmp_path))), tmp_path / "run", grade=False)
+    assert json.loads((run.folder / "card.json").read_text())["command"] is None
+    assert "- trained from Python, by the recipe below" in (run.folder / "card.md").read_text()
+
+
+def test_the_charts(tabular: Run) -> None:
     texts = {name: (tabular.folder / name).read_text() for name in ("curves.svg", "start.svg")}
     for text in texts.values():
         assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 - our own
@@ -163,11 +202,11 @@ def test_the_pictures(tabular: runs.Run) -> None:
     for title in ("mistake rate", "loss", "results", "mean Q"):
         assert title in texts["curves.svg"]
     assert texts["start.svg"].count("<rect") == 9 * 12
-    assert model_card.curves([]) == model_card.heat_map([], 3) == ""
+    assert draw_learning_curves([]) == draw_heat_map([], 3) == ""
 
 
-def test_the_log(tabular: runs.Run) -> None:
-    log = runs.read_log(tabular.folder)
+def test_the_log(tabular: Run) -> None:
+    log = read_log(tabular.folder)
     assert [line["update"] for line in log] == list(range(100, 3001, 100))
     assert set(log[0]) == {
         "update", "loss", "epsilon", "rate", "results", "wins", "most_wins", "mean_q", "mistakes",
@@ -179,27 +218,27 @@ def test_the_log(tabular: runs.Run) -> None:
     assert most == sorted(most)
 
 
-def test_tensorboard(tabular: runs.Run, tmp_path: Path) -> None:
+def test_tensorboard(tabular: Run, tmp_path: Path) -> None:
     loading = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    found = loading.EventAccumulator(str(tabular.folder / "tensorboard"))
-    found.Reload()
+    events = loading.EventAccumulator(str(tabular.folder / "tensorboard"))
+    events.Reload()
     names = {"loss", "epsilon", "rate", "results", "mistakes", "mean_q"}
-    assert names <= set(found.Tags()["scalars"])
-    log = runs.read_log(tabular.folder)
-    assert [(e.step, e.value) for e in found.Scalars("mistakes")] == [
+    assert names <= set(events.Tags()["scalars"])
+    log = read_log(tabular.folder)
+    assert [(e.step, e.value) for e in events.Scalars("mistakes")] == [
         (line["update"], pytest.approx(line["mistakes"])) for line in log
     ]
     path = str(recipe(tmp_path))
     interrupted(path, tmp_path / "run", 20)  # lines at 6, 12 and 18, the checkpoint at 14
-    training.train(path, tmp_path / "run", seed=5, resume=True, graded=False)
-    found = loading.EventAccumulator(str(tmp_path / "run" / "tensorboard"))
-    found.Reload()
-    assert [e.step for e in found.Scalars("loss")] == [6, 12, 18, 24, 30, 36]
+    training.train(path, tmp_path / "run", seed=5, resume=True, grade=False)
+    events = loading.EventAccumulator(str(tmp_path / "run" / "tensorboard"))
+    events.Reload()
+    assert [e.step for e in events.Scalars("loss")] == [6, 12, 18, 24, 30, 36]
 
 
 def test_without_tensorboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    run = training.train(str(recipe(tmp_path)), tmp_path / "run", graded=False)
+    run = training.train(str(recipe(tmp_path)), tmp_path / "run", grade=False)
     assert not (run.folder / "tensorboard").exists()
 
 
@@ -215,12 +254,12 @@ def answer(*arguments: str) -> Any:
 def test_commands(tmp_path: Path, home: Path) -> None:
     path = str(recipe(tmp_path))
     assert "no runs yet" in command("runs")[1]
-    made = answer("train", path, "--seed", "4")
+    trained = answer("train", path, "--seed", "4")
     folder = home / "runs" / "tiny-4"
-    assert made["folder"] == str(folder)
-    assert made["player"] == f"dqn:{folder}"
-    assert (made["state"], made["update"], made["updates"]) == ("finished", 36, 36)
-    assert made["grades"]["raw"]["positions"] == 4520
+    assert trained["folder"] == str(folder)
+    assert trained["player"] == f"dqn:{folder}"
+    assert (trained["state"], trained["update"], trained["updates"]) == ("finished", 36, 36)
+    assert trained["grades"]["raw"]["positions"] == 4520
     assert [run["name"] for run in answer("runs")["runs"]] == ["tiny-4"]
     shown = answer("runs", "show", "tiny-4")
     assert len(shown["log"]) == 6
@@ -228,11 +267,11 @@ def test_commands(tmp_path: Path, home: Path) -> None:
     assert "finished, 36 updates" in out, err
     assert "4,520 positions" in out
     with History(home / "studio.db") as store:
-        (noted,) = store.runs(None, None, 10)
-        assert (noted.kind, noted.game, noted.state) == ("train", "tictactoe", "finished")
-        assert noted.settings["player"] == made["player"]
-        assert noted.result is not None
-        assert noted.result["raw"]["mistakes"] == made["grades"]["raw"]["mistakes"]
+        (stored,) = store.runs(None, None, 10)
+        assert (stored.kind, stored.game, stored.state) == ("train", "tictactoe", "finished")
+        assert stored.settings["player"] == trained["player"]
+        assert stored.result is not None
+        assert stored.result["raw"]["mistakes"] == trained["grades"]["raw"]["mistakes"]
     for name, *more in (["it.json"], ["it.safetensors"], ["small.safetensors", "--bits", "8"]):
         assert command("runs", "export", "tiny-4", "--out", str(tmp_path / name), *more)[0] == 0
     sizes = []
@@ -243,7 +282,7 @@ def test_commands(tmp_path: Path, home: Path) -> None:
     assert json.loads((tmp_path / "it.json").read_text())["asked"]["seed"] == 4
 
 
-def test_a_run_elsewhere_is_found_by_its_name(tmp_path: Path) -> None:
+def test_a_run_in_another_folder_is_found_by_its_name(tmp_path: Path) -> None:
     out = tmp_path / "far" / "away"
     assert command("train", str(recipe(tmp_path)), "--out", str(out))[0] == 0
     assert [run["folder"] for run in answer("runs")["runs"]] == [str(out)]
@@ -275,12 +314,12 @@ def test_no_cuda_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     code, _, err = command("train", "tictactoe-dqn", "--device", "cuda")
     assert code == 2
-    assert "there is no CUDA device here" in err
+    assert "finds no CUDA device" in err
     assert err.count("\n") == 1
 
 
 def test_no_torch_is_one_line() -> None:
-    """Training says what is missing, and help needs neither torch nor numpy."""
+    """Training says what is missing; the help text needs neither torch nor numpy."""
     code = (
         "import sys\nsys.modules['torch'] = None\nfrom zermelo.cli import main\n"
         "sys.argv = ['zermelo', 'train', 'tictactoe-dqn']\nmain()"
@@ -297,20 +336,20 @@ def test_no_torch_is_one_line() -> None:
     assert "--resume" in done.stdout
 
 
-def test_ctrl_c_says_how_to_go_on(
+def test_ctrl_c_says_how_to_resume(
     tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = training.follow
+    run_training = training.run_training
 
-    def stopped(run: Any, trainer: Any, progress: Any) -> None:
-        def stop(now: training.Progress) -> None:
-            if now.report.update == 20:
+    def interrupted_training(run: Any, trainer: Any, _progress: Any) -> None:
+        def stop(progress: training.TrainingProgress) -> None:
+            if progress.report.update == 20:
                 raise KeyboardInterrupt
 
-        real(run, trainer, stop)
+        run_training(run, trainer, stop)
 
     path = str(recipe(tmp_path))
-    monkeypatch.setattr(training, "follow", stopped)
+    monkeypatch.setattr(training, "run_training", interrupted_training)
     code, _, err = command("train", path)
     assert code == 130
     assert f"go on with: zermelo train {path} --resume" in err

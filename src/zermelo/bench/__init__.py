@@ -1,1 +1,5 @@
-"""Benchmarks: ours beside the peers that are installed, in one run on one core."""
+"""Benchmarks of Zermelo beside other libraries that are installed, in the same run on one core.
+
+A module for each suite, named as in `zermelo bench`; `measure` times them and builds the reports.
+Only the command line imports this package.
+"""

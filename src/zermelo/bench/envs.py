@@ -1,7 +1,7 @@
-"""Environments: ours beside PettingZoo's own, wrapped against wrapped and raw against raw.
+"""Environments: ours beside PettingZoo's own, wrapped and raw.
 
-The same games are replayed in all of them, drawn beforehand; a step is `last()`, which makes the
-observation, and `step()`, or `step()` alone.
+The same random games, generated beforehand, are replayed in all of them. A step is `last()`, which
+builds the observation, and `step()`, or `step()` alone.
 """
 
 import importlib
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from zermelo.bench import measure
+from zermelo.bench.measure import ProgressFunction
 from zermelo.envs import aec_env
 from zermelo.games import registry
 
@@ -19,63 +20,66 @@ _NUM_GAMES = 200
 
 
 def run(
-    seconds: float, repeat: int, names: Sequence[str], progress: Callable[[str], None]
+    seconds: float, repeat: int, names: Sequence[str], progress: ProgressFunction
 ) -> dict[str, Any]:
-    """Measure; PettingZoo's classic games need pygame, too."""
-    measure.use_one_core()
+    """Measure ours, and PettingZoo's classic games if they and pygame are installed."""
+    measure.pin_to_one_core()
     rows, notes = [], []
-    theirs = measure.is_installed("pettingzoo") and measure.is_installed("pygame")
-    if not theirs:
+    has_peer = measure.is_installed("pettingzoo") and measure.is_installed("pygame")
+    if not has_peer:
         notes.append("PettingZoo and pygame are not both installed: not measured")
     for name in names:
-        lines = _lines(name)
+        games = _random_games(name)
         for kind in ("wrapped", "raw"):
-            for task, looking in ((f"{kind} last+step", True), (f"{kind} step", False)):
+            for task, observe in ((f"{kind} last+step", True), (f"{kind} step", False)):
                 progress(f"{name}, {task}")
-                makers = {"zermelo": lambda: aec_env(name, raw=kind == "raw")}  # noqa: B023
-                if theirs:
-                    makers["pettingzoo"] = _peer(name, kind)
-                for system, make in makers.items():
-                    steps = _replay(make(), lines, looking=looking)
+                factories = {"zermelo": lambda: aec_env(name, raw=kind == "raw")}  # noqa: B023
+                if has_peer:
+                    factories["pettingzoo"] = _peer_factory(name, kind)
+                for system, create in factories.items():
+                    steps = _replay(create(), games, observe=observe)
                     rows.append(
-                        measure.row(name, task, system, measure.rate(steps, seconds, repeat))
+                        measure.create_row(
+                            name, task, system, measure.measure_rate(steps, seconds, repeat)
+                        )
                     )
-    return measure.report("envs", rows, notes)
+    return measure.create_report("envs", rows, notes)
 
 
-def _lines(name: str) -> list[list[int]]:
+def _random_games(name: str) -> list[list[int]]:
+    """Return the actions of random games."""
     game, rng = registry.game(name), random.Random(1)
-    lines: list[list[int]] = []
+    games: list[list[int]] = []
     for _ in range(_NUM_GAMES):
         position = game.start()
         while actions := position.actions:
             position = position.play_action(rng.choice(actions))
-        lines.append(list(position.history or ()))
-    return lines
+        games.append(list(position.history or ()))
+    return games
 
 
-def _peer(name: str, kind: str) -> Callable[[], Any]:
+def _peer_factory(name: str, kind: str) -> Callable[[], Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module = importlib.import_module(f"pettingzoo.classic.{GAMES[name]}")
-    maker: Callable[[], Any] = module.env if kind == "wrapped" else module.raw_env
-    return maker
+    factory: Callable[[], Any] = module.env if kind == "wrapped" else module.raw_env
+    return factory
 
 
-def _replay(env: Any, lines: list[list[int]], *, looking: bool) -> measure.Steps:
+def _replay(env: Any, games: list[list[int]], *, observe: bool) -> measure.StepFunction:
     def steps(count: int) -> int:
         taken = 0
         for number in range(count):
             env.reset()
-            line = lines[number % len(lines)]
-            if looking:
-                for action in line:
+            actions = games[number % len(games)]
+            if observe:
+                for action in actions:
                     env.last()
                     env.step(action)
             else:
-                for action in line:
+                for action in actions:
                     env.step(action)
-            taken += len(line)
+            taken += len(actions)
         return taken
 
     return steps

@@ -1,4 +1,4 @@
-"""How to measure: one core, CPU time, a warm-up, several runs, the median."""
+"""How benchmarks measure: on one core, in CPU time, after a warm-up, the median of several runs."""
 
 import importlib.metadata
 import importlib.util
@@ -9,27 +9,32 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-Steps = Callable[[int], int]  #: play so many games (or batches); returns the steps taken
+StepFunction = Callable[[int], int]  #: plays so many games or batches, returns the number of steps
+Row = dict[str, Any]  #: one measurement, by the names of the JSON output
+ProgressFunction = Callable[[str], None]  #: takes what is being measured
+
+_PEERS = ("open_spiel", "pgx", "mctx", "pettingzoo", "bitbully", "stable_baselines3")
+_MODULES = {"open_spiel": "pyspiel"}
 
 
-def use_one_core() -> None:
-    """Stay on one core, so that no system gains from threads; where the platform allows it."""
+def pin_to_one_core() -> None:
+    """Run on one core from now on if the platform allows it, so that threads gain nothing."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def rate(run: Steps, seconds: float, repeat: int) -> float:
-    """Steps a CPU second: the median of `repeat` runs of about `seconds` each."""
+def measure_rate(run: StepFunction, seconds: float, repeat: int) -> float:
+    """Return the steps per CPU second, the median of `repeat` runs of about `seconds` each."""
     run(1)  # compiles, fills caches
     size = 1
     while True:
         begin = time.process_time()
         run(size)
-        spent = time.process_time() - begin
-        if spent > seconds / 10:
+        elapsed = time.process_time() - begin
+        if elapsed > seconds / 10:
             break
-        size *= 2 if spent else 10
-    size = max(1, int(size * seconds / spent))
+        size *= 2 if elapsed else 10
+    size = max(1, int(size * seconds / elapsed))
     rates = []
     for _ in range(repeat):
         begin = time.process_time()
@@ -38,8 +43,8 @@ def rate(run: Steps, seconds: float, repeat: int) -> float:
     return statistics.median(rates)
 
 
-def machine() -> dict[str, Any]:
-    """Where it was measured."""
+def describe_machine() -> dict[str, Any]:
+    """Return the processor, the number of cores, the Python version and the system."""
     return {
         "cpu": _cpu_name(),
         "cores": os.cpu_count(),
@@ -57,44 +62,38 @@ def _cpu_name() -> str:
     return names[0] if names else platform.processor()
 
 
-_PEERS = ("open_spiel", "pgx", "mctx", "pettingzoo", "bitbully", "stable_baselines3")
-_MODULES = {"open_spiel": "pyspiel"}
-
-
 def is_installed(peer: str) -> bool:
-    """Whether a peer can be measured here."""
+    """Return whether a library can be measured here."""
     return importlib.util.find_spec(_MODULES.get(peer, peer)) is not None
 
 
-def row(
-    game: str, task: str, system: str, value: float, unit: str = "steps/s", **more: float
-) -> dict[str, Any]:
-    """One measurement, and what else is known of it."""
-    fields = {"game": game, "task": task, "system": system, "rate": rounded(value), "unit": unit}
-    return fields | {name: rounded(number) for name, number in more.items()}
+def create_row(
+    game: str, task: str, system: str, rate: float, unit: str = "steps/s", **figures: float
+) -> Row:
+    """Return one measurement, with further figures if there are any."""
+    row = {"game": game, "task": task, "system": system, "rate": round_figure(rate), "unit": unit}
+    return row | {name: round_figure(figure) for name, figure in figures.items()}
 
 
-def rounded(value: float) -> float:
-    """Whole numbers from 1,000 on, below that four digits that count."""
-    return value if isinstance(value, int) else round(value) if value >= 1000 else _short(value)
+def round_figure(value: float) -> float:
+    """Round to an integer from 1,000 on, and to four significant digits below."""
+    if isinstance(value, int):
+        return value
+    return round(value) if value >= 1000 else float(f"{value:.4g}")
 
 
-def _short(value: float) -> float:
-    return float(f"{value:.4g}")
-
-
-def report(suite: str, rows: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
-    """All measurements of a run; the ratios are ours over theirs."""
-    ours = {(r["game"], r["task"]): r["rate"] for r in rows if r["system"] == "zermelo"}
+def create_report(suite: str, rows: list[Row], notes: list[str]) -> dict[str, Any]:
+    """Return all measurements of a suite, with the ratios of our rates to those of others."""
+    ours = {(row["game"], row["task"]): row["rate"] for row in rows if row["system"] == "zermelo"}
     ratios: dict[str, dict[str, float]] = {}
-    for r in rows:
-        if r["system"] != "zermelo" and r["rate"]:
-            ratio = ours[r["game"], r["task"]] / r["rate"]
-            ratios.setdefault(f"{r['game']}/{r['task']}", {})[r["system"]] = round(ratio, 2)
+    for row in rows:
+        if row["system"] != "zermelo" and row["rate"]:
+            ratio = ours[row["game"], row["task"]] / row["rate"]
+            ratios.setdefault(f"{row['game']}/{row['task']}", {})[row["system"]] = round(ratio, 2)
     versions = {peer: importlib.metadata.version(peer) for peer in _PEERS if is_installed(peer)}
     return {
         "suite": suite,
-        "machine": machine(),
+        "machine": describe_machine(),
         "versions": versions,
         "rows": rows,
         "ratios": ratios,

@@ -1,7 +1,7 @@
-"""Random play: steps a second of our kernel, OpenSpiel's Python API and pgx.
+"""Random play: steps per second of our kernel, of OpenSpiel's Python API and of pgx.
 
-The same task for all: uniformly random legal moves from the start to the end of a game, one
-core. Ours plays in a kernel; OpenSpiel's states are driven from Python, as its users do; pgx
+The task is the same for all: uniformly random legal moves from the start to the end of a game, on
+one core. Ours plays in a kernel; OpenSpiel's states are driven from Python, as its users do; pgx
 plays batches. PettingZoo's environments are measured beside ours in `envs`.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from zermelo.bench import measure
+from zermelo.bench.measure import ProgressFunction, Row
 from zermelo.games import registry
 from zermelo.search.playouts import play_random
 
@@ -27,30 +28,30 @@ _PGX_BATCHES = (1024, 4096, 16384)
 
 
 def run(
-    seconds: float, repeat: int, names: Sequence[str], progress: Callable[[str], None]
+    seconds: float, repeat: int, names: Sequence[str], progress: ProgressFunction
 ) -> dict[str, Any]:
-    """Measure every system that is installed; the ratios are ours over theirs."""
-    measure.use_one_core()
-    rows: list[dict[str, Any]] = []
+    """Measure every system that is installed."""
+    measure.pin_to_one_core()
+    rows: list[Row] = []
     notes = []
-    for system, package, plays in _SYSTEMS:
+    for system, package, step_functions in _SYSTEMS:
         if package and not measure.is_installed(package):
             notes.append(f"{system} is not installed: not measured")
             continue
         for name in names:
             progress(f"{name} with {system}")
-            rates = [measure.rate(steps, seconds, repeat) for steps in plays(name)]
+            rates = [measure.measure_rate(steps, seconds, repeat) for steps in step_functions(name)]
             if rates:
-                rows.append(measure.row(name, "playouts", system, max(rates)))
-    return measure.report("playouts", rows, notes)
+                rows.append(measure.create_row(name, "playouts", system, max(rates)))
+    return measure.create_report("playouts", rows, notes)
 
 
-def _ours(name: str) -> list[measure.Steps]:
+def _ours(name: str) -> list[measure.StepFunction]:
     game = registry.game(name)
     return [lambda count: play_random(game, 100 * count).steps]
 
 
-def _open_spiel(name: str) -> list[measure.Steps]:
+def _open_spiel(name: str) -> list[measure.StepFunction]:
     if name not in _OPEN_SPIEL:
         return []
     game = importlib.import_module("pyspiel").load_game(_OPEN_SPIEL[name])
@@ -69,42 +70,44 @@ def _open_spiel(name: str) -> list[measure.Steps]:
     return [steps]
 
 
-def _pgx(name: str) -> list[measure.Steps]:
-    """Its best batch size counts; games that end start again, so that every step is a move."""
+def _pgx(name: str) -> list[measure.StepFunction]:
+    """Return a function for each batch size; finished games restart, so every step is a move."""
     if name not in _PGX:
         return []
     jax, pgx = importlib.import_module("jax"), importlib.import_module("pgx")
     env = pgx.make(_PGX[name])
-    auto = importlib.import_module("pgx.experimental.wrappers").auto_reset(env.step, env.init)
-    length = 64
+    auto_reset_step = importlib.import_module("pgx.experimental.wrappers").auto_reset(
+        env.step, env.init
+    )
+    num_steps = 64
 
-    def one(state: Any, key: Any) -> Any:
+    def step_batch(state: Any, key: Any) -> Any:
         action_key, step_key = jax.random.split(key)
         logits = jax.numpy.log(state.legal_action_mask.astype(jax.numpy.float32))
         action = jax.random.categorical(action_key, logits, axis=-1)
         keys = jax.random.split(step_key, len(action))
-        return jax.vmap(auto)(state, action, keys), None
+        return jax.vmap(auto_reset_step)(state, action, keys), None
 
-    def many(state: Any, key: Any) -> Any:
-        return jax.lax.scan(one, state, jax.random.split(key, length))[0]
+    def play_steps(state: Any, key: Any) -> Any:
+        return jax.lax.scan(step_batch, state, jax.random.split(key, num_steps))[0]
 
-    def sized(batch: int) -> measure.Steps:
+    def create_steps(batch: int) -> measure.StepFunction:
         start = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), batch))
-        play = jax.jit(many)
+        play = jax.jit(play_steps)
 
         def steps(count: int) -> int:
             state = start
             for number in range(count):
                 state = play(state, jax.random.PRNGKey(number))
             state.rewards.block_until_ready()
-            return count * batch * length
+            return count * batch * num_steps
 
         return steps
 
-    return [sized(batch) for batch in _PGX_BATCHES]
+    return [create_steps(batch) for batch in _PGX_BATCHES]
 
 
-_SYSTEMS: tuple[tuple[str, str, Callable[[str], list[measure.Steps]]], ...] = (
+_SYSTEMS: tuple[tuple[str, str, Callable[[str], list[measure.StepFunction]]], ...] = (
     ("zermelo", "", _ours),
     ("open_spiel", "open_spiel", _open_spiel),
     ("pgx", "pgx", _pgx),

@@ -1,13 +1,14 @@
-"""The signature: the nodes of a fixed list of searches, in one number.
+"""The bench signature: the total number of nodes of a fixed list of searches.
 
-It is the same on every machine and changes only when the search or the rules do. The move
-sequences of fixed lengths are counted beside it: they change with the rules alone.
+It is the same on every machine and changes only with the search or the rules. The perft total, the
+number of move sequences of fixed lengths, changes with the rules alone.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
 from zermelo.bench import positions
+from zermelo.bench.measure import Row
 from zermelo.core.game import WordGame
 from zermelo.games import registry
 from zermelo.search.count import count
@@ -30,45 +31,50 @@ _DEPTHS = {
 _STARTS = ("tictactoe", "mnk:4x3x3", "mnk:4x4x3", "mnk:4x4x4", "reversi:4")
 _NUM_MIDDLE = 20
 _NUM_SQUAVA, _SQUAVA_STONES = 5, 6
-_TABLE_BITS = 18  # part of the signature: a table that is full forgets
+_TABLE_BITS = 18  # affects the signature: a full table evicts entries
 
 
 def run() -> dict[str, Any]:
-    """The totals, and what each game adds."""
-    found = searches()
+    """Return both totals, and the row of every game."""
+    searches = count_search_nodes()
     counts = [
         _row(spec, f"perft {depth}", sum(count(registry.game(spec), max_ply=depth).perft(depth)))
         for spec, depth in _DEPTHS.items()
     ]
     return {
         "suite": "signature",
-        "signature": sum(row["rate"] for row in found),
+        "signature": sum(row["rate"] for row in searches),
         "perft": sum(row["rate"] for row in counts),
-        "rows": found + counts,
+        "rows": searches + counts,
         "ratios": {},
     }
 
 
-def searches() -> list[dict[str, Any]]:
-    """The nodes of each game's searches."""
-    return [_row(spec, "solve", _nodes(spec, states), "nodes") for spec, states in _lists()]
+def count_search_nodes() -> list[Row]:
+    """Return a row with the number of nodes for each game."""
+    return [
+        _row(spec, "solve", _count_nodes(spec, states), "nodes") for spec, states in _search_lists()
+    ]
 
 
-def _row(game: str, task: str, total: int, unit: str = "sequences") -> dict[str, Any]:
+def _row(game: str, task: str, total: int, unit: str = "sequences") -> Row:
     return {"game": game, "task": task, "system": "zermelo", "rate": total, "unit": unit}
 
 
-def _lists() -> Iterable[tuple[str, list[Any]]]:
-    """Games, and the states of each to solve."""
+def _search_lists() -> Iterable[tuple[str, list[Any]]]:
+    """Yield games and the states to solve."""
     for spec in _STARTS:
         yield spec, [registry.game(spec).initial()]
-    yield "connect4", positions.connect_four("middle", _NUM_MIDDLE).states
+    yield "connect4", positions.sample_connect_four("middle", _NUM_MIDDLE).states
     stones = (_SQUAVA_STONES, _SQUAVA_STONES)
-    yield "squava", [p.state for p in positions.draw(registry.game("squava"), stones, _NUM_SQUAVA)]
+    yield (
+        "squava",
+        [p.state for p in positions.sample_positions(registry.game("squava"), stones, _NUM_SQUAVA)],
+    )
 
 
-def _nodes(spec: str, states: list[Any]) -> int:
-    """Each state with a solver that knows nothing."""
+def _count_nodes(spec: str, states: list[Any]) -> int:
+    """Return the nodes of solving each state with a new solver."""
     game = registry.game(spec)
     assert isinstance(game, WordGame)
     clock = SearchClock()

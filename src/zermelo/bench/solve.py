@@ -1,9 +1,9 @@
-"""Exact search: Connect Four scores beside BitBully's, alpha-beta beside OpenSpiel's, our switches.
+"""Exact search: Connect Four beside BitBully, alpha-beta beside OpenSpiel, and an ablation of ours.
 
-Ours takes a new generation of its table for each position. BitBully's is cleared before each pass
-and not for each position: clearing takes some 50 ms, untimed, but leaves the processor's caches
-empty, which slows its short searches up to three times. What it keeps from other positions is in
-its favour and small; docs/benchmarks.md has the figures.
+Our solver uses a new generation of its table for each position. BitBully's table is cleared before
+each pass and not before each position: clearing is not timed, but it takes 50 ms and leaves the
+caches of the processor empty, which slows short searches by up to three times. What it keeps from
+other positions is a small advantage for it; docs/benchmarks.md has the figures.
 """
 
 import importlib
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.bench import measure, positions
+from zermelo.bench.measure import ProgressFunction, Row
 from zermelo.bench.positions import PositionSet
 from zermelo.bench.squava import orderings
 from zermelo.core.bitboard import sign
@@ -31,9 +32,9 @@ from zermelo.search.negamax.runner import Runner
 from zermelo.search.solver.solver import Settings, Solver
 
 _DEPTH = 8  # of alpha-beta in Connect Four
-_MIN_SECONDS = 0.2  # to measure for, what is prepared included
-_ABLATED = ("mnk:4x4x4", "mnk:5x4x4")
-_SWITCHES = {
+_MIN_SECONDS = 0.2  # of a measurement, preparation included
+_ABLATION_GAMES = ("mnk:4x4x4", "mnk:5x4x4")
+_ABLATIONS = {
     "all on": Settings(),
     "no ordering": Settings(ordering=False),
     "no symmetry": Settings(symmetry=False),
@@ -41,8 +42,7 @@ _SWITCHES = {
     "small table": Settings(table_bits=14),
 }
 
-Row = dict[str, Any]
-Task = tuple[Callable[[], Any], Callable[[Any], Any]]  # prepare, then work
+Task = tuple[Callable[[], Any], Callable[[Any], Any]]  # prepare, and the work to time
 
 
 def run(
@@ -50,129 +50,134 @@ def run(
     repeat: int,
     parts: Sequence[str],
     file: Path | None,
-    progress: Callable[[str], None],
+    progress: ProgressFunction,
     *,
     max_nodes: int = 20_000_000,
 ) -> dict[str, Any]:
-    """Measure the parts asked for: `number` positions a set, `repeat` runs each.
+    """Measure some parts, with `number` positions in each set and `repeat` runs.
 
-    With a file its sets take the place of ours. `max_nodes` ends a search with a switch off.
+    The sets of a file, if one is given, replace ours. `max_nodes` limits each search of the
+    ablation.
     """
     measure.pin_to_one_core()
     rows: list[Row] = []
     notes: list[str] = []
     if "sets" in parts:
-        rows += _sets(_given(number, file), repeat, notes, progress)
+        rows += _measure_sets(_position_sets(number, file), repeat, notes, progress)
     if "alphabeta" in parts:
-        rows += _alphabeta(repeat, notes, progress)
+        rows += _measure_alphabeta(repeat, notes, progress)
     if "switches" in parts:
-        rows += _switches(number, max_nodes, notes, progress)
+        rows += _measure_ablations(number, max_nodes, notes, progress)
     if "squava" in parts:
         rows += orderings.compare_orderings(min(number, 300), progress)
     return measure.create_report("solve", rows, notes)
 
 
-def _given(number: int, file: Path | None) -> Iterable[PositionSet]:
+def _position_sets(number: int, file: Path | None) -> Iterable[PositionSet]:
     if file is not None:
         return positions.read_positions(file, registry.game("connect4"))
     return (positions.sample_connect_four(name, number) for name in positions.STONE_RANGES)
 
 
-def _seconds(prepare: Callable[[], Any], work: Callable[[Any], Any], repeat: int) -> float:
-    """CPU seconds of `work`, the median of `repeat` runs or, if short, of more; a warm-up first.
+def _measure_seconds(prepare: Callable[[], Any], work: Callable[[Any], Any], repeat: int) -> float:
+    """Return the CPU seconds of `work`: after a warm-up, the median of `repeat` runs or more.
 
-    `prepare` makes what `work` takes, outside the time.
+    `prepare` returns the argument of `work`, and is not timed.
     """
     work(prepare())
     times: list[float] = []
     start = time.process_time()
     while len(times) < repeat or time.process_time() - start < _MIN_SECONDS:
-        thing = prepare()
+        argument = prepare()
         begin = time.process_time()
-        work(thing)
+        work(argument)
         times.append(time.process_time() - begin)
     return statistics.median(times)
 
 
-# Connect Four: exact scores, the mean over a set.
+# Connect Four: exact scores.
 
 
-def _sets(
-    sets: Iterable[PositionSet], repeat: int, notes: list[str], progress: Callable[[str], None]
+def _measure_sets(
+    sets: Iterable[PositionSet], repeat: int, notes: list[str], progress: ProgressFunction
 ) -> list[Row]:
     game = registry.game("connect4")
     assert isinstance(game, WordGame)
-    ours = _Ours(game)
-    theirs = _BitBully() if measure.is_installed("bitbully") else None
-    if theirs is None:
+    ours = _Zermelo(game)
+    bitbully = _BitBully() if measure.is_installed("bitbully") else None
+    if bitbully is None:
         notes.append("bitbully is not installed: not measured")
     rows = []
-    for some in sets:
-        progress(f"connect4, {some.name}")
-        answers = ours.answers(some)
-        if some.scores is not None:
-            _compare(some, answers, some.scores, "the file")
-        rows.append(ours.row(some, repeat))
-        if theirs is not None:
-            progress(f"connect4, {some.name} with bitbully")
-            _compare(some, answers, theirs.answers(some), "bitbully")
-            rows.append(theirs.row(some, repeat))
+    for position_set in sets:
+        progress(f"connect4, {position_set.name}")
+        scores = ours.scores(position_set)
+        if position_set.scores is not None:
+            _check_equal(position_set, scores, position_set.scores, "the file")
+        rows.append(ours.measure(position_set, repeat))
+        if bitbully is not None:
+            progress(f"connect4, {position_set.name} with bitbully")
+            _check_equal(position_set, scores, bitbully.scores(position_set), "bitbully")
+            rows.append(bitbully.measure(position_set, repeat))
     return rows
 
 
-def _compare(some: PositionSet, ours: list[int], theirs: list[int], whose: str) -> None:
-    """What answers differently is not the same task."""
-    for number, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-        if one != other:
-            moves = " ".join(some.positions[number].moves or ())
-            msg = f"set {some.name}, position {moves}: {one} by us, {other} by {whose}"
+def _check_equal(
+    position_set: PositionSet, scores: list[int], other_scores: list[int], source: str
+) -> None:
+    """Raise ZermeloError if scores differ: then the systems do not solve the same task."""
+    for number, (score, other) in enumerate(zip(scores, other_scores, strict=True)):
+        if score != other:
+            moves = " ".join(position_set.positions[number].moves or ())
+            msg = f"set {position_set.name}, position {moves}: {score} by us, {other} by {source}"
             raise ZermeloError(msg)
 
 
-class _Ours:
-    """Our kernel, many positions a call."""
+class _Zermelo:
+    """Our kernel, with a whole set in each call."""
 
     def __init__(self, game: WordGame) -> None:
         self.game = game
         self.runner = Runner(game.hooks, table_bits=Settings().table_bits)
-        self.runner.table[:] = 0  # every page of it is there before the clock starts
+        self.runner.table[:] = 0  # so that all its memory is allocated before the clock starts
 
-    def answers(self, some: PositionSet) -> list[int]:
-        """Connect Four's score: 22 minus the stones that the winner will have played, signed."""
-        found = []
-        scores = self.runner.scores(some.states, SearchClock())
-        for position, score in zip(some.positions, scores, strict=True):
+    def scores(self, position_set: PositionSet) -> list[int]:
+        """Return the usual scores: 22 minus the stones the winner will have played, signed."""
+        converted = []
+        scores = self.runner.scores(position_set.states, SearchClock())
+        for position, score in zip(position_set.positions, scores, strict=True):
             stones = sum(map(abs, position.board or ())) + self.game.hooks.win_score - abs(score)
             size = (len(position.board or ()) + 3) // 2 - (stones + 1) // 2
-            found.append(size * sign(score))
-        return found
+            converted.append(size * sign(score))
+        return converted
 
-    def row(self, some: PositionSet, repeat: int) -> Row:
-        """Time and nodes."""
+    def measure(self, position_set: PositionSet, repeat: int) -> Row:
+        """Measure time and nodes."""
         import numpy as np
 
-        states = np.array(some.states, np.uint64)
+        states = np.array(position_set.states, np.uint64)
         clock = SearchClock()
         self.runner.scores(states, clock)
-        seconds = _seconds(SearchClock, lambda clock: self.runner.scores(states, clock), repeat)
-        return _row("connect4", some.name, "zermelo", len(states), seconds, clock.nodes)
+        seconds = _measure_seconds(
+            SearchClock, lambda clock: self.runner.scores(states, clock), repeat
+        )
+        return _create_set_row(position_set.name, "zermelo", len(states), seconds, clock.nodes)
 
 
 class _BitBully:
-    """Its core without an opening book; of its methods, that which is fastest by far."""
+    """BitBully's core without an opening book, by its fastest method."""
 
     def __init__(self) -> None:
         self.core = importlib.import_module("bitbully.bitbully_core")
         self.solver = self.core.BitBullyCore()
         assert not self.solver.isBookLoaded()
 
-    def answers(self, some: PositionSet) -> list[int]:
-        """It scores as we do."""
-        return [int(self.solver.nullWindow(board)) for board in self._boards(some)]
+    def scores(self, position_set: PositionSet) -> list[int]:
+        """Return its scores, which follow the same convention."""
+        return [int(self.solver.nullWindow(board)) for board in self._boards(position_set)]
 
-    def row(self, some: PositionSet, repeat: int) -> Row:
-        """Time and nodes, with the table cleared before each pass."""
-        boards = self._boards(some)
+    def measure(self, position_set: PositionSet, repeat: int) -> Row:
+        """Measure time and nodes, with the table cleared before each pass."""
+        boards = self._boards(position_set)
 
         def work(_: None) -> None:
             for board in boards:
@@ -182,23 +187,23 @@ class _BitBully:
             self.solver.resetTranspositionTable()
             self.solver.resetNodeCounter()
 
-        seconds = _seconds(prepare, work, repeat)
+        seconds = _measure_seconds(prepare, work, repeat)
         nodes = int(self.solver.getNodeCounter())
-        return _row("connect4", some.name, "bitbully", len(boards), seconds, nodes)
+        return _create_set_row(position_set.name, "bitbully", len(boards), seconds, nodes)
 
-    def _boards(self, some: PositionSet) -> list[Any]:
+    def _boards(self, position_set: PositionSet) -> list[Any]:
         boards = []
-        for number in range(len(some.positions)):
+        for number in range(len(position_set.positions)):
             board = self.core.BoardCore()
-            assert board.play(some.line(number))
+            assert board.play(position_set.history(number))
             boards.append(board)
         return boards
 
 
-def _row(game: str, name: str, system: str, number: int, seconds: float, nodes: int) -> Row:
-    """A set's row: `ms` and `nodes` are means for a position."""
+def _create_set_row(name: str, system: str, number: int, seconds: float, nodes: int) -> Row:
+    """Return the row of a set; `ms` and `nodes` are means over its positions."""
     return measure.create_row(
-        game,
+        "connect4",
         f"solve {name}",
         system,
         number / seconds,
@@ -209,58 +214,65 @@ def _row(game: str, name: str, system: str, number: int, seconds: float, nodes: 
     )
 
 
-# Alpha-beta as OpenSpiel has it in Python.
+# Alpha-beta, which OpenSpiel implements in Python.
 
 
-class _Blind(LineTactics):
-    """Beyond the horizon all is 0."""
+class _NoHeuristic(LineTactics):
+    """Evaluates every leaf as 0."""
 
     evaluate = SolverHooks.evaluate
 
 
-def _alphabeta(repeat: int, notes: list[str], progress: Callable[[str], None]) -> list[Row]:
-    """Tic-tac-toe to the end; Connect Four to a depth, where all is equal or all is different."""
+def _measure_alphabeta(repeat: int, notes: list[str], progress: ProgressFunction) -> list[Row]:
+    """Measure tic-tac-toe to the end, and Connect Four to a depth with two leaf evaluations."""
     connect4 = registry.game("connect4")
     assert isinstance(connect4, WordLineGame)
     rng = random.Random(1)
-    deep = f"search depth {_DEPTH}"
+    task_name = f"search depth {_DEPTH}"
     tasks = (
-        ("tictactoe", "solve start", _our_start(), _open_spiel("tic_tac_toe")),
-        ("connect4", deep, _our_depth(_Blind(connect4)), _open_spiel("connect_four", lambda _: 0)),
-        # Leaves at random cost next to nothing and are told apart as by an estimate.
+        ("tictactoe", "solve start", _solver_task(), _open_spiel("tic_tac_toe")),
         (
             "connect4",
-            f"{deep} with estimates",
-            _our_depth(connect4.hooks),
+            task_name,
+            _engine_task(_NoHeuristic(connect4)),
+            _open_spiel("connect_four", lambda _: 0),
+        ),
+        # Random leaf values cost almost nothing, and differ as estimates do.
+        (
+            "connect4",
+            f"{task_name} with estimates",
+            _engine_task(connect4.hooks),
             _open_spiel("connect_four", lambda _: rng.random()),
         ),
     )
     rows = []
     for name, task, ours, theirs in tasks:
         progress(f"{name}, {task}")
-        rows.append(_solves(name, task, "zermelo", _seconds(*ours, repeat)))
+        rows.append(_create_solve_row(name, task, "zermelo", _measure_seconds(*ours, repeat)))
         if theirs is not None:
             progress(f"{name}, {task} with open_spiel")
-            rows.append(_solves(name, task, "open_spiel", _seconds(*theirs, repeat)))
+            rows.append(
+                _create_solve_row(name, task, "open_spiel", _measure_seconds(*theirs, repeat))
+            )
     if not measure.is_installed("open_spiel"):
         notes.append("open_spiel is not installed: not measured")
     return rows
 
 
-def _solves(game: str, task: str, system: str, seconds: float) -> Row:
+def _create_solve_row(game: str, task: str, system: str, seconds: float) -> Row:
     return measure.create_row(game, task, system, 1 / seconds, "solves/s", ms=1000 * seconds)
 
 
-def _our_start() -> Task:
-    """Exact with distance, which is more than OpenSpiel answers."""
+def _solver_task() -> Task:
+    """Return the exact solution with distance, which is more than OpenSpiel computes."""
     game = registry.game("tictactoe")
     assert isinstance(game, WordGame)
     solver = Solver(game)
     return solver.forget, lambda _: solver.score(game.initial())
 
 
-def _our_depth(hooks: SolverHooks) -> Task:
-    """A new engine each time: in an old one moves that were best order the search."""
+def _engine_task(hooks: SolverHooks) -> Task:
+    """Return a search with a new engine each time, since an old one knows the best moves."""
 
     def prepare() -> WordEngine:
         engine = WordEngine(hooks)
@@ -274,7 +286,7 @@ def _our_depth(hooks: SolverHooks) -> Task:
 
 
 def _open_spiel(name: str, value: Callable[[Any], float] | None = None) -> Task | None:
-    """To a depth if there is a value for what lies beyond it, else to the end."""
+    """Return a search to a depth with these leaf values, or to the end without them."""
     if not measure.is_installed("open_spiel"):
         return None
     game = importlib.import_module("pyspiel").load_game(name)
@@ -285,23 +297,23 @@ def _open_spiel(name: str, value: Callable[[Any], float] | None = None) -> Task 
     )
 
 
-# What each switch of the solver is worth.
+# An ablation: what each technique of the solver gains.
 
 
-def _switches(
-    number: int, max_nodes: int, notes: list[str], progress: Callable[[str], None]
+def _measure_ablations(
+    number: int, max_nodes: int, notes: list[str], progress: ProgressFunction
 ) -> list[Row]:
-    """Small boards proven drawn, and middle positions of Connect Four, one switch off a time."""
+    """Solve small drawn boards and positions of Connect Four, with one technique off at a time."""
     middle = positions.sample_connect_four("middle", min(number, 50))
     rows = []
-    for spec in (*_ABLATED, "connect4"):
+    for spec in (*_ABLATION_GAMES, "connect4"):
         game = registry.game(spec)
         assert isinstance(game, WordGame)
-        for name, settings in _SWITCHES.items():
+        for name, settings in _ABLATIONS.items():
             progress(f"{spec}, {name}")
             task = f"solve {'middle ' if spec == 'connect4' else ''}{name}"
             clock = SearchClock(Limit(nodes=max_nodes))
-            work, size = _ablation(game, settings, middle)
+            work, size = _ablation_task(game, settings, middle)
             begin = time.process_time()
             try:
                 work(clock)
@@ -309,14 +321,14 @@ def _switches(
                 notes.append(f"{spec}/{task}: more than {clock.nodes:,} nodes, stopped")
                 size = 0
             seconds = time.process_time() - begin
-            rows.append(_switched(spec, task, size, seconds, clock.nodes))
+            rows.append(_create_ablation_row(spec, task, size, seconds, clock.nodes))
     return rows
 
 
-def _ablation(
+def _ablation_task(
     game: WordGame, settings: Settings, middle: PositionSet
 ) -> tuple[Callable[[SearchClock], Any], int]:
-    """What to do, and how many positions that solves; compiled and with all memory touched."""
+    """Return the work and how many positions it solves, compiled and with its memory allocated."""
     runner = Runner(
         game.hooks,
         table_bits=settings.table_bits if settings.table else None,
@@ -327,14 +339,14 @@ def _ablation(
     if game.spec == "connect4":
         runner.scores(middle.states[:1], SearchClock())
         return lambda clock: runner.scores(middle.states, clock), len(middle.positions)
-    ask = partial(
+    solve = partial(
         runner.bounds, game.initial(), -game.hooks.win_score, game.hooks.win_score, coarse=True
     )
-    return lambda clock: ask(clock=clock), 1
+    return lambda clock: solve(clock=clock), 1
 
 
-def _switched(spec: str, task: str, size: int, seconds: float, nodes: int) -> Row:
-    """`ms` and `nodes` are totals; a search that was stopped solved 0 a second."""
+def _create_ablation_row(spec: str, task: str, size: int, seconds: float, nodes: int) -> Row:
+    """Return the row; `ms` and `nodes` are totals, and the rate of a stopped search is 0."""
     return measure.create_row(
         spec,
         task,

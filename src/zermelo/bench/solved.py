@@ -97,7 +97,7 @@ def prove(position: Position) -> ProvenValue:
         game.spec,
         " ".join(position.moves or ()),
         _WORDS[sign],
-        played + game.hooks.win_score - abs(score) if has_plies else None,
+        plies_played + game.hooks.win_score - abs(score) if has_plies else None,
         None if game.hooks.ply_cost else score,
         clock.nodes,
         seconds,
@@ -121,8 +121,8 @@ def to_markdown(rows: list[ProvenValue]) -> str:
         "|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {row.game} | {row.position} | {_describe_value(row)} | {row.plies or ''} | {row.nodes:,} "
-        f"| {row.seconds:.2f} |"
+        f"| {row.game} | {row.position} | {_describe_value(row)} | {row.plies or ''} "
+        f"| {row.nodes:,} | {row.seconds:.2f} |"
         for row in rows
     ]
     lines += [

@@ -15,9 +15,9 @@ from pathlib import Path
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
 from zermelo.learn.alphazero.trainer import AlphaZeroReport, Zero
-from zermelo.learn.batch import exams
+from zermelo.learn.batch import evaluation_sets
 from zermelo.learn.runs import model_card, training
-from zermelo.learn.runs.training import Progress
+from zermelo.learn.runs.training import TrainingProgress
 
 _PAUSE = 15.0  # seconds between two lines
 
@@ -52,17 +52,17 @@ def _train(asked: argparse.Namespace) -> int:
     began = time.monotonic()
     said = began
 
-    def tell(now: Progress) -> None:
+    def tell(now: TrainingProgress) -> None:
         nonlocal said
-        if time.monotonic() - said > _PAUSE or now.report.update == now.updates:
+        if time.monotonic() - said > _PAUSE or now.report.update == now.total_updates:
             said = time.monotonic()
             report = now.report
-            text = f"update {report.update:,} of {now.updates:,}, loss {report.loss:.3f}"
+            text = f"update {report.update:,} of {now.total_updates:,}, loss {report.loss:.3f}"
             if isinstance(report, AlphaZeroReport):
                 text += f", value loss {report.value_loss:.3f}"
             _say(f"{said - began:.0f} s: {text}")
 
-    run, trainer = training.prepare(
+    run, trainer = training.prepare_training(
         asked.recipe,
         asked.out,
         seed=asked.seed,
@@ -72,12 +72,12 @@ def _train(asked: argparse.Namespace) -> int:
     )
     for warning in run.warnings:
         _say(f"note: {warning}")
-    training.follow(run, trainer, tell)
+    training.run_training(run, trainer, tell)
     spent = time.monotonic() - began
-    model_card.write(run, {}, asked.device)
+    model_card.write_card(run, {}, asked.device)
     _say(f"{run.folder}: {trainer.updates:,} updates in {spent:.0f} s, all included")
     if isinstance(trainer, Zero):
-        marks = {name: trainer.marked(exam) for name, exam in exams.read(run.game, asked.labels)}
+        marks = {name: trainer.marked(exam) for name, exam in evaluation_sets.load_evaluation_sets(run.game, asked.labels)}
         text = json.dumps(marks, indent=1)
         write_atomically(run.folder / "marks.json", text, durable=True, mode=0o644)
         for name, found in marks.items():

@@ -1,7 +1,7 @@
-"""Actors: a crew of processes on this machine.
+"""Actors as processes on this machine.
 
-Each is an interpreter of its own, told by lines of JSON what to do. Weights and chunks do not pass
-through the pipes: they are files in shared memory, where the system has a folder for that.
+Each actor is an interpreter of its own that reads requests as lines of JSON. Weights and rollouts
+do not pass through the pipes: they are files, in shared memory if the system has a folder for it.
 """
 
 import contextlib
@@ -22,61 +22,67 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from zermelo.core.errors import ZermeloError
-from zermelo.learn.actors.protocol import Arrays, Order
-from zermelo.learn.config.recipes import Recipe, from_json
-from zermelo.learn.runs.rollouts import rollouts_for
+from zermelo.learn.actors.protocol import (
+    RolloutFactory,
+    RolloutRequest,
+    factory_path,
+    import_factory,
+)
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.recipes import from_json
+from zermelo.learn.networks.weights_file import Arrays
 
-_SHARED = Path("/dev/shm")  # noqa: S108 - memory that all processes see, where there is such
-_MAX_DEATHS = 3  # in a row: then it is no accident
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the usual place on Linux
+_MAX_DEATHS = 3  # of each actor in a row, without a rollout in between
 # One thread each: there are as many actors as there should be threads.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-# A fresh interpreter and no multiprocessing: that would run the caller's script a second time.
+# A fresh interpreter, since multiprocessing would run the script of the caller a second time.
 _BOOT = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 sys.path[:] = {path!r}
-from zermelo.learn.pool import work
-work()
+from zermelo.learn.actors.processes import run_actor
+run_actor()
 """
 
 
-def work() -> None:
-    """An actor: the recipe first, then an order a line, until there are no more.
+def run_actor() -> None:
+    """Answer the requests on stdin, after a first line with the recipe, until stdin is closed.
 
-    That is when the learner has gone, perhaps by force: so nothing of its is left in memory.
+    Stdin is also closed when the trainer is killed, so the actor deletes the shared folder then.
     """
     import torch
 
     torch.set_num_threads(1)
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever prints must not disturb the answers
-    first = json.loads(sys.stdin.readline())
-    rollouts = rollouts_for(from_json(first["recipe"]))
+    os.dup2(2, 1)  # prints of other code go to stderr, not between the answers
+    setup = json.loads(sys.stdin.readline())
+    play_rollout = import_factory(setup["factory"])(from_json(setup["recipe"]))
     for line in sys.stdin:
-        said = json.loads(line)
+        job = json.loads(line)
         try:
-            order = Order(
-                tuple(said["order"]["seed"]), said["order"]["done"], said["order"]["place"]
+            fields = job["request"]
+            request = RolloutRequest(
+                tuple(fields["seed"]), fields["progress"], fields["actor_rank"]
             )
-            chunk = rollouts(load_file(said["weights"]), order)
-            save_file(chunk, said["chunk"])
-            answer = {"done": said["chunk"]}
+            save_file(play_rollout(load_file(job["weights"]), request), job["rollout"])
+            answer = {"rollout": job["rollout"]}
         except ZermeloError as error:
             answer = {"error": str(error)}
         except (OSError, SafetensorError):
-            if Path(first["folder"]).is_dir():
+            if Path(setup["folder"]).is_dir():
                 raise
-            break  # another actor has tidied up: the learner has gone
+            break  # the trainer is gone, and another actor has deleted the folder
         with contextlib.suppress(BrokenPipeError):
             out.write(json.dumps(answer) + "\n")
             out.flush()
-    shutil.rmtree(first["folder"], ignore_errors=True)
+    shutil.rmtree(setup["folder"], ignore_errors=True)
 
 
-class _Actor:
-    """The learner's side of an actor."""
+class _ActorProcess:
+    """An actor as the trainer sees it."""
 
-    def __init__(self, recipe: Recipe, folder: Path, events: "queue.SimpleQueue[Any]") -> None:
+    def __init__(self, setup: dict[str, Any], events: "queue.SimpleQueue[Any]") -> None:
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
             [sys.executable, "-c", _BOOT.format(path=sys.path)],
             stdin=subprocess.PIPE,
@@ -84,8 +90,8 @@ class _Actor:
             env=os.environ | _ENVIRONMENT,
             text=True,
         )
-        self.job: int | None = None  #: the number of the order it is at
-        self.send({"recipe": recipe.to_json(), "folder": str(folder)})
+        self.job: int | None = None  #: number of the request it works on
+        self.send(setup)
         assert self.process.stdout is not None
         self._listener = threading.Thread(
             target=self._listen, args=(self.process.stdout, events), daemon=True
@@ -93,20 +99,20 @@ class _Actor:
         self._listener.start()
 
     def _listen(self, lines: IO[str], events: "queue.SimpleQueue[Any]") -> None:
-        with lines, contextlib.suppress(ValueError):  # cut short by death
+        with lines, contextlib.suppress(ValueError):  # a line cut off by its death
             for line in lines:
                 events.put((self, json.loads(line)))
         events.put((self, None))
 
-    def send(self, what: Any) -> None:
-        """One that died hears nothing, and its end is reported elsewhere."""
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a line; the death of the process is reported by its listener, not here."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):
-            self.process.stdin.write(json.dumps(what) + "\n")
+            self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
 
     def close(self) -> None:
-        """End it if it has not ended."""
+        """Kill the process if it is still running, and wait for it."""
         self.process.kill()
         self.process.wait()
         assert self.process.stdin is not None
@@ -115,105 +121,115 @@ class _Actor:
         self._listener.join(1.0)
 
 
-class Pool:
-    """So many actors; one that dies is replaced, and its order given again."""
+class ProcessActorPool:
+    """Actors in processes, started by the first request.
 
-    def __init__(self, recipe: Recipe, size: int) -> None:
-        self.size, self.ahead = size, size + 1  # one in hand, so that nobody waits
-        self._recipe = recipe
-        shared = str(_SHARED) if os.access(_SHARED, os.W_OK) else None
+    An actor that dies is replaced, and its request is repeated.
+    """
+
+    def __init__(self, factory: RolloutFactory, recipe: Recipe, size: int) -> None:
+        self.size, self.max_pending = size, size + 1  # one in reserve, so that no actor waits
+        shared = str(_SHARED_MEMORY) if os.access(_SHARED_MEMORY, os.W_OK) else None
         self._folder = Path(tempfile.mkdtemp(prefix=f"zermelo-{os.getpid()}-", dir=shared))
+        self._setup = {
+            "factory": factory_path(factory),
+            "recipe": recipe.to_json(),
+            "folder": str(self._folder),
+        }
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._orders: dict[int, dict[str, Any]] = {}  # given and not yet taken
-        self._waiting: deque[int] = deque()  # of these, those that nobody is at
-        self._chunks: dict[int, Path] = {}
-        self._next = self._wanted = 0
+        self._jobs: dict[int, dict[str, Any]] = {}  # submitted and not yet collected, by number
+        self._unassigned: deque[int] = deque()  # those of them that no actor works on
+        self._rollouts: dict[int, Path] = {}  # those of them that are finished
+        self._next_number = self._next_to_collect = 0
         self._deaths = 0
-        self._weights: dict[int, Path] = {}  # by the order they came with
-        self._actors: list[_Actor] = []
+        self._actors: list[_ActorProcess] = []
 
     @property
     def pids(self) -> list[int]:
-        """Of the actors."""
+        """The process ids of the actors."""
         return [actor.process.pid for actor in self._actors]
 
-    def give(self, order: Order, weights: Arrays) -> None:
-        """To whoever is free, or becomes free."""
-        number = self._next
-        self._next += 1
-        path = self._folder / f"weights-{number}"
-        save_file(weights, path)
-        self._weights[number] = path
-        self._orders[number] = {
-            "order": asdict(order),
-            "weights": str(path),
-            "chunk": str(self._folder / f"chunk-{number}"),
+    def submit(self, request: RolloutRequest, weights: Arrays) -> None:
+        """Pass the request to an idle actor, or queue it for the next one."""
+        number = self._next_number
+        self._next_number += 1
+        weights_path = self._folder / f"weights-{number}"
+        save_file(weights, weights_path)
+        self._jobs[number] = {
+            "request": asdict(request),
+            "weights": str(weights_path),
+            "rollout": str(self._folder / f"rollout-{number}"),
         }
-        self._waiting.append(number)
+        self._unassigned.append(number)
         while len(self._actors) < self.size:
-            self._actors.append(_Actor(self._recipe, self._folder, self._events))
-        self._hand_out()
+            self._actors.append(self._start_actor())
+        self._assign_jobs()
 
-    def _hand_out(self) -> None:
+    def _start_actor(self) -> _ActorProcess:
+        return _ActorProcess(self._setup, self._events)
+
+    def _assign_jobs(self) -> None:
         for actor in self._actors:
-            if actor.job is None and self._waiting:
-                actor.job = self._waiting.popleft()
-                actor.send(self._orders[actor.job])
+            if actor.job is None and self._unassigned:
+                actor.job = self._unassigned.popleft()
+                actor.send(self._jobs[actor.job])
 
-    def take(self) -> Arrays:
-        """The oldest chunk, as soon as it is there."""
-        while self._wanted not in self._chunks:
-            self._hear(*self._events.get())
-        path = self._chunks.pop(self._wanted)
-        chunk = {name: array.copy() for name, array in load_file(path).items()}
+    def collect(self) -> Arrays:
+        """Return the rollout of the oldest request, waiting for it if necessary.
+
+        Raise ZermeloError if a rollout fails, or if the actors keep dying.
+        """
+        while self._next_to_collect not in self._rollouts:
+            self._handle_event(*self._events.get())
+        path = self._rollouts.pop(self._next_to_collect)
+        rollout = {name: array.copy() for name, array in load_file(path).items()}
         path.unlink()
-        self._forget(self._wanted)
-        self._wanted += 1
-        return chunk
+        self._discard_job(self._next_to_collect)
+        self._next_to_collect += 1
+        return rollout
 
-    def _hear(self, actor: _Actor, said: dict[str, Any] | None) -> None:
+    def _handle_event(self, actor: _ActorProcess, answer: dict[str, Any] | None) -> None:
+        """Handle the answer of an actor, or its death if there is none."""
         if actor not in self._actors:
             return
         job, actor.job = actor.job, None
-        if said is None:
+        if answer is None:
             self._replace(actor, job)
-        elif "error" in said:
-            raise ZermeloError(said["error"])
-        elif job in self._orders:
+        elif "error" in answer:
+            raise ZermeloError(answer["error"])
+        elif job in self._jobs:
             self._deaths = 0
-            self._chunks[job] = Path(said["done"])
-        elif job is not None:  # it is not wanted any more
-            Path(said["done"]).unlink(missing_ok=True)
-        self._hand_out()
+            self._rollouts[job] = Path(answer["rollout"])
+        elif job is not None:  # it was cancelled in the meantime
+            Path(answer["rollout"]).unlink(missing_ok=True)
+        self._assign_jobs()
 
-    def _replace(self, actor: _Actor, job: int | None) -> None:
+    def _replace(self, actor: _ActorProcess, job: int | None) -> None:
         self._deaths += 1
         code = actor.process.wait()
         actor.close()
         if self._deaths >= _MAX_DEATHS * self.size:
-            msg = f"actors die as soon as they begin (exit code {code}): see what they say above"
+            msg = f"the actors die as soon as they start (exit code {code}): see their output above"
             raise ZermeloError(msg)
-        if job in self._orders:
-            assert job is not None
-            self._waiting.appendleft(job)
-        self._actors[self._actors.index(actor)] = _Actor(self._recipe, self._folder, self._events)
+        if job is not None and job in self._jobs:
+            self._unassigned.appendleft(job)
+        self._actors[self._actors.index(actor)] = self._start_actor()
 
-    def _forget(self, number: int) -> None:
-        del self._orders[number]
-        self._weights.pop(number).unlink(missing_ok=True)
+    def _discard_job(self, number: int) -> None:
+        Path(self._jobs.pop(number)["weights"]).unlink(missing_ok=True)
 
-    def drop(self) -> None:
-        """What is under way will be thrown away when it arrives."""
-        for number in list(self._orders):
-            self._forget(number)
-        for path in self._chunks.values():
+    def cancel(self) -> None:
+        """Discard all pending requests; rollouts that are being played are deleted on arrival."""
+        for number in list(self._jobs):
+            self._discard_job(number)
+        for path in self._rollouts.values():
             path.unlink(missing_ok=True)
-        self._chunks.clear()
-        self._waiting.clear()
-        self._wanted = self._next
+        self._rollouts.clear()
+        self._unassigned.clear()
+        self._next_to_collect = self._next_number
 
     def close(self) -> None:
-        """Nobody is left, and nothing in shared memory."""
+        """Stop all actors, and delete their files in shared memory."""
         while self._actors:
             self._actors.pop().close()
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,129 +1,131 @@
-"""Crews: who plays the games that a learner learns from.
+"""The contract between a trainer and the actors that play its games.
 
-The work is one function, `rollouts(weights, order) → chunk`, which depends on nothing else: not on
-who does it, nor on what they did before. So a crew may be this process, processes of its own
-(`learn/pool.py`) or other machines (`learn/cluster.py`); whoever dies is replaced and the order
-given again; and the same orders give the same chunks.
+An actor runs one function, `rollout(weights, request) -> rollout`. Its result depends on these two
+arguments alone, neither on the actor that runs it nor on earlier calls. So a pool may be this
+process, processes on this machine (`processes.py`) or a cluster (`ray.py`), a request whose actor
+died can be repeated, and the same requests always give the same rollouts.
 """
 
+import importlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from zermelo.learn.config.recipes import Recipe
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.networks.weights_file import Arrays
 
-Arrays = dict[str, Any]  #: of numpy, by name: weights, or a chunk
-Rollouts = Callable[[Arrays, "Order"], Arrays]
-_SPREAD = 2.0  # the boldest actor's epsilon to the power of 1, the last one's to 1 plus this
+_EPSILON_SPREAD = 2.0  # actor epsilons range from epsilon ** 1 to epsilon ** (1 + this)
 
 
 @dataclass(frozen=True)
-class Order:
-    """One chunk to be played."""
+class RolloutRequest:
+    """What an actor needs to know, beside the weights, to play one rollout."""
 
-    seed: tuple[int, int]  #: the run's, and the chunk's number
-    done: float  #: the share of the training that is over
-    place: float = 0.0  #: of who plays it among the crew, from 0 to 1
+    seed: tuple[int, int]  #: the seed of the run, the number of the rollout
+    progress: float  #: the share of the training that is over
+    actor_rank: float = 0.0  #: from 0 to 1: the place of the actor among those of the pool
 
-    @property
-    def rng(self) -> np.random.Generator:
-        """All that happens by chance in it."""
+    def new_rng(self) -> np.random.Generator:
+        """Return a generator seeded for this rollout."""
         return np.random.default_rng(self.seed)
 
-    def curiosity(self, epsilon: float) -> float:
-        """Actors differ: some explore, some play their best (Horgan et al. 2018)."""
-        return float(epsilon ** (1 + _SPREAD * self.place))
+    def actor_epsilon(self, epsilon: float) -> float:
+        """Return the epsilon of this actor, lower for higher ranks (Horgan et al. 2018)."""
+        return float(epsilon ** (1 + _EPSILON_SPREAD * self.actor_rank))
 
 
-class Crew(Protocol):
-    """Whoever follows orders. Chunks come back in the order of the orders."""
-
-    size: int  #: how many work at once
-    ahead: int  #: orders to be given before the first is waited for
-
-    def give(self, order: Order, weights: Arrays) -> None:
-        """An order; the weights are as they are now."""
-
-    def take(self) -> Arrays:
-        """The chunk of the oldest order."""
-
-    def drop(self) -> None:
-        """What is under way is not wanted any more."""
-
-    def close(self) -> None:
-        """Nobody is left."""
+RolloutFunction = Callable[[Arrays, RolloutRequest], Arrays]
+RolloutFactory = Callable[[Recipe], RolloutFunction]  #: a function at the top level of a module
 
 
-class Alone:
-    """The learner's own process does the work, when it is given."""
+def factory_path(factory: RolloutFactory) -> str:
+    """Return the name, `module:function`, by which another process can import a factory."""
+    return f"{factory.__module__}:{factory.__qualname__}"
 
-    size = ahead = 1
 
-    def __init__(self, rollouts: Rollouts) -> None:
-        self._rollouts = rollouts
-        self._done: deque[Arrays] = deque()
+def import_factory(path: str) -> RolloutFactory:
+    """Import the factory that `factory_path` named."""
+    module, _, name = path.partition(":")
+    factory: RolloutFactory = getattr(importlib.import_module(module), name)
+    return factory
 
-    def give(self, order: Order, weights: Arrays) -> None:
-        """At once."""
-        self._done.append(self._rollouts(weights, order))
 
-    def take(self) -> Arrays:
-        """The oldest."""
-        return self._done.popleft()
+class ActorPool(Protocol):
+    """Actors that play rollouts, which are returned in the order they were requested."""
 
-    def drop(self) -> None:
-        """All of them."""
-        self._done.clear()
+    size: int  #: number of actors
+    max_pending: int  #: number of requests to submit before waiting for the first rollout
+
+    def submit(self, request: RolloutRequest, weights: Arrays) -> None:
+        """Request a rollout with these weights, which are read before this returns."""
+
+    def collect(self) -> Arrays:
+        """Return the rollout of the oldest request, waiting for it if necessary."""
+
+    def cancel(self) -> None:
+        """Discard all pending requests and their rollouts."""
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Stop the actors and release what they use."""
 
 
-class Harvest:
-    """Chunks one after the other, each played with the weights of a few chunks before.
+class InProcessActor:
+    """A pool of one: the process of the trainer plays each rollout when it is submitted."""
 
-    How many before is fixed, so a run with a crew is the same to the bit each time. After
-    `restart` nothing that was played with older weights comes any more, so a run that goes on
-    from a checkpoint taken there is the same, too.
+    size = max_pending = 1
+
+    def __init__(self, rollout: RolloutFunction) -> None:
+        self._rollout = rollout
+        self._rollouts: deque[Arrays] = deque()
+
+    def submit(self, request: RolloutRequest, weights: Arrays) -> None:
+        """Play the rollout now."""
+        self._rollouts.append(self._rollout(weights, request))
+
+    def collect(self) -> Arrays:
+        """Return the oldest rollout."""
+        return self._rollouts.popleft()
+
+    def cancel(self) -> None:
+        """Discard the rollouts that were not collected."""
+        self._rollouts.clear()
+
+    def close(self) -> None:
+        """Do nothing: there is no process to stop."""
+
+
+class RolloutStream:
+    """An endless sequence of rollouts, each played with the weights of a few rollouts before.
+
+    The lag is fixed, so a run with actors is reproducible bit for bit. After `restart`, no rollout
+    played with older weights is returned, so a run resumed from a checkpoint taken there is, too.
     """
 
-    def __init__(self, crew: Crew, weights: Callable[[], Arrays], seed: int) -> None:
-        self.crew, self.seed = crew, seed
-        self.taken = 0  #: chunks so far
-        self._given = 0
+    def __init__(self, pool: ActorPool, weights: Callable[[], Arrays], seed: int) -> None:
+        self.pool, self.seed = pool, seed
+        self.num_consumed = 0  #: rollouts returned so far
+        self._num_submitted = 0
         self._weights = weights
 
-    def next(self, done: float) -> Arrays:
-        """The next chunk; `done` is the share of the training that is over."""
-        if self._given - self.taken < self.crew.ahead:
+    def next(self, progress: float) -> Arrays:
+        """Return the next rollout; `progress` is the share of the training that is over."""
+        pool = self.pool
+        if self._num_submitted - self.num_consumed < pool.max_pending:
             weights = self._weights()
-            while self._given - self.taken < self.crew.ahead:
-                place = self._given % self.crew.size / max(1, self.crew.size - 1)
-                self.crew.give(Order((self.seed, self._given), done, place), weights)
-                self._given += 1
-        self.taken += 1
-        return self.crew.take()
+            while self._num_submitted - self.num_consumed < pool.max_pending:
+                number = self._num_submitted
+                rank = number % pool.size / max(1, pool.size - 1)
+                pool.submit(RolloutRequest((self.seed, number), progress, rank), weights)
+                self._num_submitted += 1
+        self.num_consumed += 1
+        return pool.collect()
 
-    def restart(self, taken: int | None = None) -> None:
-        """Forget what is under way; go on after so many chunks."""
-        self.crew.drop()
-        self.taken = self._given = self.taken if taken is None else taken
-
-
-def crew_for(recipe: "Recipe", actors: int, cluster: str | None) -> Crew:
-    """So many processes, or a cluster's; for none of them this one."""
-    if cluster is not None:
-        from zermelo.learn.actors.ray import Cluster
-
-        return Cluster(recipe, cluster, actors)
-    if actors:
-        from zermelo.learn.actors.processes import Pool
-
-        return Pool(recipe, actors)
-    from zermelo.learn.runs.rollouts import rollouts_for
-
-    return Alone(rollouts_for(recipe))
+    def restart(self, num_consumed: int | None = None) -> None:
+        """Cancel what is pending, and continue after `num_consumed` rollouts if it is given."""
+        self.pool.cancel()
+        if num_consumed is not None:
+            self.num_consumed = num_consumed
+        self._num_submitted = self.num_consumed

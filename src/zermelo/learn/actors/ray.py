@@ -1,4 +1,4 @@
-"""A crew on a Ray cluster: the same function, on whatever machines the cluster has."""
+"""Actors on a Ray cluster, which may span several machines."""
 
 import json
 import os
@@ -8,95 +8,105 @@ from functools import lru_cache
 from typing import Any
 
 from zermelo.core.errors import ZermeloError
-from zermelo.learn.actors.protocol import Arrays, Order, Rollouts
-from zermelo.learn.config.recipes import Recipe, from_json
+from zermelo.learn.actors.protocol import (
+    RolloutFactory,
+    RolloutFunction,
+    RolloutRequest,
+    factory_path,
+    import_factory,
+)
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.recipes import from_json
+from zermelo.learn.networks.weights_file import Arrays
 
-_PATIENCE = 5.0  # seconds for somebody to answer
-LOCAL = "local"  #: a cluster on this machine, which ends with the run
+_CONNECT_SECONDS = 5.0
+LOCAL = "local"  #: the address of a cluster on this machine, started and stopped with the pool
 
 
-class Cluster:
-    """Orders as tasks. Ray gives a task again whose worker or machine has died."""
+class RayActorPool:
+    """Rollouts as Ray tasks. Ray repeats a task whose worker or machine has died."""
 
-    def __init__(self, recipe: Recipe, address: str, actors: int) -> None:
-        ray = _ray()
-        self._ray, self._local = ray, address == LOCAL
-        if not self._local:
-            _check_door(address)
-        quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
+    def __init__(self, factory: RolloutFactory, recipe: Recipe, address: str, actors: int) -> None:
+        self._ray = ray = _import_ray()
+        if address != LOCAL:
+            _check_reachable(address)
         try:
-            if self._local:
-                ray.init(num_cpus=actors or None, **quiet)
+            if address == LOCAL:
+                ray.init(
+                    num_cpus=actors or None,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    logging_level="ERROR",
+                )
             else:
                 ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except (ConnectionError, RuntimeError, ValueError) as error:
-            raise ZermeloError(_no_cluster(address, str(error))) from None
+            raise ZermeloError(_unreachable(address, str(error))) from None
         self.size = actors or int(ray.cluster_resources().get("CPU", 1))
-        self.ahead = self.size + 1
-        self._task = ray.remote(max_retries=-1, num_cpus=1)(play)
-        self._recipe = json.dumps(recipe.to_json())
-        self._under_way: deque[Any] = deque()
-        self._put: tuple[int, Any] = (0, None)  # the last weights, as the cluster holds them
+        self.max_pending = self.size + 1
+        self._task = ray.remote(max_retries=-1, num_cpus=1)(play_rollout)
+        self._arguments = factory_path(factory), json.dumps(recipe.to_json())
+        self._pending: deque[Any] = deque()
+        self._weights: Arrays = {}  # of the latest request …
+        self._weights_ref: Any = None  # … and as an object in the cluster's memory
 
-    def give(self, order: Order, weights: Arrays) -> None:
-        """The weights are put into the cluster's memory once, however many orders they serve."""
-        if self._put[0] != id(weights):
-            self._put = id(weights), self._ray.put(weights)
-        self._under_way.append(self._task.remote(self._recipe, self._put[1], order))
+    def submit(self, request: RolloutRequest, weights: Arrays) -> None:
+        """Start a task; weights that several requests share are sent to the cluster once."""
+        if self._weights is not weights:
+            self._weights, self._weights_ref = weights, self._ray.put(weights)
+        self._pending.append(self._task.remote(*self._arguments, self._weights_ref, request))
 
-    def take(self) -> Arrays:
-        """The oldest chunk, as soon as it is there."""
+    def collect(self) -> Arrays:
+        """Return the rollout of the oldest task, waiting for it if necessary."""
         try:
-            found: Arrays = self._ray.get(self._under_way.popleft())
+            rollout: Arrays = self._ray.get(self._pending.popleft())
         except self._ray.exceptions.RayTaskError as error:
             raise ZermeloError(str(error.cause)) from None
-        return found
+        return rollout
 
-    def drop(self) -> None:
-        """Tasks that have not begun never do."""
-        while self._under_way:
-            self._ray.cancel(self._under_way.popleft(), force=False)
+    def cancel(self) -> None:
+        """Discard the pending tasks; those that have not started never do."""
+        while self._pending:
+            self._ray.cancel(self._pending.popleft(), force=False)
 
     def close(self) -> None:
-        """Leave the cluster; a local one ends."""
-        self._under_way.clear()
+        """Disconnect from the cluster, and stop it if it is local."""
+        self._pending.clear()
         self._ray.shutdown()
 
 
-def play(recipe: str, weights: Arrays, order: Order) -> Arrays:
-    """A task: what a worker of the cluster runs."""
-    return _rollouts(recipe)(weights, order)
+def play_rollout(factory: str, recipe: str, weights: Arrays, request: RolloutRequest) -> Arrays:
+    """Play one rollout in a worker of the cluster."""
+    return _rollout_function(factory, recipe)(weights, request)
 
 
 @lru_cache(maxsize=4)
-def _rollouts(recipe: str) -> Rollouts:
-    """A worker keeps what it has made ready."""
+def _rollout_function(factory: str, recipe: str) -> RolloutFunction:
+    """Create the function that plays; a worker reuses it for all its tasks."""
     import torch
 
-    from zermelo.learn.runs.rollouts import rollouts_for
-
     torch.set_num_threads(1)
-    return rollouts_for(from_json(json.loads(recipe)))
+    return import_factory(factory)(from_json(json.loads(recipe)))
 
 
-def _check_door(address: str) -> None:
-    """Ray itself would wait for minutes where nobody listens."""
+def _check_reachable(address: str) -> None:
+    """Raise ZermeloError unless a server listens there: Ray itself would retry for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
-        msg = f"--cluster is {address!r}: it can be local, or HOST:PORT of a Ray cluster"
+        msg = f"--cluster is {address!r}: it must be local, or HOST:PORT of a Ray cluster"
         raise ZermeloError(msg)
     try:
-        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+        socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
     except OSError as error:
-        raise ZermeloError(_no_cluster(address, error.strerror or str(error))) from None
+        raise ZermeloError(_unreachable(address, error.strerror or str(error))) from None
 
 
-def _no_cluster(address: str, why: str) -> str:
-    return f"no Ray cluster answers at {address}: {' '.join(why.split())[:200]}"
+def _unreachable(address: str, reason: str) -> str:
+    return f"no Ray cluster answers at {address}: {' '.join(reason.split())[:200]}"
 
 
-def _ray() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
+def _import_ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
         import ray

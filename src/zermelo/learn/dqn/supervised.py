@@ -1,7 +1,7 @@
 """Supervised learning of exact values: not learning by play, but the upper bound for it.
 
 The labels come from all states of a small game. Each is a transition whose return is the exact
-value of the move and whose factor is 0, so learner, loss and network are those of `learner.py`.
+value of the move and whose discount is 0, so learner, loss and network are those of `learner.py`.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ import numpy as np
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.grading.graph import GameGraph
-from zermelo.learn.batch.replay import Batch, Transitions
+from zermelo.learn.batch.replay import ReplayBatch, Transitions
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.reports import TrainingReport
 from zermelo.learn.dqn.trainer import create_learner, learner_to_arrays, load_learner
@@ -41,7 +41,7 @@ class SupervisedTrainer:
             rate = config.rate(self.updates / config.updates)
             rows = self.rng.integers(0, len(self.labels.actions), config.batch)
             transitions = Transitions(*(column[rows] for column in self.labels))
-            loss, _, _ = self.learner.update(Batch(transitions, rows, weights), rate)
+            loss, _, _ = self.learner.update(ReplayBatch(transitions, rows, weights), rate)
             yield TrainingReport(self.updates, loss, 0.0, rate, [])
 
     def close(self) -> None:
@@ -83,5 +83,5 @@ def exact_labels(game: WordGame) -> Transitions:
     ]
     states, actions, values = (list(column) for column in zip(*labels, strict=True))
     words = np.array(states, np.uint64)
-    factors = np.zeros(len(labels), np.float32)
-    return Transitions(words, np.array(actions), np.array(values, np.float32), factors, words)
+    discounts = np.zeros(len(labels), np.float32)
+    return Transitions(words, np.array(actions), np.array(values, np.float32), discounts, words)

@@ -1,167 +1,139 @@
-"""Q-learning without a network: a table of what every move of every state seems worth.
+"""Q-learning with a table in place of a network.
 
-    Q(s, a) += rate * (return + factor * max over legal a' of Q(s', a') - Q(s, a))
+    Q(s, a) += rate * (return + discount * max over legal a' of Q(s', a') - Q(s, a))
 
-with the same returns and factors as for networks. States enter the table when they are met.
+with the same returns and discounts as for networks. States enter the table when they are visited.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from zermelo.core.game import WordGame
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.dqn.selfplay import Acting, Policy, Source, masked_argmax
-from zermelo.learn.networks.weights_file import BadWeights
+from zermelo.learn.actors.protocol import ActorPool
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.batch.opponents import build_opponents
+from zermelo.learn.batch.policies import Policy, masked_argmax
+from zermelo.learn.batch.replay import Transitions
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.reports import TrainingReport
+from zermelo.learn.dqn.rollouts import ActorTransitions
+from zermelo.learn.dqn.selfplay import TransitionSource, create_self_play
+from zermelo.learn.networks.q_table import TABLE_KIND, QTable
+from zermelo.learn.networks.weights_file import Arrays
 
-if TYPE_CHECKING:
-    from zermelo.learn.batch.replay import Transitions
-    from zermelo.learn.config.recipes import Recipe
-    from zermelo.learn.dqn.learner import Report
-    from zermelo.learn.dqn.rollouts import Sent
-
-KIND = "table"  #: in a file, where a network names its own
-
-
-class Table:
-    """States and their rows. What is not in it is worth 0."""
-
-    def __init__(self, num_words: int, num_actions: int) -> None:
-        self.states: Any = np.zeros((0, num_words), np.uint64)
-        self.q: Any = np.zeros((0, num_actions), np.float32)
-        self._rows: dict[bytes, int] = {}
-
-    def load(self, states: Any, q: Any) -> None:
-        """As it was; BadWeights for arrays that are no table."""
-        fits = states.ndim == q.ndim == 2 and len(states) == len(q)
-        fits = fits and states.dtype == self.states.dtype and q.dtype == self.q.dtype
-        if not fits or states.shape[1] != self.states.shape[1] or q.shape[1] != self.q.shape[1]:
-            msg = f"no table: states {list(states.shape)}, values {list(q.shape)}"
-            raise BadWeights(msg)
-        self.states, self.q = states.copy(), q.copy()
-        self._rows = {state.tobytes(): row for row, state in enumerate(self.states)}
-
-    def values(self, states: Any) -> Any:
-        """[row, action], 0 for states that are not in it."""
-        rows = np.array([self._rows.get(state.tobytes(), -1) for state in states], np.int64)
-        found: Any = np.zeros((len(states), self.q.shape[1]), np.float32)
-        found[rows >= 0] = self.q[rows[rows >= 0]]
-        return found
-
-    def rows(self, states: Any) -> Any:
-        """Where states stand; new ones are added."""
-        keys = [state.tobytes() for state in states]
-        kept = []
-        for at, key in enumerate(keys):
-            if key not in self._rows:
-                self._rows[key] = len(self._rows)
-                kept.append(at)
-        if kept:
-            zeros = np.zeros((len(kept), self.q.shape[1]), np.float32)
-            self.states = np.concatenate([self.states, states[kept]])
-            self.q = np.concatenate([self.q, zeros])
-        return np.array([self._rows[key] for key in keys], np.int64)
+# Names of arrays in checkpoints and in files of weights.
+_CHECKPOINT_STATES, _CHECKPOINT_VALUES = "table.states", "table.values"
+_STATES, _VALUES = "states", "values"
 
 
-class Tabular:
-    """A table in training. An update is a move in every game, and all that it completes."""
+class TabularQFunction:
+    """A table of Q values; symmetric states share a row if they are made canonical."""
 
-    def __init__(
-        self,
-        recipe: "Recipe",
-        game: WordGame,
-        rng: np.random.Generator,
-        opponents: dict[str, Policy],
-        sent: "Sent | None" = None,
-    ) -> None:
-        self.settings, self.many, self.rng = recipe.learning, Many(game), rng
-        self.phase = recipe.learning.phases[0]
-        self.opponent = opponents.get(self.phase.opponent)
-        self.table = Table(game.num_words, game.num_actions)
-        self.acting: Source = sent or Acting(self.many, recipe.acting, rng)
-        self.updates = 0
-        if sent is not None:
-            sent.begin(lambda: self.exported()[0])
+    def __init__(self, game: WordGame, *, canonical: bool) -> None:
+        self.game_batch, self._is_canonical = GameBatch(game), canonical
+        self.table = QTable(game.num_words, game.num_actions)
 
-    def steps(self) -> Iterator["Report"]:
-        """Play and learn."""
-        from zermelo.learn.dqn.learner import Report
+    def values(self, states: np.ndarray) -> np.ndarray:
+        """Return the Q values of states, [state, action]."""
+        if not self._is_canonical:
+            return self.table.values(states)
+        images, symmetries = self.game_batch.canonicalise(states)
+        action_maps = self.game_batch.action_maps[symmetries]
+        return np.take_along_axis(self.table.values(images), action_maps, 1)
 
-        while self.updates < self.settings.updates:
-            done = self.updates / self.settings.updates
-            epsilon, rate = self.phase.epsilon(done), self.settings.rate(done)
-            self.acting.fade(done)
-            complete = self.acting.step(self.choose, self.opponent, epsilon)
-            errors = self._learn(complete, rate)
-            self.updates += 1
-            value = float(complete.returns.mean()) if len(errors) else 0.0
-            loss = float(np.square(errors).mean()) if len(errors) else 0.0
-            yield Report(self.updates, loss, value, epsilon, rate, self.acting.finished)
-
-    def close(self) -> None:
-        """Whoever plays for it goes home."""
-        close = getattr(self.acting, "close", None)
-        if close is not None:
-            close()
-
-    def choose(self, states: Any, legal: Any) -> Any:
-        """The best action by the table."""
+    def best_actions(self, states: np.ndarray, legal: np.ndarray) -> np.ndarray:
+        """Return the best legal action of every state: the greedy policy."""
         return masked_argmax(self.values(states), legal)
 
-    def _learn(self, found: "Transitions", rate: float) -> Any:
-        """All transitions at once; where one comes twice, the last one counts."""
-        states, turns = self._seen(found.states)
-        actions = found.actions if turns is None else self.many.action_maps[turns, found.actions]
-        rows = self.table.rows(states)
-        later = np.where(self.many.masks(found.later), self.values(found.later), -np.inf).max(1)
-        ends = found.factors == 0
-        wanted = found.returns + np.where(ends, 0.0, found.factors * np.where(ends, 0.0, later))
-        errors = wanted - self.table.q[rows, actions]
-        self.table.q[rows, actions] += (rate * errors).astype(np.float32)
-        return errors
+    def update(self, transitions: Transitions, rate: float) -> np.ndarray:
+        """Learn from all transitions at once, and return their TD errors.
 
-    def _seen(self, states: Any) -> tuple[Any, Any]:
-        return self.many.canonical(states) if self.settings.canonical else (states, None)
-
-    def values(self, states: Any) -> Any:
-        """By the table."""
-        seen, turns = self._seen(states)
-        found = self.table.values(seen)
-        if turns is None:
-            return found
-        return np.take_along_axis(found, self.many.action_maps[turns], 1)
-
-    def exported(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The table itself."""
-        return {"states": self.table.states, "values": self.table.q}, {"kind": KIND}
-
-    def to_arrays(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The table, the games in progress, and the dice."""
-        arrays = {"table.states": self.table.states, "table.values": self.table.q}
-        about = {"updates": self.updates, "dice": self.rng.bit_generator.state}
-        return arrays | self.acting.to_arrays(), about
-
-    def load_arrays(self, arrays: dict[str, Any], about: dict[str, Any]) -> None:
-        """As it was."""
-        self.table.load(arrays["table.states"], arrays["table.values"])
-        self.acting.load_arrays(arrays)
-        self.updates = int(about["updates"])
-        self.rng.bit_generator.state = about["dice"]
+        If several transitions have the same state and action, only the last of them counts.
+        """
+        states, actions = transitions.states, transitions.actions
+        if self._is_canonical:
+            states, symmetries = self.game_batch.canonicalise(states)
+            actions = self.game_batch.action_maps[symmetries, actions]
+        rows = self.table.add_states(states)
+        legal = self.game_batch.legal_masks(transitions.next_states)
+        next_values = np.where(legal, self.values(transitions.next_states), -np.inf).max(1)
+        ends = transitions.discounts == 0
+        bootstrap = np.where(ends, 0.0, transitions.discounts * np.where(ends, 0.0, next_values))
+        td_errors: np.ndarray = transitions.returns + bootstrap - self.table.q[rows, actions]
+        self.table.q[rows, actions] += (rate * td_errors).astype(np.float32)
+        return td_errors
 
 
-class TablePlaying:
-    """A table that plays for a crew."""
+class TabularTrainer:
+    """Trains a table. An update is one move in every game, and the transitions it completes."""
 
-    def __init__(self, recipe: "Recipe", game: WordGame) -> None:
-        self._own = Tabular(recipe, game, np.random.default_rng(0), {})
-        self.many = self._own.many
+    def __init__(
+        self, recipe: Recipe, game: WordGame, seed: int, pool: ActorPool | None = None
+    ) -> None:
+        self.config, self.rng = recipe.learning, np.random.default_rng(seed)
+        self.phase = recipe.learning.phases[0]
+        self.opponent = build_opponents(recipe, game, seed, self.rng).get(self.phase.opponent)
+        self.q_function = TabularQFunction(game, canonical=self.config.canonical)
+        self.game_batch, self.table = self.q_function.game_batch, self.q_function.table
+        self.source: TransitionSource = (
+            create_self_play(recipe, self.game_batch, self.rng)
+            if pool is None
+            else ActorTransitions(recipe, pool, lambda: self.export()[0], seed)
+        )
+        self.updates = 0
 
-    def load(self, weights: dict[str, Any], rng: np.random.Generator) -> None:
-        """Take over what was learned."""
+    def steps(self) -> Iterator[TrainingReport]:
+        """Alternate self-play and learning until the last update, with a report after each."""
+        while self.updates < self.config.updates:
+            progress = self.updates / self.config.updates
+            epsilon, rate = self.phase.epsilon(progress), self.config.rate(progress)
+            self.source.set_progress(progress)
+            transitions = self.source.step(self.q_function.best_actions, self.opponent, epsilon)
+            td_errors = self.q_function.update(transitions, rate)
+            self.updates += 1
+            loss = float(np.square(td_errors).mean()) if len(td_errors) else 0.0
+            yield TrainingReport(self.updates, loss, epsilon, rate, self.source.results)
+
+    def close(self) -> None:
+        """Stop the actors, if there are any."""
+        self.source.close()
+
+    def values(self, states: np.ndarray) -> np.ndarray:
+        """Return the Q values of states, [state, action]."""
+        return self.q_function.values(states)
+
+    def export(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return the table as arrays for play, and what kind of network they are."""
+        return {_STATES: self.table.states, _VALUES: self.table.q}, {"kind": TABLE_KIND}
+
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return the table, the games in progress and the random state for a checkpoint."""
+        arrays = {_CHECKPOINT_STATES: self.table.states, _CHECKPOINT_VALUES: self.table.q}
+        metadata = {"updates": self.updates, "dice": self.rng.bit_generator.state}
+        return arrays | self.source.to_arrays(), metadata
+
+    def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
+        """Restore what `to_arrays` returned."""
+        self.table.load(arrays[_CHECKPOINT_STATES], arrays[_CHECKPOINT_VALUES])
+        self.source.load_arrays(arrays)
+        self.updates = int(metadata["updates"])
+        self.rng.bit_generator.state = metadata["dice"]
+
+
+class TabularRolloutPolicy:
+    """A table as actors play with it."""
+
+    def __init__(self, recipe: Recipe, game: WordGame) -> None:
+        self._q_function = TabularQFunction(game, canonical=recipe.learning.canonical)
+        self.game_batch = self._q_function.game_batch
+
+    def load(self, weights: Arrays, rng: np.random.Generator) -> None:
+        """Replace the table."""
         del rng
-        self._own.table.load(weights["states"], weights["values"])
+        self._q_function.table.load(weights[_STATES], weights[_VALUES])
 
     def policies(self) -> tuple[Policy, Policy | None]:
-        """Its own; it has no older self."""
-        return self._own.choose, None
+        """Return the greedy policy; a table keeps no earlier versions of itself."""
+        return self._q_function.best_actions, None

@@ -1,4 +1,4 @@
-"""A network in training, with all that it learns from, and the whole of it as arrays."""
+"""The trainer of deep Q-networks: a learner, its replay and its games, and their checkpoints."""
 
 import copy
 from collections.abc import Iterator
@@ -8,157 +8,171 @@ import numpy as np
 import torch
 
 from zermelo.core.game import WordGame
-from zermelo.learn.batch import shaping
+from zermelo.learn.actors.protocol import ActorPool
 from zermelo.learn.batch.encoders import Encoder
-from zermelo.learn.batch.game_batch import Many
-from zermelo.learn.batch.replay import Replay
-from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.dqn import learner as dqn
-from zermelo.learn.dqn.rollouts import Sent
-from zermelo.learn.dqn.selfplay import Acting, Policy, Source
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.batch.opponents import build_opponents
+from zermelo.learn.batch.policies import Policy
+from zermelo.learn.batch.replay import ReplayBuffer
+from zermelo.learn.config.learning import LearningConfig
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.dqn.learner import DQNLearner, DQNReport, QFunction, train_dqn
+from zermelo.learn.dqn.rollouts import ActorTransitions
+from zermelo.learn.dqn.selfplay import TransitionSource, create_self_play
 from zermelo.learn.networks import torch_arrays
-from zermelo.learn.networks.q_network import QNetwork, exported
+from zermelo.learn.networks.q_network import QNetwork, export_q_network
+from zermelo.learn.networks.weights_file import Arrays
 
-NET, OLDER = "net.", "older."  #: before the names of weights that are sent
+# Prefixes and names of arrays in checkpoints.
+_NET, _TARGET_NET, _AVERAGE_NET = "net.", "slow.", "average."
+_NOISE_RNG, _CUDA_RNG = "noise", "cuda"
+_EARLIER_NET = "older."  # the prefix of an earlier version's weights, for actors
 
 
-class Deep:
-    """Deep Q-learning as a run follows it."""
+class DQNTrainer:
+    """Trains a Q network by self-play, here or by actors."""
 
     def __init__(
         self,
         recipe: Recipe,
         game: WordGame,
-        rng: np.random.Generator,
-        opponents: dict[str, Policy],
+        seed: int,
+        pool: ActorPool | None = None,
         device: str = "cpu",
-        sent: Sent | None = None,
     ) -> None:
-        self.learner = learner_for(recipe, game, device)
-        self.many, self.rng, self.opponents = self.learner.many, rng, opponents
-        kept = recipe.replay
-        self.replay = Replay(kept.size, game.num_words, kept.alpha, kept.beta)
-        self.acting: Source = sent or acting_for(recipe, self.many, rng)
-        self.league: list[QNetwork] = []  #: older selves
-        if sent is not None:
-            sent.begin(self._weights)
+        self.rng = np.random.default_rng(seed)
+        self.opponents = build_opponents(recipe, game, seed, self.rng)
+        self.learner = create_learner(recipe, game, device)
+        self.game_batch = self.learner.game_batch
+        replay = recipe.replay
+        self.replay = ReplayBuffer(replay.size, game.num_words, replay.alpha, replay.beta)
+        self.source: TransitionSource = (
+            create_self_play(recipe, self.game_batch, self.rng)
+            if pool is None
+            else ActorTransitions(recipe, pool, self._actor_weights, seed)
+        )
+        self.league: list[QNetwork] = []  #: earlier versions of the network
 
     @property
     def updates(self) -> int:
-        """How many are done."""
+        """The number of updates so far."""
         return self.learner.updates
 
-    def steps(self) -> Iterator[dqn.Report]:
-        """The loop of `dqn`."""
-        return dqn.train(
-            self.learner, self.acting, self.replay, self.opponents, self.league, self.rng
+    def steps(self) -> Iterator[DQNReport]:
+        """Train until the last update, with a report after each."""
+        return train_dqn(
+            self.learner, self.source, self.replay, self.opponents, self.league, self.rng
         )
 
     def close(self) -> None:
-        """Whoever plays for it goes home."""
-        if isinstance(self.acting, Sent):
-            self.acting.close()
+        """Stop the actors, if there are any."""
+        self.source.close()
 
-    def _weights(self) -> dict[str, Any]:
-        """What a crew needs to play: the network as it is, and an older self."""
-        arrays = torch_arrays.net_arrays(NET, self.learner.net)
+    def _actor_weights(self) -> Arrays:
+        """Return what actors need to play: the network, and one of the league if there is one."""
+        arrays = torch_arrays.net_arrays(_NET, self.learner.net)
         if self.league:
-            older = self.league[int(self.rng.integers(len(self.league)))]
-            arrays |= torch_arrays.net_arrays(OLDER, older)
+            earlier = self.league[int(self.rng.integers(len(self.league)))]
+            arrays |= torch_arrays.net_arrays(_EARLIER_NET, earlier)
         return {name: array.copy() for name, array in arrays.items()}
 
-    def values(self, states: Any) -> Any:
-        """By the average of the weights, which plays in the end."""
-        return self.learner.values(states, self.learner.average)
+    def values(self, states: np.ndarray) -> np.ndarray:
+        """Return the Q values of states, [state, action], by the average of the weights."""
+        return self.learner.values(states, self.learner.average_net)
 
-    def exported(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The same weights."""
-        return exported(self.learner.average), self.learner.net.shape.to_json()
+    def export(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return the average of the weights for play, and the shape of the network."""
+        return export_q_network(self.learner.average_net), self.learner.net.shape.to_json()
 
-    def to_arrays(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Weights, optimiser, replay, games in progress, older selves, all dice."""
-        arrays = learner_arrays(self.learner)
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return everything that the rest of the training depends on, for a checkpoint."""
+        arrays = learner_to_arrays(self.learner)
         for number, net in enumerate(self.league):
-            arrays |= torch_arrays.net_arrays(f"league{number}.", net)
-        arrays |= self.acting.to_arrays() | self.replay.to_arrays()
-        about = {
+            arrays |= torch_arrays.net_arrays(_league_prefix(number), net)
+        arrays |= self.source.to_arrays() | self.replay.to_arrays()
+        metadata = {
             "updates": self.updates,
             "league": len(self.league),
             "dice": self.rng.bit_generator.state,
         }
-        return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, about
+        return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata
 
-    def load_arrays(self, arrays: dict[str, Any], about: dict[str, Any]) -> None:
-        """As it was."""
-        self.league[:] = [copy.deepcopy(self.learner.net) for _ in range(int(about["league"]))]
+    def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
+        """Restore what `to_arrays` returned."""
+        self.league[:] = [copy.deepcopy(self.learner.net) for _ in range(int(metadata["league"]))]
         for number, net in enumerate(self.league):
-            net.load_state_dict(torch_arrays.tensors(arrays, f"league{number}."))
-        load_learner(self.learner, arrays, int(about["updates"]))
-        self.acting.load_arrays(arrays)
+            net.load_state_dict(torch_arrays.tensors(arrays, _league_prefix(number)))
+        load_learner(self.learner, arrays, int(metadata["updates"]))
+        self.source.load_arrays(arrays)
         self.replay.load_arrays(arrays)
-        self.rng.bit_generator.state = about["dice"]
+        self.rng.bit_generator.state = metadata["dice"]
 
 
-def acting_for(recipe: Recipe, many: Many, rng: np.random.Generator) -> Acting:
-    """Games as a recipe wants them."""
-    asked = recipe.shaping
-    potential = shaping.make(asked.name, many, asked.fade) if asked.name else None
-    return Acting(many, recipe.acting, rng, potential)
+def _league_prefix(number: int) -> str:
+    return f"league{number}."
 
 
-class DeepPlaying:
-    """A network that plays for a crew."""
+class DQNRolloutPolicy:
+    """A Q network as actors play with it."""
 
     def __init__(self, recipe: Recipe, game: WordGame) -> None:
-        # No learner: it has an optimiser, which torch takes long to load.
-        self.chooser = dqn.Chooser(*_parts(recipe, game))
-        self.older, self.has_older = copy.deepcopy(self.chooser.net), False
-        self.many = self.chooser.many
+        # Not a learner: that has an optimiser, which takes torch long to import.
+        self._q_function = QFunction(*_create_parts(recipe, game))
+        self._earlier_net = copy.deepcopy(self._q_function.net)
+        self._has_earlier = False
+        self.game_batch = self._q_function.game_batch
 
-    def load(self, weights: dict[str, Any], rng: np.random.Generator) -> None:
-        """Take over what was learned."""
-        self.chooser.net.load_state_dict(torch_arrays.tensors(weights, NET))
-        older = torch_arrays.tensors(weights, OLDER)
-        self.has_older = bool(older)
-        if older:
-            self.older.load_state_dict(older)
-        noise = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
-        self.chooser.net.renew_noise(noise)
+    def load(self, weights: Arrays, rng: np.random.Generator) -> None:
+        """Replace the weights, and sample new noise for noisy layers."""
+        net = self._q_function.net
+        net.load_state_dict(torch_arrays.tensors(weights, _NET))
+        earlier = torch_arrays.tensors(weights, _EARLIER_NET)
+        self._has_earlier = bool(earlier)
+        if earlier:
+            self._earlier_net.load_state_dict(earlier)
+        net.renew_noise(torch.Generator().manual_seed(int(rng.integers(1 << 62))))
 
     def policies(self) -> tuple[Policy, Policy | None]:
-        """Its own, and an older self's, if there is one."""
-        older = self.chooser.policy(self.older) if self.has_older else None
-        return self.chooser.policy(), older
+        """Return the greedy policy, and that of an earlier network if there is one."""
+        earlier = self._q_function.policy(self._earlier_net) if self._has_earlier else None
+        return self._q_function.policy(), earlier
 
 
-def learner_for(recipe: Recipe, game: WordGame, device: str) -> dqn.Learner:
-    """A network that has not learned yet; torch's dice decide how it begins."""
-    return dqn.Learner(*_parts(recipe, game), device)
+def create_learner(recipe: Recipe, game: WordGame, device: str) -> DQNLearner:
+    """Return a learner with an untrained network, initialised by torch's global generator."""
+    return DQNLearner(*_create_parts(recipe, game), device)
 
 
-def _parts(recipe: Recipe, game: WordGame) -> tuple[QNetwork, Encoder, Many, dqn.Settings]:
-    many, encoder = Many(game), Encoder(recipe.encoder, game)
+def _create_parts(
+    recipe: Recipe, game: WordGame
+) -> tuple[QNetwork, Encoder, GameBatch, LearningConfig]:
+    game_batch, encoder = GameBatch(game), Encoder(recipe.encoder, game)
     net = QNetwork(recipe.network, encoder.shape, game.num_actions)
-    return net, encoder, many, recipe.learning
+    return net, encoder, game_batch, recipe.learning
 
 
-def learner_arrays(learner: dqn.Learner) -> dict[str, Any]:
-    """Its networks and optimiser, and the dice of noise and dropout."""
-    arrays = torch_arrays.to_arrays(_nets(learner), learner.optimiser)
-    arrays["noise"] = learner.noise.get_state().numpy()
+def initial_actor_weights(recipe: Recipe, game: WordGame) -> Arrays:
+    """Return the weights of an untrained network, as actors take them."""
+    return torch_arrays.net_arrays(_NET, create_learner(recipe, game, "cpu").net)
+
+
+def learner_to_arrays(learner: DQNLearner) -> Arrays:
+    """Return the networks, the optimiser and torch's random states, for a checkpoint."""
+    arrays = torch_arrays.to_arrays(_networks(learner), learner.optimiser)
+    arrays[_NOISE_RNG] = learner.noise_rng.get_state().numpy()
     if learner.device.type == "cuda":
-        arrays["cuda"] = torch.cuda.get_rng_state(learner.device).numpy()
+        arrays[_CUDA_RNG] = torch.cuda.get_rng_state(learner.device).numpy()
     return arrays
 
 
-def load_learner(learner: dqn.Learner, arrays: dict[str, Any], updates: int) -> None:
-    """As it was."""
-    torch_arrays.load_arrays(arrays, _nets(learner), learner.optimiser)
-    learner.noise.set_state(torch.from_numpy(arrays["noise"]))
+def load_learner(learner: DQNLearner, arrays: Arrays, updates: int) -> None:
+    """Restore what `learner_to_arrays` returned."""
+    torch_arrays.load_arrays(arrays, _networks(learner), learner.optimiser)
+    learner.noise_rng.set_state(torch.from_numpy(arrays[_NOISE_RNG]))
     if learner.device.type == "cuda":
-        torch.cuda.set_rng_state(torch.from_numpy(arrays["cuda"]), learner.device)
+        torch.cuda.set_rng_state(torch.from_numpy(arrays[_CUDA_RNG]), learner.device)
     learner.updates = updates
 
 
-def _nets(learner: dqn.Learner) -> dict[str, QNetwork]:
-    return {NET: learner.net, "slow.": learner.slow, "average.": learner.average}
+def _networks(learner: DQNLearner) -> dict[str, QNetwork]:
+    return {_NET: learner.net, _TARGET_NET: learner.target_net, _AVERAGE_NET: learner.average_net}

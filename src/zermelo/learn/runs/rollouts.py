@@ -1,14 +1,18 @@
-"""The work of a crew, by recipe: `rollouts(weights, order) → chunk`."""
+"""The actors of a run: the rollout function of each kind of recipe, and the pool that runs it."""
 
+from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.games import registry
-from zermelo.learn.actors.protocol import Rollouts
-from zermelo.learn.config.recipes import Recipe
-from zermelo.learn.dqn.rollouts import QRollouts
+from zermelo.learn.actors.protocol import ActorPool, InProcessActor, RolloutFunction
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.dqn.rollouts import QLearningRollouts
 
 
-def rollouts_for(recipe: Recipe) -> Rollouts:
-    """The function, ready to play."""
+def create_rollout_function(recipe: Recipe) -> RolloutFunction:
+    """Return the function with which actors play rollouts for this recipe.
+
+    Actors in other processes import this function by its name.
+    """
     game = registry.game(recipe.game)
     assert isinstance(game, WordGame)
     if recipe.kind == "value":
@@ -20,9 +24,31 @@ def rollouts_for(recipe: Recipe) -> Rollouts:
 
         return ZeroRollouts(recipe, game)
     if recipe.kind == "tabular":
-        from zermelo.learn.dqn.tabular import TablePlaying
+        from zermelo.learn.dqn.tabular import TabularRolloutPolicy
 
-        return QRollouts(recipe, game, TablePlaying(recipe, game))
-    from zermelo.learn.dqn.trainer import DeepPlaying
+        return QLearningRollouts(recipe, game, TabularRolloutPolicy(recipe, game))
+    from zermelo.learn.dqn.trainer import DQNRolloutPolicy
 
-    return QRollouts(recipe, game, DeepPlaying(recipe, game))
+    return QLearningRollouts(recipe, game, DQNRolloutPolicy(recipe, game))
+
+
+def create_actor_pool(recipe: Recipe, actors: int, cluster: str | None) -> ActorPool | None:
+    """Return a pool of `actors` processes, or on the cluster at that address.
+
+    Without actors and cluster, return None if trainers of this kind play in their own process, and
+    an actor in this process if they do not. Raise BadSpec for a recipe that plays no games.
+    """
+    if recipe.kind == "supervised" and (actors or cluster is not None):
+        msg = f"{recipe.name} plays no games: omit --actors and --cluster"
+        raise BadSpec(msg)
+    if cluster is not None:
+        from zermelo.learn.actors.ray import RayActorPool
+
+        return RayActorPool(create_rollout_function, recipe, cluster, actors)
+    if actors:
+        from zermelo.learn.actors.processes import ProcessActorPool
+
+        return ProcessActorPool(create_rollout_function, recipe, actors)
+    if recipe.kind == "value":
+        return InProcessActor(create_rollout_function(recipe))
+    return None

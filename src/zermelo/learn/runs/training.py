@@ -1,12 +1,12 @@
-"""Training: a recipe, a seed and a folder become a learned player."""
+"""Training: from a recipe, a seed and a folder to a learned player."""
 
 import contextlib
 import re
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,42 +14,43 @@ import torch
 from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.core.game import WordGame
 from zermelo.games import registry
-from zermelo.learn.actors.protocol import ActorPool, crew_for
+from zermelo.learn.actors.protocol import ActorPool
 from zermelo.learn.alphazero.trainer import Zero
-from zermelo.learn.batch.exams import Exam, exam_for
-from zermelo.learn.batch.opponents import OWN, opponents_for
+from zermelo.learn.batch.evaluation_sets import EvaluationSet, build_evaluation_set
+from zermelo.learn.batch.policies import masked_argmax
 from zermelo.learn.config import recipes
+from zermelo.learn.config.learning import LEAGUE, SELF
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.reports import TrainingReport
 from zermelo.learn.config.validation import check
-from zermelo.learn.dqn.rollouts import ActorTransitions
-from zermelo.learn.dqn.selfplay import masked_argmax
 from zermelo.learn.dqn.supervised import SupervisedTrainer
 from zermelo.learn.dqn.tabular import TabularTrainer
 from zermelo.learn.dqn.trainer import DQNTrainer
 from zermelo.learn.hybrid.trainer import Value
 from zermelo.learn.models import model
-from zermelo.learn.runs import model_card
-from zermelo.learn.runs import run as runs
-from zermelo.learn.runs.run import BEST, Run, Trainer
+from zermelo.learn.runs.listing import runs_folder
+from zermelo.learn.runs.log import LogLine, TensorBoardLog, append_line
+from zermelo.learn.runs.model_card import grade_run, write_card
+from zermelo.learn.runs.rollouts import create_actor_pool
+from zermelo.learn.runs.run import BEST, Run
+from zermelo.learn.runs.trainer import Trainer
 
-_SAMPLED = 256  # states that stand for all where a game is too large to grade
-
-Line = dict[str, Any]  #: of the log
+_NUM_SAMPLES = 256  # states whose values are logged if the game has no graded positions
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a training is."""
+class TrainingProgress:
+    """How far a training has come, and how fast it is."""
 
     report: TrainingReport
-    updates: int
-    rate: float  #: updates a second
+    total_updates: int
+    updates_per_second: float
 
     @property
     def seconds_left(self) -> float:
-        """At this rate."""
-        return (self.updates - self.report.update) / self.rate if self.rate else 0.0
+        """The estimated time to the last update."""
+        updates_left = self.total_updates - self.report.update
+        return updates_left / self.updates_per_second if self.updates_per_second else 0.0
 
 
 def train(
@@ -63,17 +64,18 @@ def train(
     opponent: str | None = None,
     actors: int = 0,
     cluster: str | None = None,
-    graded: bool = True,
-    progress: Callable[[Progress], None] | None = None,
+    grade: bool = True,
+    progress: Callable[[TrainingProgress], None] | None = None,
 ) -> Run:
-    """Follow a recipe to its end, in a folder that holds the run; `run.player` plays then.
+    """Train by a recipe, named or from a TOML file, and return the run; `run.player` plays.
 
-    `opponent`: learn the best answer to that player, and not what the recipe's phases say.
-    `actors`: processes that play the games, beside this one, which learns; with `cluster`, the
-    address of a Ray cluster or "local", they are that cluster's.
-    `graded`: at the end, which for large games takes a while.
+    `out` is the folder of the run, by default one among the user's runs.
+    `opponent`: learn the best response to this player, in place of the opponents of the recipe.
+    `actors`: number of processes that play the games, beside this one, which learns; with
+    `cluster`, the address of a Ray cluster or "local", they run there.
+    `grade`: grade the final weights, which takes a while for large games.
     """
-    run, trainer = prepare(
+    run, trainer = prepare_training(
         recipe,
         out,
         seed=seed,
@@ -84,12 +86,12 @@ def train(
         actors=actors,
         cluster=cluster,
     )
-    follow(run, trainer, progress)
-    model_card.write(run, model_card.grades(run) if graded else {}, device)
+    run_training(run, trainer, progress)
+    write_card(run, grade_run(run) if grade else {}, device)
     return run
 
 
-def prepare(
+def prepare_training(
     recipe: str | Recipe,
     out: str | Path | None = None,
     *,
@@ -101,179 +103,177 @@ def prepare(
     actors: int = 0,
     cluster: str | None = None,
 ) -> tuple[Run, Trainer]:
-    """A run in its folder, and who learns, as at the start or as the checkpoint left it."""
-    torch.set_num_threads(1)  # one thread, so that a resumed run is the same to the bit
+    """Return a run in its folder, and its trainer, new or restored from the checkpoint."""
+    torch.set_num_threads(1)  # so that results do not depend on the number of cores
     if device == "cuda" and not torch.cuda.is_available():
-        msg = "there is no CUDA device here that torch can use: leave --device out, or say cpu"
+        msg = "torch finds no CUDA device on this machine: omit --device, or use --device cpu"
         raise BadSpec(msg)
+    command = None
     if isinstance(recipe, str):
+        command = _command(
+            recipe,
+            seed=seed,
+            short=short,
+            opponent=opponent,
+            actors=actors,
+            cluster=cluster,
+            device=device,
+        )
         recipe = recipes.load(recipe, short=short)
-    name = _name(recipe, seed, opponent, short=short)
-    command = f"zermelo train {recipe.name} --seed {seed}" + " --short" * short
+    name = _run_name(recipe, seed, opponent, short=short)
     if opponent is not None:
-        recipe, command = _against(recipe, opponent), f"{command} --opponent {opponent}"
+        recipe = _with_opponent(recipe, opponent)
     game = registry.game(recipe.game)
     if not isinstance(game, WordGame):
-        msg = f"{recipe.game}: learners play games up to 64 cells"
+        msg = f"{recipe.game}: training supports games with at most 64 cells"
         raise BadSpec(msg)
-    recipe = _opened(recipe, game)
+    recipe = _with_first_move(recipe, game)
     check(recipe)
-    run = Run(Path(out) if out is not None else runs.runs_folder() / name, recipe, seed, game, command)
-    with _room():
-        trainer = _trainer(recipe, game, seed, device, _crew(recipe, actors, cluster))
+    run = Run(Path(out) if out is not None else runs_folder() / name, recipe, seed, game, command)
+    pool = create_actor_pool(recipe, actors, cluster)
     try:
-        run.resume(trainer) if resume else run.begin()
+        with _explain_out_of_memory():
+            trainer = create_trainer(recipe, game, seed, pool, device)
+            run.resume(trainer) if resume else run.create()
     except BaseException:
-        trainer.close()
+        if pool is not None:
+            pool.close()
         raise
     return run, trainer
 
 
+def _command(recipe: str, *, short: bool, **options: str | int | None) -> str:
+    """Return the command that reproduces a run, with the recipe as it was given."""
+    words = ["zermelo", "train", recipe, "--seed", str(options.pop("seed"))]
+    words += ["--short"] if short else []
+    for name, value in options.items():
+        if value and (name, value) != ("device", "cpu"):
+            words += [f"--{name}", str(value)]
+    return shlex.join(words)
+
+
 @contextlib.contextmanager
-def _room() -> Iterator[None]:
-    """Says what to do where a GPU has too little memory."""
+def _explain_out_of_memory() -> Iterator[None]:
     try:
         yield
     except torch.OutOfMemoryError:
         msg = (
-            "the GPU has too little memory for this recipe: give it fewer games at once, a "
-            "smaller replay or network; --device cpu needs no GPU"
+            "the GPU has too little memory for this recipe: reduce the number of parallel games, "
+            "the replay or the network, or use --device cpu"
         )
         raise ZermeloError(msg) from None
 
 
-def _crew(recipe: Recipe, actors: int, cluster: str | None) -> ActorPool | None:
-    """None where the trainer plays for itself."""
-    if recipe.kind == "supervised" and (actors or cluster is not None):
-        msg = f"{recipe.name} plays no games: leave --actors and --cluster out"
-        raise BadSpec(msg)
-    if recipe.kind == "value" or actors or cluster is not None:
-        return crew_for(recipe, actors, cluster)
-    return None
-
-
-def _name(recipe: Recipe, seed: int, opponent: str | None, *, short: bool) -> str:
-    """Of a folder, such as tictactoe-dqn-against-level-3-7."""
+def _run_name(recipe: Recipe, seed: int, opponent: str | None, *, short: bool) -> str:
+    """Return the name of a folder, such as tictactoe-dqn-against-level-3-7."""
     against = "" if opponent is None else "-against-" + re.sub(r"[^\w.]+", "-", opponent)
     return f"{recipe.name}{'-short' * short}{against}-{seed}"
 
 
-def _against(recipe: Recipe, opponent: str) -> Recipe:
-    """The same, but for whom it meets. Not every player answers symmetric states alike."""
+def _with_opponent(recipe: Recipe, opponent: str) -> Recipe:
+    """Return the recipe with this opponent in all phases.
+
+    Symmetric states are no longer merged, since not every player treats them alike.
+    """
+    is_learner = opponent in (SELF, LEAGUE)
     phases = tuple(replace(phase, opponent=opponent) for phase in recipe.learning.phases)
-    alike = opponent in (*OWN, "random")
-    learning = replace(
-        recipe.learning, phases=phases, canonical=recipe.learning.canonical and alike
-    )
-    acting = replace(recipe.acting, response=opponent not in OWN)
+    canonical = recipe.learning.canonical and (is_learner or opponent == "random")
+    learning = replace(recipe.learning, phases=phases, canonical=canonical)
+    acting = replace(recipe.acting, response=not is_learner)
     return replace(recipe, learning=learning, acting=acting)
 
 
-def _opened(recipe: Recipe, game: WordGame) -> Recipe:
-    """With the first move that the recipe gives, if it does."""
+def _with_first_move(recipe: Recipe, game: WordGame) -> Recipe:
+    """Return the recipe with its fixed first move, if it has one, as the opening."""
     if recipe.first_move == "free":
         return recipe
     if recipe.first_move != "centre" or game.grid is None or game.grid.size % 2 == 0:
-        msg = f"first_move is {recipe.first_move!r}: it can be free, or centre where there is one"
+        msg = f"first_move is {recipe.first_move!r}: it must be free, or centre if there is one"
         raise BadSpec(msg)
     return replace(recipe, acting=replace(recipe.acting, opening=(game.grid.size // 2,)))
 
 
-def _trainer(recipe: Recipe, game: WordGame, seed: int, device: str, crew: ActorPool | None) -> Trainer:
+def create_trainer(
+    recipe: Recipe, game: WordGame, seed: int, pool: ActorPool | None = None, device: str = "cpu"
+) -> Trainer:
+    """Return a new trainer of the kind that the recipe names, seeded; it closes the pool."""
     torch.manual_seed(seed)
     if recipe.kind == "value":
-        assert crew is not None
-        return Value(recipe, game, seed, crew, device)
+        assert pool is not None
+        return Value(recipe, game, seed, pool, device)
     if recipe.kind == "alphazero":
-        return Zero(recipe, game, seed, crew, device)
-    rng = np.random.default_rng(seed)
+        return Zero(recipe, game, seed, pool, device)
     if recipe.kind == "supervised":
-        return SupervisedTrainer(recipe, game, rng, device)
-    opponents = opponents_for(recipe, game, seed, rng)
-    sent = None if crew is None else ActorTransitions(recipe, crew, seed)
+        return SupervisedTrainer(recipe, game, seed, device)
     if recipe.kind == "tabular":
-        return TabularTrainer(recipe, game, rng, opponents, sent)
-    return DQNTrainer(recipe, game, rng, opponents, device, sent)
+        return TabularTrainer(recipe, game, seed, pool)
+    return DQNTrainer(recipe, game, seed, pool, device)
 
 
-def follow(run: Run, trainer: Trainer, progress: Callable[[Progress], None] | None = None) -> None:
-    """The updates, with checkpoints, grades and a log on the way, and the final weights."""
+def run_training(
+    run: Run, trainer: Trainer, progress: Callable[[TrainingProgress], None] | None = None
+) -> None:
+    """Make the remaining updates, with log and checkpoints, and save the final weights.
+
+    `progress` is called after every update. The trainer is closed in any case.
+    """
     try:
-        with _room():
-            _follow(run, trainer, progress)
+        with _explain_out_of_memory():
+            _make_updates(run, trainer, progress)
     finally:
         trainer.close()
-    run.keep(model.FINAL, trainer)
+    run.save_weights(model.FINAL, trainer)
 
 
-def _follow(run: Run, trainer: Trainer, progress: Callable[[Progress], None] | None) -> None:
-    recipe, memory, exam = run.recipe, run.memory, exam_for(run.game)
-    scalars = _Scalars(run.folder / "tensorboard", trainer.updates)
-    began, before, spent = time.monotonic(), trainer.updates, memory.seconds
+def _make_updates(
+    run: Run, trainer: Trainer, progress: Callable[[TrainingProgress], None] | None
+) -> None:
+    recipe, statistics, exam = run.recipe, run.statistics, build_evaluation_set(run.game)
+    tensorboard = TensorBoardLog(run.folder, trainer.updates)
+    begin, updates_before, seconds_before = time.monotonic(), trainer.updates, statistics.seconds
     for report in trainer.steps():
-        memory.loss, memory.count = memory.loss + report.loss, memory.count + 1
-        seconds = time.monotonic() - began
-        memory.seconds = spent + seconds
-        last = report.update == recipe.learning.updates
-        if last or report.update % recipe.keeping.grade == 0:
-            line = _line(run, trainer, report, exam)
-            run.log(line)
-            scalars.add(line)
-        if last or report.update % recipe.keeping.checkpoint == 0:
-            run.checkpoint(trainer)
+        statistics.loss_sum += report.loss
+        statistics.num_losses += 1
+        seconds = time.monotonic() - begin
+        statistics.seconds = seconds_before + seconds
+        is_last = report.update == recipe.learning.updates
+        if is_last or report.update % recipe.keeping.grade == 0:
+            line = _grade_update(run, trainer, report, exam)
+            append_line(run.folder, line)
+            tensorboard.add(line)
+        if is_last or report.update % recipe.keeping.checkpoint == 0:
+            run.save_checkpoint(trainer)
         if progress is not None:
-            rate = (report.update - before) / max(seconds, 1e-9)
-            progress(Progress(report, recipe.learning.updates, rate))
-    scalars.close()
+            rate = (report.update - updates_before) / max(seconds, 1e-9)
+            progress(TrainingProgress(report, recipe.learning.updates, rate))
+    tensorboard.close()
 
 
-def _line(run: Run, trainer: Trainer, report: TrainingReport, exam: Exam | None) -> Line:
-    """Of the log: how it stands after an update; the best weights so far are kept, too."""
-    memory, game_batch = run.memory, trainer.game_batch
+def _grade_update(run: Run, trainer: Trainer, report: TrainingReport, exam: EvaluationSet | None) -> LogLine:
+    """Return a line for the log, and save the weights if they have the best grade so far."""
+    statistics, game_batch = run.statistics, trainer.game_batch
     results = np.array(report.results or [0])
-    memory.most_wins = max(memory.most_wins, float((results > 0).mean()))
-    states = game_batch.sampled(_SAMPLED, 1 << 10, 0) if exam is None else exam.states
-    values = np.where(legal := game_batch.masks(states), trainer.values(states), -np.inf)
-    line: Line = {
+    win_rate = float((results > 0).mean())
+    statistics.best_win_rate = max(statistics.best_win_rate, win_rate)
+    states = game_batch.sample_states(_NUM_SAMPLES, 1 << 10, 0) if exam is None else exam.states
+    legal = game_batch.legal_masks(states)
+    values = np.where(legal, trainer.values(states), -np.inf)
+    line: LogLine = {
         "update": report.update,
-        "loss": memory.loss / memory.count,
+        "loss": statistics.loss_sum / statistics.num_losses,
         "epsilon": report.epsilon,
         "rate": report.learning_rate,
         "results": float(results.mean()) if report.results else None,
-        "wins": float((results > 0).mean()) if report.results else None,
-        "most_wins": memory.most_wins if report.results else None,
+        "wins": win_rate if report.results else None,
+        "most_wins": statistics.best_win_rate if report.results else None,
         "mean_q": float(values.max(1).mean()),
     }
-    memory.loss, memory.count = 0.0, 0
+    statistics.loss_sum, statistics.num_losses = 0.0, 0
     if exam is not None:
-        line["mistakes"] = exam.mistakes(masked_argmax(values, legal))
-        if line["mistakes"] <= memory.best:
-            memory.best = line["mistakes"]
-            run.keep(BEST, trainer)
+        line["mistakes"] = exam.mistake_rate(masked_argmax(values, legal))
+        if line["mistakes"] <= statistics.best_mistake_rate:
+            statistics.best_mistake_rate = line["mistakes"]
+            run.save_weights(BEST, trainer)
     if run.game.grid is not None and run.game.grid.size == run.game.num_actions:
-        line["start"] = [round(float(q), 4) for q in trainer.values(game_batch.start(1))[0]]
+        line["start"] = [round(float(q), 4) for q in trainer.values(game_batch.initial_states(1))[0]]
     return line
-
-
-class _Scalars:
-    """The log for TensorBoard, where that is installed."""
-
-    def __init__(self, folder: Path, update: int) -> None:
-        self._writer: Any = None
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            return
-        # What a killed run wrote after its checkpoint does not count.
-        self._writer = SummaryWriter(str(folder), purge_step=update + 1)
-
-    def add(self, line: Line) -> None:
-        if self._writer is not None:
-            for name, value in line.items():
-                if name != "update" and isinstance(value, float):
-                    self._writer.add_scalar(name, value, line["update"])
-            self._writer.flush()
-
-    def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()

@@ -1,0 +1,87 @@
+"""Finding runs and summarizing them from their folders."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zermelo.core import home
+from zermelo.learn.models import model
+from zermelo.learn.networks import weights_file
+from zermelo.learn.networks.weights_file import BadWeights
+from zermelo.learn.runs.run import (
+    CHECKPOINT,
+    MANIFEST,
+    BadRun,
+    player_kind,
+    read_json,
+    read_manifest,
+)
+
+CARD = "card.json"
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run in a few fields; their names are those of the JSON output."""
+
+    name: str
+    folder: str
+    recipe: str
+    game: str
+    seed: int
+    state: str  #: "finished" or "unfinished"
+    update: int  #: of the last checkpoint
+    updates: int  #: in all
+    grades: dict[str, Any] | None  #: of the final weights: alone, and with rules or a search
+    player: str  #: the spec of the player that the finished run is
+
+
+def runs_folder() -> Path:
+    """Return the folder of the runs whose folder the user did not choose."""
+    return home.state_folder() / "runs"
+
+
+def find_run(name: str) -> Path:
+    """Return the folder of the run with that name or path; raise BadRun if there is none."""
+    for folder in (runs_folder() / name, Path(name)):
+        if (folder / MANIFEST).is_file():
+            return folder
+    msg = f"there is no run {name!r}: zermelo runs lists them"
+    raise BadRun(msg)
+
+
+def summarize_run(folder: Path) -> RunSummary:
+    """Read a summary from the files of a run; raise BadRun if the folder holds none."""
+    manifest = read_manifest(folder)
+    recipe, update = manifest["recipe"], 0
+    if (folder / CHECKPOINT).is_file():
+        try:
+            update = int(weights_file.read_about(folder / CHECKPOINT).get("updates", 0))
+        except BadWeights:
+            update = 0
+    card = read_json(folder / CARD)
+    return RunSummary(
+        folder.name,
+        str(folder),
+        str(recipe.get("name")),
+        str(recipe.get("game")),
+        int(manifest.get("seed") or 0),
+        "finished" if (folder / model.FINAL).is_file() else "unfinished",
+        update,
+        int(recipe.get("learning", {}).get("updates", 0)),
+        card.get("grades") if isinstance(card, dict) else None,
+        f"{player_kind(str(recipe.get('kind')))}:{folder}",
+    )
+
+
+def list_runs(*other_folders: Path) -> list[RunSummary]:
+    """Summarize the runs in the usual folder and those in other folders that still exist."""
+    folders = [path.parent for path in sorted(runs_folder().glob(f"*/{MANIFEST}"))]
+    folders += [path for path in dict.fromkeys(other_folders) if path not in folders]
+    summaries = []
+    for folder in folders:
+        try:
+            summaries.append(summarize_run(folder))
+        except (BadRun, TypeError, ValueError, AttributeError):
+            continue
+    return summaries

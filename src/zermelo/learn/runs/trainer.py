@@ -1,0 +1,38 @@
+"""What a run needs of a trainer."""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.config.reports import TrainingReport
+from zermelo.learn.networks.weights_file import Arrays
+
+
+class Trainer(Protocol):
+    """Trains a network or a table by a recipe. Its random state is part of its checkpoints."""
+
+    game_batch: GameBatch
+
+    @property
+    def updates(self) -> int:
+        """The number of updates so far."""
+
+    def steps(self) -> Iterator[TrainingReport]:
+        """Make all remaining updates, with a report after each."""
+
+    def values(self, states: np.ndarray) -> np.ndarray:
+        """Return Q of states, [state, action], as it would play now."""
+
+    def export(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return the arrays that a player needs, and the shape of the network."""
+
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return arrays and JSON: everything that the rest of the training depends on."""
+
+    def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
+        """Restore what `to_arrays` returned; other keys of `metadata` are ignored."""
+
+    def close(self) -> None:
+        """Stop the actors, if there are any."""
