@@ -1,4 +1,4 @@
-"""Tournaments: what is played, by whom it is lost, how it goes on after a death, what is shown."""
+"""Tournaments: plans, forfeits, resuming, the sequential test, and output."""
 
 import contextlib
 import json
@@ -20,19 +20,18 @@ import pytest
 
 import zermelo as z
 from support.commands import zermelo
-from support.studio import refused, serve
-from zermelo.arena import charts, report
-from zermelo.arena import workers as pool
+from support.studio import assert_refused, serve
+from zermelo.arena import charts, report, workers
 from zermelo.arena.charts import Axis, Mark
 from zermelo.arena.plan import Plan
 from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.learn.models import model as models
-from zermelo.players import registry as roster
-from zermelo.store import Row, Store
-from zermelo.store.runs import GameRow, Runs
+from zermelo.players.registry import is_stochastic, load_builtin_player, with_seed
+from zermelo.store.matches import MatchRow, MatchStore
+from zermelo.store.runs import GameRow, RunStore
 from zermelo.studio.app import create_app
 
-linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are read there")
+linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 
 FAULTS = """
 import ctypes, os, signal, sys, threading, time
@@ -112,7 +111,7 @@ class Pause(z.Player):
         time.sleep(0.02)
         yield z.Analysis(position.legal[0])
 
-class Nap(z.Player):
+class ShortPause(z.Player):
     def think(self, position, limit):
         time.sleep(0.004)
         yield z.Analysis(position.legal[0])
@@ -128,7 +127,7 @@ class Sleep(z.Player):
         time.sleep(60)
         yield z.Analysis(position.legal[0])
 
-class Dice(z.Player):
+class Stochastic(z.Player):
     def __init__(self, seed=None):
         self.seed = seed
         self.inner = z.player("random" if seed is None else f"random:seed={seed}")
@@ -145,20 +144,20 @@ def faults(tmp_path: Path) -> str:
     return str(path)
 
 
-def what(row: GameRow) -> tuple[Any, ...]:
-    """A game without the time it took."""
+def without_times(row: GameRow) -> tuple[Any, ...]:
+    """Return a game without its times."""
     return row[:9]
 
 
-def played(path: Path, run: int = 1) -> list[tuple[Any, ...]]:
-    with Runs(path) as store:
-        return [what(row) for row in store.games_of(run)]
+def stored_games(path: Path, run: int = 1) -> list[tuple[Any, ...]]:
+    with RunStore(path) as store:
+        return [without_times(row) for row in store.game_rows(run)]
 
 
-# What is played
+# Plans and games.
 
 
-def test_the_answer_has_its_fields() -> None:
+def test_json_fields() -> None:
     done = zermelo("arena", "tictactoe", "perfect", "random", "--games", "10", "--json")
     found = json.loads(done.stdout)
     assert done.stderr == ""
@@ -175,7 +174,7 @@ def test_the_answer_has_its_fields() -> None:
     assert found["finished"] is True
 
 
-def test_everybody_meets_everybody_from_both_sides() -> None:
+def test_every_pair_plays_from_both_sides() -> None:
     plan = Plan("connect4", ("random", "greedy", "random"), games=4)
     assert plan.names == ("random", "greedy", "random (2)")
     assert plan.total == 12
@@ -188,51 +187,55 @@ def test_everybody_meets_everybody_from_both_sides() -> None:
 def test_openings() -> None:
     plan = Plan("connect4", ("random", "random"), seed=3)
     game = z.game("connect4")
-    seen = {plan.opening(number) for number in range(40)}
+    seen = {plan.sample_opening(number) for number in range(40)}
     assert all(len(opening) == 2 for opening in seen)
     assert len(seen) > 20
-    assert plan.opening(7) == Plan("connect4", ("random", "greedy"), seed=3).opening(7)
-    assert plan.opening(7) != Plan("connect4", ("random", "random"), seed=4).opening(7)
+    assert plan.sample_opening(7) == Plan("connect4", ("random", "greedy"), seed=3).sample_opening(
+        7
+    )
+    assert plan.sample_opening(7) != Plan("connect4", ("random", "random"), seed=4).sample_opening(
+        7
+    )
     plies = {
         spec: Plan(spec, ("random", "random")).num_opening_plies
         for spec in ("tictactoe", "mnk:4x4x4", "mnk:4x5x4", "gomoku")
     }
     assert plies == {"tictactoe": 0, "mnk:4x4x4": 0, "mnk:4x5x4": 2, "gomoku": 2}
-    # None of them ends the game, even where nearly every random game has ended by then.
+    # No opening ends the game, although nearly every random game would be over by then.
     long = Plan("connect4", ("random", "random"), opening_plies=12)
     for number in range(30):
         position = game.start()
-        for action in long.opening(number):
+        for action in long.sample_opening(number):
             assert action in position.actions
             position = position.play_action(action)
         assert not position.is_over
         assert len(position.moves or ()) == 12
 
 
-def test_an_opening_ends_where_every_move_would_end_the_game() -> None:
+def test_an_opening_is_shorter_if_every_move_would_end_the_game() -> None:
     plan = Plan("tictactoe", ("random", "random"), opening_plies=9)
-    lengths = {len(plan.opening(number)) for number in range(50)}
-    assert max(lengths) == 8  # the ninth always ends it
+    lengths = {len(plan.sample_opening(number)) for number in range(50)}
+    assert max(lengths) == 8  # the ninth move always ends the game
     rows = z.tournament(
         "tictactoe", ["random", "random"], games=4, opening_plies=8, processes=1
     ).games
     assert all(len(row.moves.split()) - row.opening == 1 for row in rows)
 
 
-def test_a_game_is_a_function_of_seed_and_number() -> None:
+def test_a_game_depends_only_on_the_settings_and_its_number() -> None:
     players = ["random", "greedy", "lookahead:2"]
     one = z.tournament("tictactoe", players, games=12, seed=5, processes=1)
     two = z.tournament("tictactoe", players, games=12, seed=5, processes=2)
     more = z.tournament("tictactoe", players, games=14, seed=5, processes=2)
     other = z.tournament("tictactoe", players, games=12, seed=6, processes=2)
-    assert list(map(what, one.games)) == list(map(what, two.games))
-    assert list(map(what, one.games)) == list(map(what, more.games[:36]))
-    assert list(map(what, one.games)) != list(map(what, other.games))
+    assert list(map(without_times, one.games)) == list(map(without_times, two.games))
+    assert list(map(without_times, one.games)) == list(map(without_times, more.games[:36]))
+    assert list(map(without_times, one.games)) != list(map(without_times, other.games))
     assert one.standings.results == two.standings.results
     assert one.standings.ratings == two.standings.ratings
 
 
-def test_rows_tell_the_game() -> None:
+def test_rows_describe_the_game() -> None:
     result = z.tournament("connect4", ["random", "greedy"], games=6, processes=1)
     for row in result.games:
         position = z.game("connect4").position(moves=row.moves)
@@ -250,7 +253,7 @@ def test_rows_tell_the_game() -> None:
 
 
 def check_random_games(games: int, tolerance: float) -> None:
-    """Uniformly random tic-tac-toe: the first player wins 58.49%, 12.70% are drawn."""
+    """Check outcomes of random tic-tac-toe: 58.49% first wins, 12.70% draws, 28.81% losses."""
     result = z.tournament("tictactoe", ["random", "random"], games=games)
     ends = Counter(row.outcome for row in result.games)
     assert sum(ends.values()) == games
@@ -272,7 +275,7 @@ def test_100000_random_games() -> None:
     assert time.monotonic() - begin < 120
 
 
-def test_repeated_games_are_told_and_not_rated() -> None:
+def test_repeated_games_are_counted_and_not_rated() -> None:
     result = z.tournament(
         "tictactoe", ["minimax:depth=2", "minimax:depth=3"], games=20, processes=1
     )
@@ -282,7 +285,7 @@ def test_repeated_games_are_told_and_not_rated() -> None:
     found = result.to_json()
     assert found["repeated_games"] == 18
     assert sum(r["wins"] + r["draws"] + r["losses"] for r in found["results"]) == 20
-    # One that draws its moves may repeat itself by chance, with a fixed seed it only does.
+    # A stochastic player may repeat a game by chance; with a fixed seed it always does.
     for spec, repeated in (("random", 0), ("random:seed=1", 8)):
         found = z.tournament(
             "tictactoe", [spec, "minimax:depth=2"], games=10, processes=1
@@ -290,9 +293,9 @@ def test_repeated_games_are_told_and_not_rated() -> None:
         assert found["repeated_games"] == repeated
 
 
-def test_who_draws() -> None:
-    drawn = ("random", "level:3", "mcts:sims=10")
-    fixed = (
+def test_stochastic_players() -> None:
+    stochastic = ("random", "level:3", "mcts:sims=10")
+    deterministic = (
         "mcts:sims=10,evaluator=heuristic",
         "greedy",
         "perfect",
@@ -300,11 +303,11 @@ def test_who_draws() -> None:
         "random:seed=1",
         "level:level=3,seed=2",
     )
-    assert all(roster.is_drawn(spec) for spec in drawn)
-    assert not any(roster.is_drawn(spec) for spec in fixed)
+    assert all(is_stochastic(spec) for spec in stochastic)
+    assert not any(is_stochastic(spec) for spec in deterministic)
 
 
-def test_a_player_that_does_not_fit_the_game_is_refused_at_once() -> None:
+def test_a_player_that_cannot_play_the_game_is_refused_at_once() -> None:
     for spec in ("dqn:no-such-model", "mcts:evaluator=nonsense", "dqn:tictactoe-dqn"):
         with pytest.raises(z.ZermeloError):
             z.tournament("squava", [spec, "random"], games=2, processes=1)
@@ -317,22 +320,22 @@ def test_a_changed_model_is_another_tournament(tmp_path: Path) -> None:
     assert str(model) in before["files"]
 
 
-# Faults
+# Forfeits.
 
 
-def test_whoever_closes_what_is_not_its_own_loses(faults: str) -> None:
+def test_a_player_that_closes_the_pipe_forfeits(faults: str) -> None:
     result = z.tournament("tictactoe", [f"{faults}:Close", "random"], games=2, processes=1)
     assert result.finished
     assert all(row.reason.startswith("its process died") for row in result.games)
-    assert result.standings.meeting("random", f"{faults}:Close").wins == 2
+    assert result.standings.head_to_head("random", f"{faults}:Close").wins == 2
 
 
-def test_whoever_fails_loses_and_the_others_play_on(faults: str) -> None:
+def test_a_player_that_fails_forfeits_and_the_others_play_on(faults: str) -> None:
     reasons = {
         "Crash": "crashed: ValueError: <b>boom</b>",
         "Illegal": "illegal move 'z9'",
-        "NoText": "no move, but int",
-        "Nothing": "no move, but NoneType",
+        "NoText": "answered with int instead of a move",
+        "Nothing": "answered with NoneType instead of a move",
         "Leave": "crashed: SystemExit: 0",
         "Exit": "its process died: exit code 3",
         "Segfault": "its process died: SIGSEGV",
@@ -344,54 +347,55 @@ def test_whoever_fails_loses_and_the_others_play_on(faults: str) -> None:
     assert result.finished
     for name, reason in reasons.items():
         spec = f"{faults}:{name}"
-        lost = [row for row in result.games if row.reason and spec in (row.first, row.second)]
-        own = [r for r in lost if spec == (r.second if r.outcome == "first" else r.first)]
+        forfeits = [r for r in result.games if r.reason and spec in (r.first, r.second)]
+        own = [r for r in forfeits if spec == (r.second if r.outcome == "first" else r.first)]
         assert own, name
         assert all(re.fullmatch(reason, row.reason) for row in own), own
         against = [row for row in result.games if {row.first, row.second} == {spec, "random"}]
         assert len(against) == 2
-        if name != "Exit":  # which may lose by the rules before it leaves
+        if name != "Exit":  # which may lose by the rules before it exits
             assert all(row in own for row in against)
     assert {player for player, _ in result.standings.forfeits} == set(players[2:])
-    # What had been played when the process died is known all the same.
+    # The moves before the death of a process are known.
     exits = [row for row in result.games if "exit code" in row.reason]
     assert all(len(row.moves.split()) >= 2 for row in exits)
     assert all(row.first_moves + row.second_moves == len(row.moves.split()) for row in exits)
 
 
-def test_a_player_that_hangs_is_killed_and_loses(
+def test_a_player_that_hangs_is_killed_and_forfeits(
     faults: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "_WARMING_OWN", 0.5)
+    monkeypatch.setattr(workers, "_WARM_UP_FILE", 0.5)
     players = [f"{faults}:Fine", f"{faults}:Hang", f"{faults}:Stop"]
     result = z.tournament("tictactoe", players, games=2, patience=1.0)
     rows = [row for row in result.games if row.reason]
-    assert {row.reason for row in rows} == {"hung: no answer within 1 s"}
+    assert {row.reason for row in rows} == {"no answer within 1 s"}
     hung = [row for row in rows if "Stop" not in row.first + row.second]
     assert len(hung) == 2
     assert all(2 <= len(row.moves.split()) <= 3 for row in hung)
     assert all(max(row.first_seconds, row.second_seconds) > 1 for row in hung)
-    assert result.standings.meeting(f"{faults}:Fine", f"{faults}:Stop").wins == 2
+    assert result.standings.head_to_head(f"{faults}:Fine", f"{faults}:Stop").wins == 2
 
 
-def test_a_player_that_overruns_its_time_loses(faults: str) -> None:
+def test_a_player_that_exceeds_its_time_limit_forfeits(faults: str) -> None:
     result = z.tournament("tictactoe", [f"{faults}:Slow", "random"], games=2, seconds=0.05)
-    assert all(re.fullmatch(r"overran 0.05 s: [12]\.\d s", row.reason) for row in result.games)
+    reason = r"exceeded its time limit of 0.05 s: [12]\.\d s"
+    assert all(re.fullmatch(reason, row.reason) for row in result.games)
     assert result.to_json()["forfeits"] == [
-        {"player": f"{faults}:Slow", "reason": "overran 0.05 s", "games": 2}
+        {"player": f"{faults}:Slow", "reason": "exceeded its time limit of 0.05 s", "games": 2}
     ]
 
 
-def test_what_a_limit_cannot_stop_is_no_fault_of_a_player_that_keeps_to_it() -> None:
+def test_a_player_that_keeps_its_limit_does_not_forfeit() -> None:
     result = z.tournament("connect4", ["alphabeta:seconds=0.02", "random"], games=4, seconds=0.02)
     assert not result.standings.forfeits
 
 
 @linux
-def test_a_worker_killed_from_outside_costs_nobody_a_game(faults: str) -> None:
+def test_a_worker_killed_from_outside_does_not_cost_a_game(faults: str) -> None:
     players = ["random", f"{faults}:Pause"]
     settings: dict[str, Any] = {"games": 24, "seed": 2, "processes": 2}
-    calm = z.tournament("tictactoe", players, **settings)
+    undisturbed = z.tournament("tictactoe", players, **settings)
     killed: list[int] = []
 
     def disturb(now: Any) -> None:
@@ -400,12 +404,12 @@ def test_a_worker_killed_from_outside_costs_nobody_a_game(faults: str) -> None:
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
 
-    rough = z.tournament("tictactoe", players, **settings, progress=disturb)
+    disturbed = z.tournament("tictactoe", players, **settings, progress=disturb)
     assert len(killed) == 3
-    assert list(map(what, rough.games)) == list(map(what, calm.games))
+    assert list(map(without_times, disturbed.games)) == list(map(without_times, undisturbed.games))
 
 
-def test_rules_that_fail_are_told_and_blame_no_player(tmp_path: Path) -> None:
+def test_rules_that_fail_are_reported_and_blame_no_player(tmp_path: Path) -> None:
     path = tmp_path / "odd.py"
     path.write_text(
         "num_actions = 3\n"
@@ -429,25 +433,25 @@ def test_rules_that_fail_are_told_and_blame_no_player(tmp_path: Path) -> None:
     assert "line 7: KeyError: 'lost'" in odd.stderr
 
 
-# Players in files
+# Players in files.
 
 
 def test_players_in_files(faults: str, tmp_path: Path) -> None:
     position = z.game("tictactoe").start()
     assert z.player(f"{faults}:Fine").choose(position).move == "a1"
-    assert z.player(f"{faults}:Dice,seed=4").seed == 4  # type: ignore[attr-defined]
+    assert z.player(f"{faults}:Stochastic,seed=4").seed == 4  # type: ignore[attr-defined]
     assert z.player(f"{faults}:Fine").name == f"{faults}:Fine"
-    assert roster.seeded(f"{faults}:Dice", 9) == f"{faults}:Dice,seed=9"
-    assert roster.seeded(f"{faults}:Fine", 9) == f"{faults}:Fine"
-    assert roster.is_drawn(f"{faults}:Dice")
-    assert not roster.is_drawn(f"{faults}:Fine")
+    assert with_seed(f"{faults}:Stochastic", 9) == f"{faults}:Stochastic,seed=9"
+    assert with_seed(f"{faults}:Fine", 9) == f"{faults}:Fine"
+    assert is_stochastic(f"{faults}:Stochastic")
+    assert not is_stochastic(f"{faults}:Fine")
     alone = tmp_path / "alone.py"
     alone.write_text(
         "import zermelo as z\nclass A(z.Player):\n def think(self, position, limit):\n"
         "  yield z.Analysis('a1')\n"
     )
     assert z.player(str(alone)).choose(position).move == "a1"
-    assert roster.seeded(str(alone), 9) == str(alone)
+    assert with_seed(str(alone), 9) == str(alone)
 
 
 @pytest.mark.parametrize(
@@ -470,7 +474,7 @@ def test_players_in_files(faults: str, tmp_path: Path) -> None:
         (None, "", "there is no such file"),
     ],
 )
-def test_a_bad_player_file_is_one_clear_line(
+def test_the_error_of_a_bad_player_file_is_one_line(
     tmp_path: Path, text: str | None, suffix: str, part: str
 ) -> None:
     path = tmp_path / "p.py"
@@ -482,7 +486,7 @@ def test_a_bad_player_file_is_one_clear_line(
     assert "\n" not in str(caught.value)
 
 
-def test_an_edited_player_is_loaded_anew(tmp_path: Path) -> None:
+def test_an_edited_player_file_is_loaded_again(tmp_path: Path) -> None:
     path = tmp_path / "p.py"
     body = "import zermelo as z\nclass A(z.Player):\n def think(self, position, limit):\n"
     path.write_text(body + "  yield z.Analysis('a1')\n")
@@ -503,21 +507,21 @@ def test_the_studio_runs_no_files(tmp_path: Path) -> None:
     )
     for spec in (str(path), f"{path}:A", f" {path} "):
         with pytest.raises(BadSpec, match="unknown player"):
-            roster.named_player(spec)
+            load_builtin_player(spec)
     db = tmp_path / "m.db"
-    with Store(db) as store:  # as if somebody had got it in there
-        store.add(Row("evil", "tictactoe", "human", str(path), "b2", 1))
+    with MatchStore(db) as store:  # as if an attacker had put it there
+        store.add(MatchRow("evil", "tictactoe", "human", str(path), "b2", 1))
     for studio in serve(create_app(db)):
         for spec in (str(path), f"{path}:A"):
-            refused(studio.post("matches", game="tictactoe", second=spec), 422)
-            refused(studio.get("analysis", game="tictactoe", player=spec), 422)
-        refused(studio.post("matches/evil/reply"), 422)
+            assert_refused(studio.post("matches", game="tictactoe", second=spec), 422)
+            assert_refused(studio.get("analysis", game="tictactoe", player=spec), 422)
+        assert_refused(studio.post("matches/evil/reply"), 422)
     assert not ran.exists()
     z.player(str(path))
-    assert ran.exists(), "the file would have shown itself"
+    assert ran.exists(), "loading the file would have left its mark"
 
 
-# Keeping and going on
+# Storing and resuming.
 
 
 def children(pid: int) -> list[int]:
@@ -536,12 +540,12 @@ def is_alive(pid: int) -> bool:
 def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
     until = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < until, "it never happened"
+        assert time.monotonic() < until, "timed out"
         time.sleep(0.02)
 
 
-def num_kept(path: Path) -> int:
-    """How many games are there, seen from outside."""
+def num_stored(path: Path) -> int:
+    """Return the number of stored games, read by another connection."""
     with (
         contextlib.suppress(sqlite3.Error),
         contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base,
@@ -551,8 +555,10 @@ def num_kept(path: Path) -> int:
 
 
 @linux
-def test_killed_at_ten_moments_it_ends_as_if_nothing_had_been(tmp_path: Path, faults: str) -> None:
-    players = ["random", f"{faults}:Nap"]
+def test_killed_ten_times_and_resumed_it_ends_as_if_uninterrupted(
+    tmp_path: Path, faults: str
+) -> None:
+    players = ["random", f"{faults}:ShortPause"]
     arguments = ["arena", "tictactoe", *players, "--games", "450", "--seed", "4"]
     whole, torn = tmp_path / "whole.db", tmp_path / "torn.db"
     assert zermelo(*arguments, "--db", str(whole), "--json").returncode == 0
@@ -563,8 +569,8 @@ def test_killed_at_ten_moments_it_ends_as_if_nothing_had_been(tmp_path: Path, fa
         running = subprocess.Popen(
             command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        if moment % 3:  # in the middle; else while it begins, or soon after
-            wait_until(lambda: num_kept(torn) > (kept or [0])[-1])
+        if moment % 3:  # in the middle; otherwise at the start
+            wait_until(lambda: num_stored(torn) > (kept or [0])[-1])
         time.sleep(rng.uniform(0, 0.15 if moment % 3 else 0.6))
         workers = children(running.pid)
         if moment % 2:
@@ -572,13 +578,13 @@ def test_killed_at_ten_moments_it_ends_as_if_nothing_had_been(tmp_path: Path, fa
         else:
             os.killpg(running.pid, signal.SIGKILL)
         running.wait()
-        wait_until(lambda ended=workers: not any(map(is_alive, ended)))  # orphans, by themselves
-        kept.append(num_kept(torn))
-    assert kept == sorted(kept), "a game that is kept stays"
+        wait_until(lambda ended=workers: not any(map(is_alive, ended)))  # orphans end by themselves
+        kept.append(num_stored(torn))
+    assert kept == sorted(kept), "a stored game is never lost"
     assert 0 < kept[-1] < 450, kept
     done = json.loads(zermelo(*arguments, "--db", str(torn), "--resume", "--json").stdout)
-    assert played(torn) == played(whole)
-    assert len(played(whole)) == 450
+    assert stored_games(torn) == stored_games(whole)
+    assert len(stored_games(whole)) == 450
     begin = time.monotonic()
     again = json.loads(zermelo(*arguments, "--db", str(torn), "--resume", "--json").stdout)
     assert time.monotonic() - begin < 5
@@ -588,7 +594,7 @@ def test_killed_at_ten_moments_it_ends_as_if_nothing_had_been(tmp_path: Path, fa
 
 
 @linux
-def test_orphans_end_even_in_mid_thought(faults: str) -> None:
+def test_orphans_end_even_while_a_player_thinks(faults: str) -> None:
     command = [sys.executable, "-m", "zermelo", "arena", "tictactoe", f"{faults}:Sleep", "random"]
     command += ["--processes", "2"]
     with subprocess.Popen(command, start_new_session=True) as running:
@@ -600,29 +606,29 @@ def test_orphans_end_even_in_mid_thought(faults: str) -> None:
 
 
 @linux
-def test_ctrl_c_keeps_what_there_is_and_says_how_to_go_on(tmp_path: Path, faults: str) -> None:
+def test_ctrl_c_stores_the_games_and_says_how_to_continue(tmp_path: Path, faults: str) -> None:
     db = tmp_path / "a.db"
-    players = ["random", f"{faults}:Nap"]
+    players = ["random", f"{faults}:ShortPause"]
     arguments = ["arena", "tictactoe", *players, "--games", "200", "--db", str(db)]
     command = [sys.executable, "-m", "zermelo", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as running:
-        wait_until(lambda: num_kept(db) > 0)
-        os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers, too
-        said, complained = running.communicate(timeout=20)
+        wait_until(lambda: num_stored(db) > 0)
+        os.killpg(running.pid, signal.SIGINT)  # like a terminal, also to the workers
+        stdout, stderr = running.communicate(timeout=20)
     assert running.returncode == 0
-    assert "random" in said
-    assert re.search(r"stopped after \d+ of 200 games; go on with: zermelo .*--resume", complained)
-    assert complained.count("\n") == 1, complained
-    kept = played(db)
+    assert "random" in stdout
+    assert re.search(r"stopped after \d+ of 200 games; continue with: zermelo .*--resume", stderr)
+    assert stderr.count("\n") == 1, stderr
+    kept = stored_games(db)
     assert 0 < len(kept) < 200
     assert zermelo(*arguments, "--resume").returncode == 0
-    assert len(played(db)) == 200
-    assert [row for row in played(db) if row in kept] == kept
+    assert len(stored_games(db)) == 200
+    assert [row for row in stored_games(db) if row in kept] == kept
 
 
-def test_a_run_goes_on_only_with_its_own_settings(tmp_path: Path) -> None:
+def test_a_run_is_resumed_only_with_the_same_settings(tmp_path: Path) -> None:
     db, player = tmp_path / "a.db", tmp_path / "p.py"
     player.write_text(FAULTS)
     players = [f"{player}:Fine", "random"]
@@ -658,7 +664,7 @@ def test_readers_are_not_disturbed(tmp_path: Path) -> None:
                 problems.append(str(error))
             time.sleep(0.01)
 
-    Runs(db).close()
+    RunStore(db).close()
     readers = [threading.Thread(target=look) for _ in range(3)]
     for reader in readers:
         reader.start()
@@ -668,20 +674,20 @@ def test_readers_are_not_disturbed(tmp_path: Path) -> None:
     for reader in readers:
         reader.join()
     assert problems == []
-    assert len(set(counts)) > 3, "the games came bit by bit"
+    assert len(set(counts)) > 3, "games are stored bit by bit"
     assert max(counts) == len(result.games) == 10_000
     with contextlib.closing(sqlite3.connect(db)) as base:
-        rated = dict(base.execute("SELECT player, rating FROM ratings").fetchall())
-        assert rated == {n: r.rating for n, r in result.standings.ratings.items()}
+        ratings = dict(base.execute("SELECT player, rating FROM ratings").fetchall())
+        assert ratings == {n: r.rating for n, r in result.standings.ratings.items()}
         assert base.execute("SELECT name, spec FROM players ORDER BY name").fetchall() == [
             ("random", "random"), ("random (2)", "random"),
         ]  # fmt: skip
 
 
-# The sequential test
+# The sequential test.
 
 
-def test_a_sequential_test_stops_where_the_games_say_so(tmp_path: Path) -> None:
+def test_a_sequential_test_stops_at_its_decision(tmp_path: Path) -> None:
     players, db = ["greedy", "random"], tmp_path / "a.db"
     settings: dict[str, Any] = {"games": 2000, "sprt": (0, 50)}
     one = z.tournament("tictactoe", players, **settings, processes=1, db=db)
@@ -689,10 +695,10 @@ def test_a_sequential_test_stops_where_the_games_say_so(tmp_path: Path) -> None:
     assert one.sprt is not None
     assert one.sprt["accepted"] == "H1"
     assert len(one.games) == 2 * one.sprt["openings"] < 400
-    assert list(map(what, one.games)) == list(map(what, two.games))
+    assert list(map(without_times, one.games)) == list(map(without_times, two.games))
     assert one.to_json() == {**two.to_json(), "run": 1, "seconds_per_move": pytest.approx(
         two.to_json()["seconds_per_move"], rel=10)}  # fmt: skip
-    assert played(db, 1) == played(db, 2) == list(map(what, one.games))
+    assert stored_games(db, 1) == stored_games(db, 2) == list(map(without_times, one.games))
     again = z.tournament("tictactoe", players, **settings, db=db, resume=True)
     assert again.run == 2
     assert again.sprt == two.sprt
@@ -704,15 +710,15 @@ def test_a_sequential_test_stops_where_the_games_say_so(tmp_path: Path) -> None:
     )
     assert still.sprt is not None
     assert still.sprt["accepted"] is None
-    assert still.sprt["openings"] == 1, "repeated games decide nothing"
+    assert still.sprt["openings"] == 1, "repeated games do not count"
     text = zermelo("arena", "tictactoe", *players, "--games", "2000", "--sprt", "0,50").stdout
     assert "greedy is better than random by more than 0 Elo (H1)" in text
 
 
-# From Python, and what is shown
+# Scripts and output.
 
 
-def test_a_script_needs_no_guard(tmp_path: Path) -> None:
+def test_a_script_needs_no_main_guard(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import zermelo as z\n"
@@ -730,21 +736,24 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["tictactoe", "random"], "1 player: a tournament takes two or more"),
+        (["tictactoe", "random"], "a tournament needs at least two players, not 1"),
         (["chess", "random", "random"], "unknown game 'chess'"),
         (["tictactoe", "random", "nobody"], "unknown player 'nobody'"),
         (["tictactoe", "random", "human"], "human sits at a screen"),
         (["tictactoe", "random", "gone.py"], "there is no such file"),
-        (["tictactoe", "random", "random", "--resume"], "--resume goes with --db"),
-        (["tictactoe", "random", "random", "--sprt", "50,0"], "the lower first: 0,50"),
-        (["tictactoe", "random", "random", "--sprt", "x"], "no pair of ratings"),
-        (["tictactoe", "random", "random", "greedy", "--sprt", "0,5"], "takes two players"),
+        (["tictactoe", "random", "random", "--resume"], "--resume needs --db"),
+        (["tictactoe", "random", "random", "--sprt", "50,0"], "the lower one first, such as 0,50"),
+        (["tictactoe", "random", "random", "--sprt", "x"], "is not a pair of Elo differences"),
+        (["tictactoe", "random", "random", "greedy", "--sprt", "0,5"], "needs two players"),
         (["tictactoe", "random", "random", "--games", "0"], "0 is not in the range"),
-        (["tictactoe", "random", "random", "--html", "/no/where/a.html"], "no such folder"),
+        (
+            ["tictactoe", "random", "random", "--html", "/no/where/a.html"],
+            "the folder does not exist",
+        ),
         (["tictactoe", "random", "random", "--db", "/dev/null/a.db"], "cannot be used as a store"),
     ],
 )
-def test_bad_arguments_are_one_clear_line(arguments: list[str], part: str) -> None:
+def test_the_error_of_bad_arguments_is_one_line(arguments: list[str], part: str) -> None:
     done = zermelo("arena", *arguments)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -758,16 +767,16 @@ def test_bad_settings_in_python() -> None:
             z.tournament("tictactoe", ["random", "random"], **settings)  # type: ignore[arg-type]
 
 
-def test_the_table_for_people(faults: str) -> None:
+def test_the_printed_table(faults: str) -> None:
     done = zermelo("arena", "tictactoe", "random", "random", f"{faults}:Crash", "--games", "4")
     lines = done.stdout.splitlines()
-    assert lines[0].split() == ["player", "1", "2", "3", "Elo", "95%", "a", "move"]
+    assert lines[0].split() == ["player", "1", "2", "3", "Elo", "95%", "time/move"]
     assert any(line.startswith("3  ") and "0-0-4" in line for line in lines)
     assert "12 games" in done.stdout
-    assert f"{faults}:Crash lost 8 games: crashed: ValueError: <b>boom</b>" in lines
+    assert f"{faults}:Crash forfeited 8 games: crashed: ValueError: <b>boom</b>" in lines
 
 
-def test_the_page_stands_by_itself(faults: str, tmp_path: Path) -> None:
+def test_the_report_is_self_contained(faults: str, tmp_path: Path) -> None:
     out = tmp_path / "r.html"
     players = ["random", "level:2", "level:9", f"{faults}:Crash"]
     done = zermelo(
@@ -778,35 +787,37 @@ def test_the_page_stands_by_itself(faults: str, tmp_path: Path) -> None:
     assert not re.search(r"<script|<link|src=|url\(|@import|https?:", text)
     assert "prefers-color-scheme:dark" in text
     assert text.count("<svg") == 2
-    assert text.count("<polyline") == 1, "the two levels are joined"
+    assert text.count("<polyline") == 1, "a line connects the two levels"
     assert "crashed: ValueError: &lt;b&gt;boom&lt;/b&gt;" in text
     assert "<b>" not in text
     assert "--seed 3" in text
     assert f"Zermelo {z.__version__}" in text
 
 
-def test_markup_in_names_is_data() -> None:
+def test_markup_in_names_is_escaped() -> None:
     plan = Plan("tictactoe", ("random", "greedy"))
     plan.__dict__["names"] = ("<img src=x>", 'a"&b')
     rows = [GameRow(0, *plan.names, 0, "a1", "first", "<i>", 1, 1, 0.5, 0.25)]
-    from zermelo.arena.standings import standings
-    from zermelo.arena.tournament import Result
+    from zermelo.arena.standings import compute_standings
+    from zermelo.arena.tournament import TournamentResult
 
-    result = Result(plan, tuple(rows), standings(plan, rows), finished=True, run=None, sprt=None)
+    result = TournamentResult(
+        plan, tuple(rows), compute_standings(plan, rows), finished=True, run=None, sprt=None
+    )
     text = report.to_html(result, "zermelo arena '<u>'", {"cpu": "<s>"})
     assert not re.search(r"<(img|i|u|s)[ >]", text)
     assert "&lt;img src=x&gt;" in text
 
 
-def test_axes_hold_their_values() -> None:
+def test_axes_contain_their_values() -> None:
     for values in ([0.0], [-3.0, 450.0], [1234.5, 1234.6], [-1e-3, 2e-3]):
-        axis = Axis.of(values, "")
+        axis = Axis.linear(values, "")
         assert axis.low <= min(values) <= max(values) <= axis.high
         assert 2 <= len(axis.ticks) <= 9
-    axis = Axis.of_log([4e-5, 0.7], "")
-    assert 0 < axis.share(4e-5) < axis.share(0.7) < 1
+    axis = Axis.seconds([4e-5, 0.7], "")
+    assert 0 < axis.position(4e-5) < axis.position(0.7) < 1
     assert [text for _, text in axis.ticks] == ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]
     marks = [Mark(1, 1, "one"), Mark(1, 1, "two"), Mark(1, 1, "three")]
-    drawn = charts.chart("c", Axis.of([0, 2], "x"), Axis.of([0, 2], "y"), marks, 200)
-    heights = re.findall(r'y="([\d.]+)">(?:one|two|three)<', drawn)
+    svg = charts.draw_chart("c", Axis.linear([0, 2], "x"), Axis.linear([0, 2], "y"), marks, 200)
+    heights = re.findall(r'y="([\d.]+)">(?:one|two|three)<', svg)
     assert len(set(heights)) == 3, "labels do not cover each other"

@@ -1,5 +1,6 @@
-"""The arena: tournaments between players, their ratings, and reports of them.
+"""The arena: tournaments between players, with ratings and reports; `tournament` runs one.
 
-`plan` says which games there are, `table` plays one, `worker` and `pool` play many, `running` ties
-them to the store; `standings`, `ratings` and `sequential` count; `page` and `charts` show.
+`plan` says which games to play, `game` plays one, `worker` and `workers` play them in processes,
+`standings`, `ratings` and `sprt` evaluate them, `report` and `charts` show them. cli, bench and
+learn may import this.
 """

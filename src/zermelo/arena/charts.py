@@ -1,11 +1,11 @@
-"""Charts as SVG that stands inside a page: colours and fonts are the page's (see `STYLE`)."""
+"""Charts as inline SVG. Colours and fonts are CSS variables of the page; see `STYLE`."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-COLOURS = 6  #: classes c0 to c5
+NUM_COLOURS = 6  #: classes c0 to c5
 STYLE = """
 svg text{font:13px system-ui,sans-serif;fill:var(--text);stroke:var(--back);stroke-width:3px;
 paint-order:stroke}
@@ -17,8 +17,10 @@ svg .bar,svg .line{stroke:var(--c)}svg .label{fill:var(--c)}
 svg .dot{fill:var(--c);stroke:var(--back);stroke-width:1.5}
 """
 _WIDTH, _TOP, _BOTTOM = 820, 14, 44
-_LETTER = 7.6  # pixels of a letter, about
+_LETTER_WIDTH = 7.6  # pixels, roughly
 _LABEL_HEIGHT = 15
+
+_ToPixels = Callable[[float, float], tuple[float, float]]  # (x, y) of the axes → pixels
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,15 @@ class Mark:
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
 
+    @property
+    def css_class(self) -> str:
+        """The class of its colour."""
+        return f"c{self.colour % NUM_COLOURS}"
+
 
 @dataclass(frozen=True)
 class Axis:
-    """Values from low to high, with texts at some of them."""
+    """The range of values of an axis, with labels at some of them."""
 
     low: float
     high: float
@@ -44,8 +51,8 @@ class Axis:
     log: bool = False
 
     @classmethod
-    def of(cls, values: Sequence[float], title: str) -> "Axis":
-        """A linear axis with round ticks that holds these values."""
+    def linear(cls, values: Sequence[float], title: str) -> "Axis":
+        """Return a linear axis with round ticks that contains these values."""
         low, high = min(values), max(values)
         step = _round_step((high - low or 1) / 5)
         first, last = math.floor(low / step), math.ceil(high / step)
@@ -53,100 +60,127 @@ class Axis:
         return cls(ticks[0][0], ticks[-1][0], ticks, title)
 
     @classmethod
-    def of_log(cls, values: Sequence[float], title: str) -> "Axis":
-        """A logarithmic axis with a tick at each power of ten."""
+    def seconds(cls, values: Sequence[float], title: str) -> "Axis":
+        """Return a logarithmic axis of seconds with a tick at powers of ten."""
         first, last = (math.log10(f(values)) for f in (min, max))
         low, high = math.floor(first - 0.05), math.ceil(last + 0.05)
         every = max(1, (high - low) // 7)
-        ticks = tuple((10.0**n, _seconds(n)) for n in range(low, high + 1, every))
+        ticks = tuple((10.0**n, _seconds_text(n)) for n in range(low, high + 1, every))
         return cls(10.0**low, 10.0**high, ticks, title, log=True)
 
     @classmethod
-    def of_names(cls, names: Sequence[str]) -> "Axis":
-        """A name at each of 0, -1, -2, …, from the top down."""
-        ticks = tuple((-float(at), name) for at, name in enumerate(names))
+    def names(cls, names: Sequence[str]) -> "Axis":
+        """Return an axis with a name at each of 0, -1, -2, …, from the top down."""
+        ticks = tuple((-float(index), name) for index, name in enumerate(names))
         return cls(0.5 - len(names), 0.5, ticks)
 
-    def share(self, value: float) -> float:
-        """Where a value stands: 0 at the low end, 1 at the high one."""
+    def position(self, value: float) -> float:
+        """Return where a value lies, from 0 at the low end to 1 at the high end."""
         if self.log:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
 
-def chart(title: str, x: Axis, y: Axis, marks: Sequence[Mark], height: int) -> str:
-    """Marks between two axes; those with one colour and a y range are joined by a line."""
-    left = 16 + max(len(text) for _, text in y.ticks) * _LETTER + (20 if y.title else 0)
-    right = 16 + max(len(mark.label) for mark in marks) * _LETTER
-    wide, high = _WIDTH - left - right, height - _TOP - _BOTTOM
+def draw_chart(title: str, x: Axis, y: Axis, marks: Sequence[Mark], height: int) -> str:
+    """Return an SVG element with marks between two axes.
 
-    def at(mark_x: float, mark_y: float) -> tuple[float, float]:
-        return left + x.share(mark_x) * wide, _TOP + (1 - y.share(mark_y)) * high
+    Marks of the same colour that have a y range are connected by a line.
+    """
+    left = 16 + max(len(text) for _, text in y.ticks) * _LETTER_WIDTH + (20 if y.title else 0)
+    right = 16 + max(len(mark.label) for mark in marks) * _LETTER_WIDTH
+    plot_width, plot_height = _WIDTH - left - right, height - _TOP - _BOTTOM
 
-    parts = [
-        f'<line class="grid" x1="{at(v, y.low)[0]:.1f}" x2="{at(v, y.low)[0]:.1f}" y1="{_TOP}" '
-        f'y2="{_TOP + high}"/><text class="tick" text-anchor="middle" '
-        f'x="{at(v, y.low)[0]:.1f}" y="{_TOP + high + 17}">{escape(text)}</text>'
-        for v, text in x.ticks
-    ]
-    parts += [
-        f'<line class="grid" x1="{left:.1f}" x2="{left + wide:.1f}" y1="{at(x.low, v)[1]:.1f}" '
-        f'y2="{at(x.low, v)[1]:.1f}"/><text {_tick_class(y)} text-anchor="end" '
-        f'x="{left - 8:.1f}" y="{at(x.low, v)[1] + 4:.1f}">{escape(text)}</text>'
-        for v, text in y.ticks
-    ]
+    def to_pixels(mark_x: float, mark_y: float) -> tuple[float, float]:
+        return (
+            left + x.position(mark_x) * plot_width,
+            _TOP + (1 - y.position(mark_y)) * plot_height,
+        )
+
+    parts = _draw_x_axis(x, [to_pixels(v, y.low)[0] for v, _ in x.ticks], plot_height)
+    parts += _draw_y_axis(y, [to_pixels(x.low, v)[1] for v, _ in y.ticks], left, plot_width)
     parts.append(
-        f'<text class="tick" text-anchor="middle" x="{left + wide / 2:.1f}" y="{height - 6}">'
-        f"{escape(x.title)}</text>"
+        f'<text class="tick" text-anchor="middle" x="{left + plot_width / 2:.1f}" '
+        f'y="{height - 6}">{escape(x.title)}</text>'
     )
     if y.title:
-        middle = _TOP + high / 2
+        middle = _TOP + plot_height / 2
         parts.append(
             f'<text class="tick" text-anchor="middle" x="14" y="{middle:.1f}" '
             f'transform="rotate(-90 14 {middle:.1f})">{escape(y.title)}</text>'
         )
-    for colour in sorted({mark.colour for mark in marks}):
-        family = sorted((m for m in marks if m.colour == colour and m.y_range), key=lambda m: m.x)
-        if len(family) > 1:
-            line = " ".join("{:.1f},{:.1f}".format(*at(m.x, m.y)) for m in family)
-            parts.append(f'<polyline class="line c{colour % COLOURS}" points="{line}"/>')
-    for mark in marks:
-        low, up = mark.x_range or (mark.x, mark.x)
-        below, above = mark.y_range or (mark.y, mark.y)
-        (x1, y1), (x2, y2), (cx, cy) = at(low, below), at(up, above), at(mark.x, mark.y)
-        parts.append(
-            f'<g class="c{mark.colour % COLOURS}"><line class="bar" x1="{x1:.1f}" y1="{y1:.1f}" '
-            f'x2="{x2:.1f}" y2="{y2:.1f}"/><circle class="dot" cx="{cx:.1f}" cy="{cy:.1f}" r="5"/>'
-            "</g>"
-        )
-    places = [(*at(mark.x_range[1] if mark.x_range else mark.x, mark.y), mark) for mark in marks]
-    parts += [
-        f'<text class="label c{mark.colour % COLOURS}" x="{px + 10:.1f}" y="{py + 4:.1f}">'
-        f"{escape(mark.label)}</text>"
-        for px, py, mark in _apart(places)
-    ]
+    parts += _draw_lines(marks, to_pixels)
+    parts += [_draw_mark(mark, to_pixels) for mark in marks]
+    parts += _draw_labels(marks, to_pixels)
     return (
         f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(title)}">'
         f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
     )
 
 
-def _apart(places: list[tuple[float, float, Mark]]) -> list[tuple[float, float, Mark]]:
-    """Labels moved down until none covers another."""
-    done: list[tuple[float, float, Mark]] = []
-    for x, first, mark in sorted(places, key=lambda place: place[1]):
-        y = first
-        for other_x, other_y, other in done:
-            beside = x < other_x + len(other.label) * _LETTER + 10
-            beside = beside and other_x < x + len(mark.label) * _LETTER + 10
-            if beside and abs(y - other_y) < _LABEL_HEIGHT:
+def _draw_x_axis(axis: Axis, pixels: list[float], plot_height: int) -> list[str]:
+    return [
+        f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{_TOP + plot_height}"/>'
+        f'<text class="tick" text-anchor="middle" x="{x:.1f}" y="{_TOP + plot_height + 17}">'
+        f"{escape(text)}</text>"
+        for x, (_, text) in zip(pixels, axis.ticks, strict=True)
+    ]
+
+
+def _draw_y_axis(axis: Axis, pixels: list[float], left: float, plot_width: float) -> list[str]:
+    css_class = "tick" if axis.title else "name"
+    return [
+        f'<line class="grid" x1="{left:.1f}" x2="{left + plot_width:.1f}" y1="{y:.1f}" '
+        f'y2="{y:.1f}"/><text class="{css_class}" text-anchor="end" x="{left - 8:.1f}" '
+        f'y="{y + 4:.1f}">{escape(text)}</text>'
+        for y, (_, text) in zip(pixels, axis.ticks, strict=True)
+    ]
+
+
+def _draw_lines(marks: Sequence[Mark], to_pixels: _ToPixels) -> list[str]:
+    lines = []
+    for colour in sorted({mark.colour for mark in marks}):
+        family = sorted((m for m in marks if m.colour == colour and m.y_range), key=lambda m: m.x)
+        if len(family) > 1:
+            points = " ".join("{:.1f},{:.1f}".format(*to_pixels(m.x, m.y)) for m in family)
+            lines.append(f'<polyline class="line {family[0].css_class}" points="{points}"/>')
+    return lines
+
+
+def _draw_mark(mark: Mark, to_pixels: _ToPixels) -> str:
+    left, right = mark.x_range or (mark.x, mark.x)
+    bottom, top = mark.y_range or (mark.y, mark.y)
+    (x1, y1), (x2, y2), (x, y) = (
+        to_pixels(left, bottom), to_pixels(right, top), to_pixels(mark.x, mark.y)
+    )  # fmt: skip
+    return (
+        f'<g class="{mark.css_class}"><line class="bar" x1="{x1:.1f}" y1="{y1:.1f}" '
+        f'x2="{x2:.1f}" y2="{y2:.1f}"/><circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"/></g>'
+    )
+
+
+def _draw_labels(marks: Sequence[Mark], to_pixels: _ToPixels) -> list[str]:
+    places = [
+        (*to_pixels(mark.x_range[1] if mark.x_range else mark.x, mark.y), mark) for mark in marks
+    ]
+    return [
+        f'<text class="label {mark.css_class}" x="{x + 10:.1f}" y="{y + 4:.1f}">'
+        f"{escape(mark.label)}</text>"
+        for x, y, mark in _separate(places)
+    ]
+
+
+def _separate(places: list[tuple[float, float, Mark]]) -> list[tuple[float, float, Mark]]:
+    """Move labels down until none covers another."""
+    placed: list[tuple[float, float, Mark]] = []
+    for x, top, mark in sorted(places, key=lambda place: place[1]):
+        y = top
+        for other_x, other_y, other in placed:
+            overlaps = x < other_x + len(other.label) * _LETTER_WIDTH + 10
+            overlaps = overlaps and other_x < x + len(mark.label) * _LETTER_WIDTH + 10
+            if overlaps and abs(y - other_y) < _LABEL_HEIGHT:
                 y = other_y + _LABEL_HEIGHT
-        done.append((x, y, mark))
-    return done
-
-
-def _tick_class(axis: Axis) -> str:
-    return 'class="tick"' if axis.title else 'class="name"'
+        placed.append((x, y, mark))
+    return placed
 
 
 def _round_step(least: float) -> float:
@@ -154,7 +188,8 @@ def _round_step(least: float) -> float:
     return next(n * power for n in (1, 2, 5, 10) if n * power >= least * 0.8)
 
 
-def _seconds(power: int) -> str:
+def _seconds_text(power: int) -> str:
+    """Return the power of ten in seconds, such as 10 µs for -5."""
     if power >= 0:
         return f"{10**power} s"
     return f"{10 ** (power % 3)} {('ms', 'µs', 'ns')[(-power - 1) // 3]}" if power >= -9 else "0"

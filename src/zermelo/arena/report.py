@@ -1,4 +1,4 @@
-"""A report as one page that stands by itself: no scripts, nothing from elsewhere, two schemes."""
+"""A report of a tournament as one self-contained HTML page, for light and dark schemes."""
 
 import json
 from collections.abc import Mapping
@@ -8,9 +8,11 @@ from typing import Any
 from zermelo import __version__
 from zermelo.arena import charts
 from zermelo.arena.charts import Axis, Mark
-from zermelo.arena.tournament import Result
+from zermelo.arena.standings import Standings
+from zermelo.arena.tournament import TournamentResult
+from zermelo.core.phrases import count
 
-_MAX_NAME = 28  # letters in a chart
+_MAX_NAME = 28  # characters in a chart
 _STYLE = """
 :root{color-scheme:light dark;--back:#fdfcf9;--text:#24221d;--faint:#6b665b;--grid:#e4dfd3;
 --card:#f5f1e8;--c0:#1b6ca8;--c1:#b8500f;--c2:#2d7d46;--c3:#8a3fa0;--c4:#86590c;--c5:#4a5a6a}
@@ -30,17 +32,17 @@ overflow-wrap:anywhere}svg{width:100%;height:auto;display:block}
 """
 
 
-def to_html(result: Result, command: str, machine: Mapping[str, Any]) -> str:
-    """The whole page; `command` is what would make it again."""
+def to_html(result: TournamentResult, command: str, machine: Mapping[str, Any]) -> str:
+    """Return the whole page; `command` is the command line that reproduces it."""
     title = f"{result.plan.game}: {' · '.join(result.plan.names)}"
     parts = [
         f"<h1>Arena: {escape(result.plan.game)}</h1>",
-        f'<p class="faint">{escape(_summary(result))}</p>',
+        f'<p class="faint">{escape(_summarize(result))}</p>',
         _section("Results", _cross_table(result), "Wins, draws and losses of the row's player."),
         _section("Ratings", _rating_chart(result), _RATINGS),
         _section("Strength and time", _time_chart(result), _TIME),
-        _section("Forfeits", _forfeits(result), ""),
-        _section("To do it again", _again(result, command, machine), ""),
+        _section("Forfeits", _forfeit_table(result), ""),
+        _section("How to reproduce it", _reproduction(result, command, machine), ""),
     ]
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -50,113 +52,108 @@ def to_html(result: Result, command: str, machine: Mapping[str, Any]) -> str:
     )
 
 
-_RATINGS = "Elo with 95% intervals; the mean of the players is 0."
-_TIME = "Elo over the mean time of a move; players of one family are joined."
+_RATINGS = "Elo with 95% intervals; the mean of all players is 0."
+_TIME = "Elo against the mean time per move; a line connects players of the same kind."
 
 
 def _section(title: str, body: str, note: str) -> str:
-    said = f'<p class="faint">{escape(note)}</p>' if note else ""
-    return f"<section><h2>{escape(title)}</h2>{said}{body}</section>" if body else ""
+    """Return a section, or nothing without a body."""
+    paragraph = f'<p class="faint">{escape(note)}</p>' if note else ""
+    return f"<section><h2>{escape(title)}</h2>{paragraph}{body}</section>" if body else ""
 
 
-def _summary(result: Result) -> str:
-    plan, found = result.plan, result.standings
-    parts = [f"{found.games:,} games" + ("" if result.finished else " so far")]
+def _summarize(result: TournamentResult) -> str:
+    plan, standings = result.plan, result.standings
+    parts = [count(standings.games, "game") + ("" if result.finished else " so far")]
     if plan.num_opening_plies:
-        parts.append(f"each opening of {plan.num_opening_plies} random plies from both sides")
+        moves = count(plan.num_opening_plies, "random move")
+        parts.append(f"openings of {moves}, each played from both sides")
     if plan.seconds is not None:
-        parts.append(f"{plan.seconds:g} s a move")
-    if found.repeated:
-        parts.append(f"{found.repeated:,} repeated games, which are not rated")
+        parts.append(f"{plan.seconds:g} s per move")
+    if standings.repeated:
+        parts.append(f"{count(standings.repeated, 'repeated game')} not rated")
     if result.sprt is not None:
-        answer = result.sprt["accepted"] or "open"
+        decision = result.sprt["accepted"] or "undecided"
         parts.append(
             f"sequential test of {result.sprt['elo0']:g} against {result.sprt['elo1']:g} Elo: "
-            f"{answer}, log likelihood ratio {result.sprt['llr']:.2f}"
+            f"{decision}, log likelihood ratio {result.sprt['llr']:.2f}"
         )
     return "; ".join(parts)
 
 
-def _cross_table(result: Result) -> str:
-    found = result.standings
-    names = found.ranked()
-    head = "".join(f"<th>{n}</th>" for n in range(1, len(names) + 1))
-    ends = "".join(f"<th>{text}</th>" for text in ("Elo", "95%", "a move"))
-    rows = [f'<tr><th></th><th class="name">player</th>{ends}{head}</tr>']
+def _cross_table(result: TournamentResult) -> str:
+    standings = result.standings
+    names = standings.ranking()
+    numbers = "".join(f"<th>{n}</th>" for n in range(1, len(names) + 1))
+    columns = "".join(f"<th>{text}</th>" for text in ("Elo", "95%", "time/move"))
+    rows = [f'<tr><th></th><th class="name">player</th>{columns}{numbers}</tr>']
     for number, name in enumerate(names, 1):
         cells = "".join(
-            '<td class="self"></td>' if name == other else f"<td>{_tally(found, name, other)}</td>"
+            '<td class="self"></td>'
+            if name == other
+            else f"<td>{_score_text(standings, name, other)}</td>"
             for other in names
         )
-        rating, pace = found.ratings[name], found.pace_text(name)
+        rating, time = standings.ratings[name], standings.time_text(name)
         rows.append(
             f'<tr><td>{number}</td><td class="name">{escape(name)}</td>'
             f"<td>{rating.rating:+.0f}</td><td>{rating.low:+.0f} … {rating.high:+.0f}</td>"
-            f"<td>{pace}</td>{cells}</tr>"
+            f"<td>{time}</td>{cells}</tr>"
         )
     return _table(rows)
 
 
 def _table(rows: list[str]) -> str:
-    """Wide ones scroll, by the keyboard too."""
+    """Return a table that scrolls if it is too wide, with the keyboard too."""
     return f'<div class="wide" tabindex="0"><table>{"".join(rows)}</table></div>'
 
 
-def _tally(found: Any, name: str, other: str) -> str:
-    tally = found.meeting(name, other)
-    return f"{tally.wins}&thinsp;&ndash;&thinsp;{tally.draws}&thinsp;&ndash;&thinsp;{tally.losses}"
+def _score_text(standings: Standings, name: str, other: str) -> str:
+    score = standings.head_to_head(name, other)
+    return f"{score.wins}&thinsp;&ndash;&thinsp;{score.draws}&thinsp;&ndash;&thinsp;{score.losses}"
 
 
-def _families(result: Result) -> dict[str, int]:
-    """A colour for the name before the colon."""
-    kinds = dict.fromkeys(name.partition(":")[0] for name in result.plan.names)
-    return {kind: number for number, kind in enumerate(kinds)}
+def _colours(result: TournamentResult) -> dict[str, int]:
+    """Return a colour for each player; players with the same name before the colon share one."""
+    kinds = list(dict.fromkeys(name.partition(":")[0] for name in result.plan.names))
+    return {name: kinds.index(name.partition(":")[0]) for name in result.plan.names}
 
 
-def _short(name: str) -> str:
-    """The end of a long name, such as a file's."""
+def _shorten(name: str) -> str:
+    """Return the end of a long name, such as a path."""
     return name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}"
 
 
-def _rating_chart(result: Result) -> str:
-    found, colours = result.standings, _families(result)
-    names = found.ranked()
-    marks = [
-        Mark(
-            rating.rating,
-            -at,
-            f"{rating.rating:+.0f}",
-            colours[name.partition(":")[0]],
-            x_range=(rating.low, rating.high),
-        )
-        for at, (name, rating) in enumerate((name, found.ratings[name]) for name in names)
-    ]
-    ends = [end for rating in found.ratings.values() for end in (rating.low, rating.high)]
-    x, y = Axis.of(ends, "Elo"), Axis.of_names([_short(name) for name in names])
-    return charts.chart("ratings with intervals", x, y, marks, 70 + 34 * len(names))
+def _rating_chart(result: TournamentResult) -> str:
+    standings, colours = result.standings, _colours(result)
+    names = standings.ranking()
+    marks = []
+    for index, name in enumerate(names):
+        rating = standings.ratings[name]
+        label, interval = f"{rating.rating:+.0f}", (rating.low, rating.high)
+        marks.append(Mark(rating.rating, -index, label, colours[name], x_range=interval))
+    bounds = [bound for rating in standings.ratings.values() for bound in (rating.low, rating.high)]
+    x, y = Axis.linear(bounds, "Elo"), Axis.names([_shorten(name) for name in names])
+    return charts.draw_chart("ratings with intervals", x, y, marks, 70 + 34 * len(names))
 
 
-def _time_chart(result: Result) -> str:
-    found, colours = result.standings, _families(result)
-    marks = [
-        Mark(
-            pace,
-            rating.rating,
-            _short(name),
-            colours[name.partition(":")[0]],
-            y_range=(rating.low, rating.high),
-        )
-        for name, rating in found.ratings.items()
-        if (pace := found.pace(name))
-    ]
+def _time_chart(result: TournamentResult) -> str:
+    standings, colours = result.standings, _colours(result)
+    marks = []
+    for name, rating in standings.ratings.items():
+        seconds, interval = standings.seconds_per_move(name), (rating.low, rating.high)
+        if seconds:
+            mark = Mark(seconds, rating.rating, _shorten(name), colours[name], y_range=interval)
+            marks.append(mark)
     if not marks:
         return ""
-    ends = [end for mark in marks if mark.y_range for end in mark.y_range]
-    x = Axis.of_log([mark.x for mark in marks], "mean time of a move")
-    return charts.chart("rating over time a move", x, Axis.of(ends, "Elo"), marks, 420)
+    bounds = [bound for mark in marks if mark.y_range for bound in mark.y_range]
+    x = Axis.seconds([mark.x for mark in marks], "mean time per move")
+    y = Axis.linear(bounds, "Elo")
+    return charts.draw_chart("rating against time per move", x, y, marks, 420)
 
 
-def _forfeits(result: Result) -> str:
+def _forfeit_table(result: TournamentResult) -> str:
     rows = [
         f'<tr><td class="name">{escape(player)}</td><td class="name">{escape(reason)}</td>'
         f"<td>{games:,}</td></tr>"
@@ -166,11 +163,11 @@ def _forfeits(result: Result) -> str:
     return _table([head, *rows]) if rows else ""
 
 
-def _again(result: Result, command: str, machine: Mapping[str, Any]) -> str:
-    where = " · ".join(f"{key} {value}" for key, value in machine.items())
+def _reproduction(result: TournamentResult, command: str, machine: Mapping[str, Any]) -> str:
+    machine_text = " · ".join(f"{key} {value}" for key, value in machine.items())
     settings = json.dumps(result.plan.to_json(), indent=2)
     return (
         f"<pre>{escape(command)}</pre><p>Zermelo {escape(__version__)}, seed {result.plan.seed}; "
-        f"{escape(where)}</p><details><summary>All settings</summary>"
+        f"{escape(machine_text)}</p><details><summary>All settings</summary>"
         f"<pre>{escape(settings)}</pre></details>"
     )

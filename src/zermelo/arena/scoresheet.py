@@ -1,7 +1,7 @@
-"""The scoresheet: what goes on at a table, in a few bytes that two processes map.
+"""The scoresheet: the game that a worker is playing, in memory shared with its parent process.
 
-A worker notes whose move began when, which costs it nothing; its parent reads the note when the
-move takes too long, or when the worker has died over it.
+A worker notes when each turn begins, at almost no cost. The parent reads the scoresheet if a turn
+takes too long or if the worker has died during it.
 """
 
 import mmap
@@ -13,33 +13,34 @@ from enum import IntEnum
 from pathlib import Path
 from typing import IO, NamedTuple
 
-_HEAD = struct.Struct("<qqqqddd")  # Note without its actions, their number last of the ints
+# activity, game number, seat, number of actions; start of the turn, seconds of both seats
+_HEAD = struct.Struct("<qqqqddd")
 _ACTION = struct.Struct("<i")
 _MAX_PLIES = 10_000
 _SIZE = _HEAD.size + _MAX_PLIES * _ACTION.size
 
 
-class Doing(IntEnum):
-    """What a worker is at."""
+class Activity(IntEnum):
+    """What a worker is doing."""
 
-    NOTHING = 0
-    WARMING = 1  #: a player is tried out; `seat` is its number among the players
-    PLAYING = 2  #: a player is being made, or chooses
+    IDLE = 0
+    WARMING_UP = 1  #: a player compiles its kernels; `seat` is its number in the plan
+    PLAYING = 2  #: a player is being created or chooses a move
 
 
-class Note(NamedTuple):
-    """What stands on a sheet."""
+class Turn(NamedTuple):
+    """The contents of a scoresheet."""
 
-    doing: Doing
-    number: int  #: of the game
+    activity: Activity
+    number: int  #: number of the game
     seat: int
-    began: float  #: by the monotonic clock
-    seconds: tuple[float, float]  #: thought so far, by seat
-    actions: tuple[int, ...]  #: of the game so far
+    started: float  #: by the monotonic clock
+    seconds: tuple[float, float]  #: thinking time before this turn, by seat
+    actions: tuple[int, ...]  #: the game so far
 
 
 class Scoresheet:
-    """A file of fixed size, mapped."""
+    """A memory-mapped file of fixed size."""
 
     def __init__(self, file: IO[bytes]) -> None:
         with file:
@@ -47,32 +48,32 @@ class Scoresheet:
 
     @classmethod
     def create(cls) -> tuple["Scoresheet", Path]:
-        """An empty one, and where another process finds it."""
+        """Return an empty scoresheet and the path by which another process opens it."""
         handle, name = tempfile.mkstemp(prefix="zermelo-", suffix=".sheet")
         file = os.fdopen(handle, "r+b")
         file.truncate(_SIZE)
         return cls(file), Path(name)
 
-    def begin(
-        self, doing: Doing, number: int, seat: int, ply: int, first: float, second: float
+    def start_turn(
+        self, activity: Activity, number: int, seat: int, ply: int, first: float, second: float
     ) -> float:
-        """Somebody's turn begins; when."""
+        """Note that a turn starts now, with the seconds that both seats have used; return now."""
         now = time.monotonic()
-        _HEAD.pack_into(self._map, 0, doing, number, seat, ply, now, first, second)
+        _HEAD.pack_into(self._map, 0, activity, number, seat, ply, now, first, second)
         return now
 
-    def played(self, ply: int, action: int) -> None:
-        """An action of the game."""
+    def add_action(self, ply: int, action: int) -> None:
+        """Note an action of the game."""
         if ply < _MAX_PLIES:
             _ACTION.pack_into(self._map, _HEAD.size + ply * _ACTION.size, action)
 
-    def read(self) -> Note:
-        """What stands there."""
-        doing, number, seat, plies, began, *seconds = _HEAD.unpack_from(self._map, 0)
+    def read(self) -> Turn:
+        """Return the current turn."""
+        activity, number, seat, plies, started, *seconds = _HEAD.unpack_from(self._map, 0)
         plies = max(0, min(plies, _MAX_PLIES))
         actions = struct.unpack_from(f"<{plies}i", self._map, _HEAD.size)
-        return Note(Doing(doing), number, seat, began, (seconds[0], seconds[1]), actions)
+        return Turn(Activity(activity), number, seat, started, (seconds[0], seconds[1]), actions)
 
     def close(self) -> None:
-        """No calls after this one."""
+        """Unmap the memory. No other method may be called afterwards."""
         self._map.close()

@@ -1,33 +1,33 @@
-"""The sequential test: stop as soon as the games say which of two differences in Elo is likelier.
+"""A sequential probability ratio test between two hypotheses about the difference in Elo.
 
-The generalised sequential probability ratio test on pairs of games (Van den Bergh; as used by
-Fishtest): an opening played from both sides scores 0, 1/2, 1, 3/2 or 2 points, and the likelihood
-of what was seen is maximised among all distributions with the mean that a hypothesis says.
+This is the generalised test on pairs of games (Van den Bergh; used by Fishtest): an opening played
+from both sides scores 0, 1/2, 1, 3/2 or 2 points, and the likelihood of the observed scores is
+maximised over all distributions with the mean that a hypothesis implies.
 """
 
 import math
 
-ERROR = 0.05  #: of either kind
-BOUND = math.log((1 - ERROR) / ERROR)  #: the log likelihood ratio that decides
-_PSEUDO = 1e-3  # how often what was never seen counts as seen
+ERROR = 0.05  #: probability of an error of either kind
+BOUND = math.log((1 - ERROR) / ERROR)  #: log likelihood ratio that decides
+_PSEUDO_COUNT = 1e-3  # of scores that were never observed
 _SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-_HALVINGS = 60
+_BISECTIONS = 60
 
 
 class SequentialTest:
-    """Whether the first player is better than the second by `elo1` rather than `elo0`."""
+    """Tests whether the first player is better than the second by `elo1` rather than `elo0`."""
 
     def __init__(self, elo0: float, elo1: float) -> None:
-        self._means = expected(elo0), expected(elo1)
-        self.counts = [0] * len(_SCORES)  #: of openings, by half points
+        self._means = expected_score(elo0), expected_score(elo1)
+        self.counts = [0] * len(_SCORES)  #: number of openings by half points
 
     def add(self, half_points: int) -> None:
-        """One opening, from both sides: the first player's points, times 2."""
+        """Add an opening played from both sides, with the first player's half points."""
         self.counts[half_points] += 1
 
     @property
     def llr(self) -> float:
-        """The log likelihood ratio: above 0 the games speak for `elo1`.
+        """The log likelihood ratio; above 0 the games favour `elo1`.
 
         >>> test = SequentialTest(0, 50)
         >>> for _ in range(25): test.add(4)
@@ -37,38 +37,37 @@ class SequentialTest:
         number = sum(self.counts)
         if not number:
             return 0.0
-        seen = [max(count, _PSEUDO) for count in self.counts]
-        shares = [count / sum(seen) for count in seen]
-        zero, one = (_tilted(shares, mean) for mean in self._means)
-        terms = (share * math.log(b / a) for share, a, b in zip(shares, zero, one, strict=True))
+        counts = [max(count, _PSEUDO_COUNT) for count in self.counts]
+        observed = [count / sum(counts) for count in counts]
+        under_0, under_1 = (_most_likely(observed, mean) for mean in self._means)
+        terms = (p * math.log(b / a) for p, a, b in zip(observed, under_0, under_1, strict=True))
         return number * sum(terms)
 
     @property
     def accepted(self) -> int | None:
-        """0 or 1 for the hypothesis that stands, None while it is open."""
+        """The number of the accepted hypothesis, 0 or 1, or None if the test is undecided."""
         llr = self.llr
         return None if abs(llr) < BOUND else int(llr > 0)
 
 
-def expected(elo: float) -> float:
-    """The score of a player who is better by so much."""
+def expected_score(elo: float) -> float:
+    """Return the expected score of a player who is better by this many Elo points."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-def _tilted(shares: list[float], mean: float) -> list[float]:
-    """The likeliest distribution of scores with a given mean, when `shares` were seen.
+def _most_likely(observed: list[float], mean: float) -> list[float]:
+    """Return the most likely distribution of scores with a given mean.
 
-    It is shares / (1 + t (score - mean)); the t with sum of p (score - mean) = 0 lies between the
-    values at which the best or the worst score would have no chance left, and the sum falls in t.
+    It is observed / (1 + t (score - mean)), where t makes the sum of p (score - mean) zero. The sum
+    decreases in t, and t lies between the values at which the best or worst score gets probability
+    0, so bisection finds it.
     """
     low, high = -1 / (max(_SCORES) - mean), -1 / (min(_SCORES) - mean)
-    for _ in range(_HALVINGS):
+    for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        off = sum(
-            share * (score - mean) / (1 + middle * (score - mean))
-            for share, score in zip(shares, _SCORES, strict=True)
+        excess = sum(
+            p * (score - mean) / (1 + middle * (score - mean))
+            for p, score in zip(observed, _SCORES, strict=True)
         )
-        low, high = (middle, high) if off > 0 else (low, middle)
-    return [
-        share / (1 + low * (score - mean)) for share, score in zip(shares, _SCORES, strict=True)
-    ]
+        low, high = (middle, high) if excess > 0 else (low, middle)
+    return [p / (1 + low * (score - mean)) for p, score in zip(observed, _SCORES, strict=True)]

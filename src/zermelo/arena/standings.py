@@ -1,4 +1,4 @@
-"""The standings: what a tournament's games come to."""
+"""The standings of a tournament, computed from its games."""
 
 import re
 from collections import Counter, defaultdict
@@ -13,20 +13,20 @@ from zermelo.store.runs import GameRow, Rating
 _HALF_POINTS = {"first": (2, 0), "draw": (1, 1), "second": (0, 2)}
 
 
-class Repeats:
-    """Tells games that are the same once more, read in the order of their numbers.
+class RepeatDetector:
+    """Detects repeated games, which must be passed in the order of their numbers.
 
-    Players that draw their moves may play a game again by chance, and it counts; where nobody
-    does, a repeated game says nothing new.
+    A repeated game between deterministic players carries no information. If a player is stochastic,
+    the same game may occur twice by chance, and counts.
     """
 
     def __init__(self, plan: Plan) -> None:
-        self._drawn = dict(zip(plan.names, plan.is_drawn, strict=True))
+        self._is_stochastic = dict(zip(plan.names, plan.is_stochastic, strict=True))
         self._seen: set[tuple[str, ...]] = set()
 
     def is_repeat(self, row: GameRow) -> bool:
-        """Whether this game was there before."""
-        if self._drawn[row.first] or self._drawn[row.second]:
+        """Return whether a game repeats an earlier one."""
+        if self._is_stochastic[row.first] or self._is_stochastic[row.second]:
             return False
         key = (row.first, row.second, row.moves, row.outcome)
         if key in self._seen:
@@ -36,8 +36,8 @@ class Repeats:
 
 
 @dataclass
-class Tally:
-    """Games of two players in these seats; wins are those of the first."""
+class PairScore:
+    """The games of two players in fixed seats; wins are wins of the first player."""
 
     wins: int = 0
     draws: int = 0
@@ -47,53 +47,53 @@ class Tally:
 
 @dataclass
 class Standings:
-    """All that a table shows."""
+    """The results, ratings and times of all players."""
 
     names: tuple[str, ...]
-    results: dict[tuple[str, str], Tally]  #: by who sat first and second
+    results: dict[tuple[str, str], PairScore]  #: by first and second player
     games: int = 0
     repeated: int = 0
     ratings: dict[str, Rating] = field(default_factory=dict)
     moves: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    forfeits: Counter[tuple[str, str]] = field(default_factory=Counter)  #: (player, reason)
+    forfeits: Counter[tuple[str, str]] = field(default_factory=Counter)  #: by (player, reason)
 
-    def pace(self, name: str) -> float | None:
-        """A player's mean seconds per move."""
+    def seconds_per_move(self, name: str) -> float | None:
+        """Return a player's mean thinking time, or None if it has not moved."""
         return self.seconds[name] / self.moves[name] if self.moves[name] else None
 
-    def pace_text(self, name: str) -> str:
-        """The same for people, such as 1.2 ms."""
-        pace = self.pace(name)
-        if pace is None:
+    def time_text(self, name: str) -> str:
+        """Return a player's mean thinking time for people, such as 1.2 ms."""
+        seconds = self.seconds_per_move(name)
+        if seconds is None:
             return ""
         scale, unit = next(
-            (pair for pair in ((1.0, "s"), (1e-3, "ms")) if pace >= pair[0]), (1e-6, "µs")
+            (pair for pair in ((1.0, "s"), (1e-3, "ms")) if seconds >= pair[0]), (1e-6, "µs")
         )
-        value = pace / scale
+        value = seconds / scale
         return f"{value:.0f} {unit}" if value >= 100 else f"{value:.2g} {unit}"
 
-    def meeting(self, one: str, other: str) -> Tally:
-        """What one player scored against another, from both seats."""
-        there, back = self.results[one, other], self.results[other, one]
-        return Tally(
-            there.wins + back.losses,
-            there.draws + back.draws,
-            there.losses + back.wins,
-            there.repeated + back.repeated,
+    def head_to_head(self, one: str, other: str) -> PairScore:
+        """Return the score of one player against another over both seats."""
+        as_first, as_second = self.results[one, other], self.results[other, one]
+        return PairScore(
+            as_first.wins + as_second.losses,
+            as_first.draws + as_second.draws,
+            as_first.losses + as_second.wins,
+            as_first.repeated + as_second.repeated,
         )
 
-    def ranked(self) -> list[str]:
-        """The players, best first."""
+    def ranking(self) -> list[str]:
+        """Return the players by rating, best first."""
         return sorted(self.names, key=lambda name: -self.ratings[name].rating)
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the fields of the JSON output."""
         return {
             "players": list(self.names),
             "results": [
-                {"first": first, "second": second, **vars(tally)}
-                for (first, second), tally in self.results.items()
+                {"first": first, "second": second, **vars(score)}
+                for (first, second), score in self.results.items()
             ],
             "elo": {
                 name: {key: round(value, 1) for key, value in rating._asdict().items()}
@@ -102,7 +102,7 @@ class Standings:
             "repeated_games": self.repeated,
             "games": self.games,
             "seconds_per_move": {
-                name: None if (pace := self.pace(name)) is None else round(pace, 6)
+                name: None if (mean := self.seconds_per_move(name)) is None else round(mean, 6)
                 for name in self.names
             },
             "forfeits": [
@@ -112,53 +112,53 @@ class Standings:
         }
 
 
-def standings(plan: Plan, rows: Iterable[GameRow]) -> Standings:
-    """What games come to."""
-    found = Standings(
+def compute_standings(plan: Plan, rows: Iterable[GameRow]) -> Standings:
+    """Return the standings after these games."""
+    standings = Standings(
         plan.names,
         {
-            (plan.names[a], plan.names[b]): Tally()
+            (plan.names[a], plan.names[b]): PairScore()
             for one, other in plan.pairs
             for a, b in ((one, other), (other, one))
         },
     )
-    repeats = Repeats(plan)
-    points: Counter[tuple[int, int]] = Counter()  # of the lower-numbered player
-    games: Counter[tuple[int, int]] = Counter()  # both by pair and opening
+    repeats = RepeatDetector(plan)
+    points: Counter[tuple[int, int]] = Counter()  # half points of the lower-numbered player
+    games: Counter[tuple[int, int]] = Counter()  # both by (pair, opening)
     for row in sorted(rows):
-        _count(found, row)
+        _add_game(standings, row)
         if repeats.is_repeat(row):
-            found.repeated += 1
-            found.results[row.first, row.second].repeated += 1
+            standings.repeated += 1
+            standings.results[row.first, row.second].repeated += 1
             continue
         fixture = plan.fixture(row.number)
         key = fixture.pair, fixture.opening
         points[key] += half_points(plan, row)
         games[key] += 1
-    met: dict[tuple[int, int], ratings.Openings] = {pair: Counter() for pair in plan.pairs}
+    by_pair: dict[tuple[int, int], ratings.Openings] = {pair: Counter() for pair in plan.pairs}
     for (pair, opening), number in games.items():
-        met[plan.pairs[pair]][points[pair, opening], number] += 1
-    rated = ratings.rate(len(plan.names), met)
-    found.ratings = dict(zip(plan.names, rated, strict=True))
-    return found
+        by_pair[plan.pairs[pair]][points[pair, opening], number] += 1
+    players = ratings.rate_players(len(plan.names), by_pair)
+    standings.ratings = dict(zip(plan.names, players, strict=True))
+    return standings
 
 
 def half_points(plan: Plan, row: GameRow) -> int:
-    """What the lower-numbered player of a pair got: 0, 1 or 2 halves."""
+    """Return the half points (0, 1 or 2) of the lower-numbered player of a pair."""
     seats = plan.fixture(row.number).seats
     return _HALF_POINTS[row.outcome][0 if seats[0] < seats[1] else 1]
 
 
-def _count(found: Standings, row: GameRow) -> None:
-    found.games += 1
-    tally = found.results[row.first, row.second]
-    tally.wins += row.outcome == "first"
-    tally.draws += row.outcome == "draw"
-    tally.losses += row.outcome == "second"
-    found.moves[row.first] += row.first_moves
-    found.moves[row.second] += row.second_moves
-    found.seconds[row.first] += row.first_seconds
-    found.seconds[row.second] += row.second_seconds
+def _add_game(standings: Standings, row: GameRow) -> None:
+    standings.games += 1
+    score = standings.results[row.first, row.second]
+    score.wins += row.outcome == "first"
+    score.draws += row.outcome == "draw"
+    score.losses += row.outcome == "second"
+    standings.moves[row.first] += row.first_moves
+    standings.moves[row.second] += row.second_moves
+    standings.seconds[row.first] += row.first_seconds
+    standings.seconds[row.second] += row.second_seconds
     if row.reason:
         loser = row.second if row.outcome == "first" else row.first
-        found.forfeits[loser, re.sub(r": [\d.]+ s$", "", row.reason)] += 1
+        standings.forfeits[loser, re.sub(r": [\d.]+ s$", "", row.reason)] += 1

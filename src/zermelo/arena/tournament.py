@@ -1,4 +1,4 @@
-"""Running a tournament: the games that are not yet there are played, kept and counted."""
+"""Run a tournament: play the games that are missing, store them and compute the standings."""
 
 import contextlib
 import os
@@ -10,46 +10,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from zermelo.arena import workers as pool
+from zermelo.arena import workers
 from zermelo.arena.plan import PATIENCE, Plan
 from zermelo.arena.sprt import BOUND, SequentialTest
-from zermelo.arena.standings import Repeats, Standings, half_points, standings
+from zermelo.arena.standings import RepeatDetector, Standings, compute_standings, half_points
 from zermelo.core.errors import ZermeloError
-from zermelo.store.file import BadStore
-from zermelo.store.runs import FINISHED, RUNNING, STOPPED, GameRow, Runs
+from zermelo.store.database import BadStore
+from zermelo.store.runs import FINISHED, RUNNING, STOPPED, GameRow, RunStore
 
-_COMMIT = 0.3  # seconds between two commits, about
-_PATIENCE = 60.0  # seconds for another writer to be done
+_COMMIT_INTERVAL = 0.3  # seconds
+_LOCK_TIMEOUT = 60.0  # seconds to wait for another process that writes to the store
 
 
 @dataclass(frozen=True)
-class Progress:
+class TournamentProgress:
     """How far a tournament is."""
 
     done: int
     total: int
-    rate: float  #: games a second
+    rate: float  #: games per second
     points: dict[str, float]
 
     @property
     def seconds_left(self) -> float:
-        """At this rate."""
+        """The remaining time at this rate."""
         return (self.total - self.done) / self.rate if self.rate else 0.0
 
 
 @dataclass(frozen=True)
-class Result:
-    """A tournament as far as it was played."""
+class TournamentResult:
+    """The games of a tournament, finished or not, and their standings."""
 
     plan: Plan
-    games: tuple[GameRow, ...]  #: by number
+    games: tuple[GameRow, ...]  #: in the order of their numbers
     standings: Standings
     finished: bool
     run: int | None  #: its number in the store
-    sprt: dict[str, Any] | None  #: what the sequential test says
+    sprt: dict[str, Any] | None  #: state of the sequential test
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the fields of the JSON output."""
         return {
             "game": self.plan.game,
             **self.standings.to_json(),
@@ -61,9 +61,9 @@ class Result:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C: the games so far, which are kept where there is a store."""
+    """Ctrl-C has stopped a tournament; `result` holds the games so far."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: TournamentResult) -> None:
         super().__init__("stopped")
         self.result = result
 
@@ -81,13 +81,13 @@ def tournament(
     resume: bool = False,
     sprt: tuple[float, float] | None = None,
     patience: float = PATIENCE,
-    progress: Callable[[Progress], None] | None = None,
-) -> Result:
-    """A round robin of `players`, named by specs, with so many games of each pair.
+    progress: Callable[[TournamentProgress], None] | None = None,
+) -> TournamentResult:
+    """Play a round robin between players, given by specs, with `games` games of each pair.
 
-    Every game is a function of the settings and its number, whichever process plays it. With
-    `db` each is kept, and `resume` goes on with the newest run of the same settings. Ctrl-C
-    raises Interrupted, which holds the games so far. docs/arena.md says what the numbers mean.
+    Every game is determined by the settings and its number, regardless of the process that plays
+    it. With `db` the games are stored, and `resume` continues the latest run with the same
+    settings. Ctrl-C raises Interrupted. docs/arena.md explains the results.
 
     >>> result = tournament("tictactoe", ["greedy", "random"], games=20, processes=1)
     >>> sum(len(game.moves.split()) > 4 for game in result.games)
@@ -96,91 +96,95 @@ def tournament(
     specs = tuple(spec.strip() for spec in players)
     plan = Plan(game, specs, games, seed, opening_plies, seconds, patience, sprt)
     if resume and db is None:
-        msg = "to resume takes the file that the games were kept in: db"
+        msg = "resume needs db, the file in which the games are stored"
         raise ZermeloError(msg)
-    ledger = _Ledger(plan)
+    collector = _GameCollector(plan)
     with contextlib.ExitStack() as stack:
-        book = stack.enter_context(_Book(plan, Path(db), resume=resume)) if db else None
-        if book is not None:
-            ledger.add(book.kept)
-        left = [n for n in range(ledger.end) if n not in ledger.rows]
+        writer = stack.enter_context(_RunWriter(plan, Path(db), resume=resume)) if db else None
+        if writer is not None:
+            collector.add(writer.stored)
+        missing = [n for n in range(collector.end) if n not in collector.rows]
         interrupted = False
         try:
-            workers = processes or pool.usable_cores()
-            with contextlib.closing(pool.play(plan, left, workers)) as running:
-                _run(running, ledger, book, progress)
+            num_workers = processes or workers.usable_cores()
+            with contextlib.closing(workers.play_games(plan, missing, num_workers)) as rows:
+                _collect(rows, collector, writer, progress)
         except KeyboardInterrupt:
             interrupted = True
-        result = ledger.result(None if book is None else book.run)
-        if book is not None:
-            book.end(result, ledger.end)
+        result = collector.result(None if writer is None else writer.run)
+        if writer is not None:
+            writer.finish(result, collector.end)
         if interrupted:
             raise Interrupted(result)
         return result
 
 
-def _run(
-    running: Iterable[list[GameRow]],
-    ledger: "_Ledger",
-    book: "_Book | None",
-    progress: Callable[[Progress], None] | None,
+def _collect(
+    games: Iterable[list[GameRow]],
+    collector: "_GameCollector",
+    writer: "_RunWriter | None",
+    progress: Callable[[TournamentProgress], None] | None,
 ) -> None:
-    began, before = time.monotonic(), len(ledger.rows)
-    for rows in running:
-        ledger.add(rows)
-        if book is not None:
-            book.add(rows)
+    """Collect and store games as they end, until no more count."""
+    start, num_stored = time.monotonic(), len(collector.rows)
+    for rows in games:
+        collector.add(rows)
+        if writer is not None:
+            writer.add(rows)
+        done = len(collector.rows)
         if progress is not None:
-            rate = (len(ledger.rows) - before) / max(time.monotonic() - began, 1e-9)
-            progress(Progress(len(ledger.rows), ledger.end, rate, ledger.points))
-        if len(ledger.rows) >= ledger.end:
+            rate = (done - num_stored) / max(time.monotonic() - start, 1e-9)
+            progress(TournamentProgress(done, collector.end, rate, collector.points))
+        if done >= collector.end:
             return
 
 
-class _Ledger:
-    """Games as they come; the sequential test reads them in the order of their numbers.
+class _GameCollector:
+    """The games so far, and the sequential test over them.
 
-    So its decision does not depend on who finished first. What comes after it does not count.
+    The test reads the games in the order of their numbers, so that its decision does not depend on
+    which game finished first. Games after its decision do not count.
     """
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self.end = plan, plan.total  #: games below this number count
         self.rows: dict[int, GameRow] = {}
-        self._halves: Counter[str] = Counter()
+        self._half_points: Counter[str] = Counter()
         self._test = None if plan.sprt is None else SequentialTest(*plan.sprt)
-        self._repeats, self._next = Repeats(plan), 0
+        self._repeats, self._next = RepeatDetector(plan), 0
 
     @property
     def points(self) -> dict[str, float]:
-        """By player, so far."""
-        return {name: self._halves[name] / 2 for name in self.plan.names}
+        """The points of each player so far."""
+        return {name: self._half_points[name] / 2 for name in self.plan.names}
 
     def add(self, rows: Iterable[GameRow]) -> None:
-        """Games that have ended."""
+        """Add games that have ended."""
         for row in rows:
             if row.number < self.end:
                 self.rows[row.number] = row
-                self._halves[row.first] += {"first": 2, "draw": 1, "second": 0}[row.outcome]
-                self._halves[row.second] += {"first": 0, "draw": 1, "second": 2}[row.outcome]
+                self._half_points[row.first] += {"first": 2, "draw": 1, "second": 0}[row.outcome]
+                self._half_points[row.second] += {"first": 0, "draw": 1, "second": 2}[row.outcome]
         while self._test is not None and self._next + 1 < self.end:
-            pair = [self.rows.get(self._next), self.rows.get(self._next + 1)]
-            if None in pair:
+            one, other = self.rows.get(self._next), self.rows.get(self._next + 1)
+            if one is None or other is None:
                 return
             self._next += 2
-            # Both are asked: a pair counts when neither has been there before.
-            if not any([self._repeats.is_repeat(row) for row in pair if row]):  # noqa: C419
-                self._test.add(sum(half_points(self.plan, row) for row in pair if row))
+            is_repeat = [self._repeats.is_repeat(one), self._repeats.is_repeat(other)]
+            if not any(is_repeat):
+                self._test.add(half_points(self.plan, one) + half_points(self.plan, other))
                 if self._test.accepted is not None:
                     self.end = self._next
                     self.rows = {n: row for n, row in self.rows.items() if n < self.end}
 
-    def result(self, run: int | None) -> Result:
-        """As it stands."""
+    def result(self, run: int | None) -> TournamentResult:
+        """Return the result so far; `run` is its number in the store."""
         games = tuple(self.rows[number] for number in sorted(self.rows))
-        finished = len(games) >= self.end
-        return Result(self.plan, games, standings(self.plan, games), finished, run, self._tested())
+        standings = compute_standings(self.plan, games)
+        is_finished = len(games) >= self.end
+        return TournamentResult(self.plan, games, standings, is_finished, run, self._test_fields())
 
-    def _tested(self) -> dict[str, Any] | None:
+    def _test_fields(self) -> dict[str, Any] | None:
         if self._test is None or self.plan.sprt is None:
             return None
         accepted = self._test.accepted
@@ -194,52 +198,52 @@ class _Ledger:
         }
 
 
-class _Book:
-    """A tournament's place in the store. Only this process writes there."""
+class _RunWriter:
+    """Writes the games of a tournament to the store, in this process only."""
 
     def __init__(self, plan: Plan, path: Path, *, resume: bool) -> None:
-        self._store = Runs(path, patience=_PATIENCE)
+        self._store = RunStore(path, lock_timeout=_LOCK_TIMEOUT)
         settings = plan.to_json()
-        found = self._store.newest("arena", settings) if resume else None
-        self.kept = self._store.games_of(found) if found is not None else []
-        self.run = self._store.begin("arena", plan.game, settings) if found is None else found
-        if found is not None:
-            self._store.end(found, RUNNING)
+        latest = self._store.latest_run("arena", settings) if resume else None
+        self.stored = self._store.game_rows(latest) if latest is not None else []
+        self.run = self._store.add_run("arena", plan.game, settings) if latest is None else latest
+        if latest is not None:
+            self._store.update_run(latest, RUNNING)
         self._store.add_players(dict(zip(plan.names, plan.players, strict=True)))
-        self._waiting: list[GameRow] = []
-        self._committed = time.monotonic()
-        self._ended = False
+        self._uncommitted: list[GameRow] = []
+        self._last_commit = time.monotonic()
+        self._is_finished = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Whatever has happened: what was played is kept."""
+        """Store the games so far, even after an error."""
         try:
-            if not self._ended:
+            if not self._is_finished:
                 self._commit()
-                self._store.end(self.run, STOPPED)
+                self._store.update_run(self.run, STOPPED)
         finally:
             self._store.close()
 
     def add(self, rows: list[GameRow]) -> None:
-        """Games to keep, soon."""
-        self._waiting += rows
-        if self._waiting and time.monotonic() - self._committed > _COMMIT:
+        """Store games soon."""
+        self._uncommitted += rows
+        if self._uncommitted and time.monotonic() - self._last_commit > _COMMIT_INTERVAL:
             self._commit()
 
     def _commit(self) -> None:
         try:
-            self._store.add_games(self.run, self._waiting)
+            self._store.add_games(self.run, self._uncommitted)
         except sqlite3.Error as error:
-            msg = f"the games cannot be kept: {error}"
+            msg = f"cannot store the games: {error}"
             raise BadStore(msg) from None
-        self._waiting, self._committed = [], time.monotonic()
+        self._uncommitted, self._last_commit = [], time.monotonic()
 
-    def end(self, result: Result, number: int) -> None:
-        """The table, and no games beyond it."""
+    def finish(self, result: TournamentResult, end: int) -> None:
+        """Store the result, and delete the games from number `end` on."""
         self._commit()
-        self._store.forget_games(self.run, number)
-        self._store.add_ratings(self.run, result.standings.ratings)
-        self._store.end(self.run, FINISHED if result.finished else STOPPED, result.to_json())
-        self._ended = True
+        self._store.delete_games(self.run, end)
+        self._store.set_ratings(self.run, result.standings.ratings)
+        self._store.update_run(self.run, FINISHED if result.finished else STOPPED, result.to_json())
+        self._is_finished = True

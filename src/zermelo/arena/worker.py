@@ -1,6 +1,6 @@
-"""A worker: a fresh process that is sent numbers of games, and answers with the games played.
+"""A worker: a process that receives numbers of games and answers with the games it has played.
 
-One JSON object a line on its standard input and output. When its parent goes away, so does it.
+Both directions carry one JSON object per line. The worker ends when its parent goes away.
 """
 
 import json
@@ -11,30 +11,32 @@ import threading
 import time
 from typing import IO, Any
 
-from zermelo.arena.game import Table, crash
+from zermelo.arena.game import GameRunner, describe_crash
 from zermelo.arena.plan import Plan
 from zermelo.arena.scoresheet import Scoresheet
 from zermelo.core.errors import ZermeloError
 from zermelo.games import user_code
 
-_REPORT = 0.1  # seconds between two reports, at least
+_REPORT_INTERVAL = 0.1  # seconds
+
+_Commands = queue.SimpleQueue[dict[str, Any]]
 
 
 def main(sheet: IO[bytes]) -> None:
-    """Until there are no more games."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops, and then this one does
-    commands, answers = _taken_over()
+    """Play games until the parent closes the connection."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C stops the parent, and so the worker
+    command_stream, answers = _take_standard_streams()
     try:
-        _serve(_read(commands), answers, Scoresheet(sheet))
+        _serve(_read_commands(command_stream), answers, Scoresheet(sheet))
     except ZermeloError as error:
-        _say(answers, {"error": str(error)})
+        _send(answers, {"error": str(error)})
     except Exception as error:  # noqa: BLE001 - rules from a file may raise anything
-        _say(answers, {"error": user_code.locate_error(error) or crash(error)})
-    os._exit(0)  # whatever threads a player has left
+        _send(answers, {"error": user_code.locate_error(error) or describe_crash(error)})
+    os._exit(0)  # even if a player has left threads running
 
 
-def _taken_over() -> tuple[IO[bytes], IO[bytes]]:
-    """Standard input and output, out of the reach of players: what these print goes to stderr."""
+def _take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
+    """Return standard input and output, and redirect what players print to stderr."""
     commands, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -42,43 +44,41 @@ def _taken_over() -> tuple[IO[bytes], IO[bytes]]:
     return commands, answers
 
 
-def _read(commands: IO[bytes]) -> "queue.SimpleQueue[dict[str, Any]]":
-    """Commands as they come; a thread of its own notices at once when the parent is gone."""
-    waiting: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+def _read_commands(stream: IO[bytes]) -> _Commands:
+    """Return a queue of commands. A thread fills it, and exits as soon as the parent is gone."""
+    commands: _Commands = queue.SimpleQueue()
 
     def listen() -> None:
-        for line in commands:
-            waiting.put(json.loads(line))
+        for line in stream:
+            commands.put(json.loads(line))
         os._exit(0)
 
     threading.Thread(target=listen, daemon=True).start()
-    return waiting
+    return commands
 
 
-def _serve(
-    commands: "queue.SimpleQueue[dict[str, Any]]", answers: IO[bytes], sheet: Scoresheet
-) -> None:
+def _serve(commands: _Commands, answers: IO[bytes], sheet: Scoresheet) -> None:
     setup = commands.get()
     plan = Plan.from_json(setup["plan"])
-    table = Table(plan, sheet)
-    is_warm = set(setup["cold"])  # those who did not survive it are not tried again
+    runner = GameRunner(plan, sheet)
+    warm = set(setup["no_warm_up"])  # players whose warm-up has killed a worker
     while True:
-        _say(answers, {"idle": True})
+        _send(answers, {"idle": True})
         rows: list[Any] = []
         last = time.monotonic()
         for number in commands.get()["games"]:
             fixture = plan.fixture(number)
-            for player in set(fixture.seats) - is_warm:
-                table.warm_up(player)
-                is_warm.add(player)
-            rows.append(table.play(fixture))
-            table.rest()
-            if time.monotonic() - last > _REPORT:
-                _say(answers, {"games": rows})
+            for player in set(fixture.seats) - warm:
+                runner.warm_up(player)
+                warm.add(player)
+            rows.append(runner.play(fixture))
+            runner.set_idle()
+            if time.monotonic() - last > _REPORT_INTERVAL:
+                _send(answers, {"games": rows})
                 rows, last = [], time.monotonic()
-        _say(answers, {"games": rows})
+        _send(answers, {"games": rows})
 
 
-def _say(answers: IO[bytes], what: dict[str, Any]) -> None:
-    answers.write(json.dumps(what).encode() + b"\n")
+def _send(answers: IO[bytes], message: dict[str, Any]) -> None:
+    answers.write(json.dumps(message).encode() + b"\n")
     answers.flush()

@@ -1,4 +1,4 @@
-"""The pool: workers in processes of their own, watched, replaced when they die, and given games."""
+"""The worker pool: processes that play games, watched by their parent and replaced if they die."""
 
 import contextlib
 import json
@@ -13,44 +13,48 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
-from zermelo.arena.game import allowed, forfeited, overrun
+from zermelo.arena.game import describe_timeout, forfeit_turn, max_seconds
 from zermelo.arena.plan import Plan
-from zermelo.arena.scoresheet import Doing, Note, Scoresheet
+from zermelo.arena.scoresheet import Activity, Scoresheet, Turn
 from zermelo.core.errors import ZermeloError
-from zermelo.players import files as player_files
+from zermelo.players.files import is_player_file
 from zermelo.store.runs import GameRow
 
-_TICK = 0.1  # seconds between two looks at the workers
-_CHUNK = 0.5  # seconds of games that are handed out at once
-_MAX_CHUNK = 5_000
-_MARGIN = 0.25  # seconds in which a late worker may still confess by itself
-_ORPHANED = 1.0  # seconds after which the end of a process is believed without end of file
-_CLOSING = 2.0  # seconds in which a process ends that has closed its pipe
-_WARMING = 300.0  # seconds for a first choice, compiling included
-_WARMING_OWN = 20.0  # the same for a player from a file
+_POLL = 0.1  # seconds between two looks at the workers
+_CHUNK_SECONDS = 0.5  # of games that are handed out at once
+_MAX_CHUNK = 5_000  # games
+_MARGIN = 0.25  # seconds for a late worker to report the forfeit itself
+_ORPHANED = 1.0  # seconds after which a dead worker with an open pipe is given up
+_CLOSING = 2.0  # seconds for a process to end after it has closed its pipe
+_WARM_UP = 300.0  # seconds for the warm-up of a player, which includes compiling
+_WARM_UP_FILE = 20.0  # the same for a player from a file
 _MAX_FAILURES = 3
-_OUTSIDE = {-int(number) for number in (signal.SIGTERM, getattr(signal, "SIGKILL", 0)) if number}
-# A fresh interpreter and no multiprocessing: that would run the caller's script a second time.
+_KILLED = {-int(number) for number in (signal.SIGTERM, getattr(signal, "SIGKILL", 0)) if number}
+# A fresh interpreter, as multiprocessing would run the caller's script a second time.
 _BOOT = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 sheet = open(sys.argv[1], "r+b")
 if os.name == "posix":
-    os.unlink(sys.argv[1])  # both have it now: nothing is left behind, however this ends
+    os.unlink(sys.argv[1])  # both processes have opened it, so no file is ever left behind
 sys.path[:] = {path!r}
 from zermelo.arena.worker import main
 main(sheet)
 """
 
+_Message = dict[str, Any]
+_Events = queue.SimpleQueue[tuple["_WorkerProcess", _Message | None]]  # None when a worker ends
 
-def play(
+
+def play_games(
     plan: Plan, numbers: Iterable[int], processes: int
 ) -> Generator[list[GameRow], None, None]:
-    """The games of these numbers as they end, in no order; an empty list now and then meanwhile.
+    """Yield the games with these numbers as they end, in no particular order.
 
-    Close the iterator to stop: the workers are gone when that returns.
+    An empty list comes now and then in between. Close the generator to stop: all workers have
+    ended when that returns.
     """
-    pool = _Pool(plan, numbers, processes)
+    pool = _WorkerPool(plan, numbers, processes)
     try:
         yield from pool.games()
     finally:
@@ -58,63 +62,60 @@ def play(
 
 
 def usable_cores() -> int:
-    """How many processes run at once here."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-Event = tuple["_Worker", dict[str, Any] | None]  # what a worker says; None at its end
-
-
-class _Worker:
+class _WorkerProcess:
     """The parent's side of a worker."""
 
-    def __init__(self, plan: Plan, cold: set[int], events: "queue.SimpleQueue[Event]") -> None:
+    def __init__(self, plan: Plan, no_warm_up: set[int], events: _Events) -> None:
         self._sheet, self._path = Scoresheet.create()
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
             [sys.executable, "-c", _BOOT.format(path=sys.path), str(self._path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        self.games: list[int] = []  #: handed out and not yet answered
-        self.chunk, self.sent = 1, 0.0
-        self.judged: Note | None = None  #: the turn for which it was killed
-        self.answers = 0
-        self.gone = 0.0  # when the process was seen to have ended
-        self.send({"plan": plan.to_json(), "cold": sorted(cold)})
+        self.games: list[int] = []  #: handed out and not yet returned
+        self.chunk, self.sent = 1, 0.0  #: size of the last chunk, and when it was sent
+        self.timed_out: Turn | None = None  #: the turn for which it was killed
+        self.num_returned = 0
+        self.ended = 0.0  #: when the process was seen to have ended
+        self.send({"plan": plan.to_json(), "no_warm_up": sorted(no_warm_up)})
         self._listener = threading.Thread(target=self._listen, args=(events,), daemon=True)
         self._listener.start()
 
-    def _listen(self, events: "queue.SimpleQueue[Event]") -> None:
+    def _listen(self, events: _Events) -> None:
         assert self.process.stdout is not None
-        with self.process.stdout as lines, contextlib.suppress(ValueError):  # cut short by death
+        with self.process.stdout as lines, contextlib.suppress(ValueError):  # a truncated line
             for line in lines:
                 events.put((self, json.loads(line)))
         events.put((self, None))
 
-    def send(self, what: dict[str, Any]) -> None:
-        """A command; one that died hears nothing, and its end is reported elsewhere."""
+    def send(self, message: _Message) -> None:
+        """Send a command. If the worker has died, do nothing: its end is an event of its own."""
         assert self.process.stdin is not None
         try:
-            self.process.stdin.write(json.dumps(what).encode() + b"\n")
+            self.process.stdin.write(json.dumps(message).encode() + b"\n")
             self.process.stdin.flush()
         except OSError:
             return
 
-    def give(self, games: list[int]) -> None:
-        """Games to play."""
+    def assign(self, games: list[int]) -> None:
+        """Send the numbers of games to play."""
         self.games, self.sent = games, time.monotonic()
         self.send({"games": games})
 
-    def note(self) -> Note:
-        """What it is at, or was when it died."""
+    def turn(self) -> Turn:
+        """Return the current turn, or the last one if the worker has died."""
         return self._sheet.read()
 
     def close(self) -> int:
-        """End it if it has not ended; its exit code."""
+        """Kill the process if it is running; return its exit code."""
         self.process.kill()
         code = self.process.wait()
         assert self.process.stdin is not None
-        with contextlib.suppress(OSError):  # there may be something left to send
+        with contextlib.suppress(OSError):  # unsent data
             self.process.stdin.close()
         self._listener.join(_ORPHANED)
         self._sheet.close()
@@ -122,139 +123,139 @@ class _Worker:
         return code
 
 
-class _Pool:
+class _WorkerPool:
     def __init__(self, plan: Plan, numbers: Iterable[int], processes: int) -> None:
         self._plan, self._processes = plan, processes
-        self._left = deque(sorted(numbers))
-        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self._workers: list[_Worker] = []
-        self._cold: set[int] = set()  # players that do not survive a warm-up
+        self._pending = deque(sorted(numbers))
+        self._events: _Events = queue.SimpleQueue()
+        self._workers: list[_WorkerProcess] = []
+        self._no_warm_up: set[int] = set()  # players whose warm-up has killed a worker
         self._excused: set[int] = set()  # games whose worker was killed from outside once
-        self._failures = 0
+        self._num_failures = 0
 
     def games(self) -> Iterator[list[GameRow]]:
-        """All games."""
-        watched = time.monotonic()
-        while self._left or any(worker.games for worker in self._workers):
-            self._staff()
+        """Yield all games as they end."""
+        last_check = time.monotonic()
+        while self._pending or any(worker.games for worker in self._workers):
+            self._start_workers()
             rows: list[GameRow] = []
-            for worker, said in self._heard():
-                rows += self._ended(worker) if said is None else self._answered(worker, said)
+            for worker, message in self._take_events():
+                if worker in self._workers:
+                    rows += (
+                        self._handle_end(worker)
+                        if message is None
+                        else self._handle_message(worker, message)
+                    )
             yield rows
-            if time.monotonic() - watched > _TICK:
-                self._watch()
-                watched = time.monotonic()
+            if time.monotonic() - last_check > _POLL:
+                self._kill_late_workers()
+                last_check = time.monotonic()
 
     def close(self) -> None:
-        """No worker is left."""
+        """End all workers."""
         while self._workers:
-            self._dismiss(self._workers[-1])
+            self._close_worker(self._workers[-1])
 
-    def _staff(self) -> None:
-        """As many workers as there is work for."""
-        while len(self._workers) < min(self._processes, len(self._left)):
-            self._workers.append(_Worker(self._plan, self._cold, self._events))
+    def _start_workers(self) -> None:
+        while len(self._workers) < min(self._processes, len(self._pending)):
+            self._workers.append(_WorkerProcess(self._plan, self._no_warm_up, self._events))
 
-    def _heard(self) -> Iterator[Event]:
-        """What workers have said since the last time, or say soon."""
+    def _take_events(self) -> Iterator[tuple[_WorkerProcess, _Message | None]]:
+        """Yield the events since the last call; wait a little for the first one."""
         try:
-            yield self._events.get(timeout=_TICK)
+            yield self._events.get(timeout=_POLL)
             while True:
                 yield self._events.get_nowait()
         except queue.Empty:
             return
 
-    def _answered(self, worker: _Worker, said: dict[str, Any]) -> list[GameRow]:
-        if worker not in self._workers:
-            return []
-        if "error" in said:
-            raise ZermeloError(said["error"])
-        rows = [GameRow(*fields) for fields in said.get("games", ())]
+    def _handle_message(self, worker: _WorkerProcess, message: _Message) -> list[GameRow]:
+        if "error" in message:
+            raise ZermeloError(message["error"])
+        rows = [GameRow(*fields) for fields in message.get("games", ())]
         if rows:
-            self._failures = 0
-            worker.answers += len(rows)
-            worker.games = worker.games[len(rows) :]  # they come in the order they were given
-        if said.get("idle"):
-            self._feed(worker)
+            self._num_failures = 0
+            worker.num_returned += len(rows)
+            worker.games = worker.games[len(rows) :]  # games return in the order of assignment
+        if message.get("idle"):
+            self._assign_games(worker)
         return rows
 
-    def _feed(self, worker: _Worker) -> None:
-        """Games for about half a second; few at the end, so that all end together."""
+    def _assign_games(self, worker: _WorkerProcess) -> None:
+        """Assign games for about half a second, fewer near the end so that all end together."""
         if worker.sent:
-            pace = worker.chunk / max(time.monotonic() - worker.sent, 1e-6)
-            worker.chunk = int(min(_MAX_CHUNK, 4 * worker.chunk, pace * _CHUNK))
-        share = len(self._left) // (2 * self._processes)
+            rate = worker.chunk / max(time.monotonic() - worker.sent, 1e-6)
+            worker.chunk = int(min(_MAX_CHUNK, 4 * worker.chunk, rate * _CHUNK_SECONDS))
+        share = len(self._pending) // (2 * self._processes)
         worker.chunk = max(1, min(worker.chunk, share))
-        games = [self._left.popleft() for _ in range(min(worker.chunk, len(self._left)))]
+        games = [self._pending.popleft() for _ in range(min(worker.chunk, len(self._pending)))]
         if games:
-            worker.give(games)
+            worker.assign(games)
         else:
-            self._dismiss(worker)
+            self._close_worker(worker)
 
-    def _watch(self) -> None:
-        """Kill whoever takes too long."""
+    def _kill_late_workers(self) -> None:
         now = time.monotonic()
         for worker in self._workers:
-            note = worker.note()
+            turn = worker.turn()
             if worker.process.poll() is not None:
-                # A process of the player's own may keep the pipe open after the worker's end.
-                worker.gone = worker.gone or now
-                if now - worker.gone > _ORPHANED:
+                # A child process of the player may keep the pipe open after the worker's end.
+                worker.ended = worker.ended or now
+                if now - worker.ended > _ORPHANED:
                     self._events.put((worker, None))
-            elif note.doing and now - note.began > self._patience(note) + _MARGIN:
-                worker.judged = note
+            elif turn.activity and now - turn.started > self._time_limit(turn) + _MARGIN:
+                worker.timed_out = turn
                 worker.process.kill()
 
-    def _patience(self, note: Note) -> float:
-        if note.doing is Doing.PLAYING:
-            return allowed(self._plan)
-        own = player_files.is_file(self._plan.players[note.seat])
-        return _WARMING_OWN if own else _WARMING
+    def _time_limit(self, turn: Turn) -> float:
+        if turn.activity is Activity.PLAYING:
+            return max_seconds(self._plan)
+        is_file = is_player_file(self._plan.players[turn.seat])
+        return _WARM_UP_FILE if is_file else _WARM_UP
 
-    def _ended(self, worker: _Worker) -> list[GameRow]:
-        """A worker has died: whoever was on the move loses, the other games are played again."""
-        if worker not in self._workers:
-            return []
-        note, games = worker.note(), worker.games
+    def _handle_end(self, worker: _WorkerProcess) -> list[GameRow]:
+        """Return the game that the player to move has forfeited; put the others back."""
+        turn, games = worker.turn(), worker.games
         try:
             code = worker.process.wait(_CLOSING)
         except subprocess.TimeoutExpired:
-            # A player has closed what is not its own, and goes on: that ends here.
+            # A player has closed the worker's pipe, but the process is still running.
             worker.process.kill()
             code = worker.process.wait()
-            self._excused.add(note.number)
-        self._dismiss(worker)
-        lost: list[GameRow] = []
-        if note.doing is Doing.WARMING:
-            self._cold.add(note.seat)
-        elif note.doing is Doing.PLAYING and note.number in games:
-            lost = self._blamed(worker, note, code)
-        elif not worker.answers:
-            self._failures += 1
-            if self._failures >= _MAX_FAILURES:
-                msg = f"the processes that play end by themselves: {_how(code)}"
+            self._excused.add(turn.number)
+        self._close_worker(worker)
+        forfeited: list[GameRow] = []
+        if turn.activity is Activity.WARMING_UP:
+            self._no_warm_up.add(turn.seat)
+        elif turn.activity is Activity.PLAYING and turn.number in games:
+            forfeited = self._judge_death(worker, turn, code)
+        elif not worker.num_returned:
+            self._num_failures += 1
+            if self._num_failures >= _MAX_FAILURES:
+                msg = f"worker processes fail before their first game: {_describe_exit(code)}"
                 raise ZermeloError(msg)
-        again = set(games) - {row.number for row in lost}
-        self._left = deque(sorted({*self._left, *again})) if again else self._left
-        return lost
+        again = set(games) - {row.number for row in forfeited}
+        self._pending = deque(sorted({*self._pending, *again})) if again else self._pending
+        return forfeited
 
-    def _blamed(self, worker: _Worker, note: Note, code: int) -> list[GameRow]:
-        if worker.judged is not None:
-            if worker.judged.began != note.began:
-                return []  # it had just moved: the game is played again
-            spent = time.monotonic() - note.began
-            return [forfeited(self._plan, note, overrun(self._plan, spent))]
-        if code in _OUTSIDE and note.number not in self._excused:
-            self._excused.add(note.number)  # nobody's fault, unless it happens again
+    def _judge_death(self, worker: _WorkerProcess, turn: Turn, code: int) -> list[GameRow]:
+        """Return the forfeited game, or nothing if it is to be played again."""
+        if worker.timed_out is not None:
+            if worker.timed_out.started != turn.started:
+                return []  # it had just moved
+            spent = time.monotonic() - turn.started
+            return [forfeit_turn(self._plan, turn, describe_timeout(self._plan, spent))]
+        if code in _KILLED and turn.number not in self._excused:
+            self._excused.add(turn.number)  # not the player's fault, unless it happens again
             return []
-        return [forfeited(self._plan, note, f"its process died: {_how(code)}")]
+        return [forfeit_turn(self._plan, turn, f"its process died: {_describe_exit(code)}")]
 
-    def _dismiss(self, worker: _Worker) -> None:
+    def _close_worker(self, worker: _WorkerProcess) -> None:
         self._workers.remove(worker)
         worker.close()
 
 
-def _how(code: int) -> str:
+def _describe_exit(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
     try:

@@ -1,6 +1,6 @@
-"""The command line: one file a topic, and in `asking` what they share. Nothing imports this.
+"""The command line: one file per command group; `options` holds what they share.
 
-Commands import what they need when they run: `--help` stays light.
+Commands import what they need when they run, so that `--help` stays fast. Nothing imports this.
 """
 
 import errno
@@ -13,32 +13,31 @@ from zermelo import __version__
 from zermelo.cli import (
     arena,
     bench,
+    games,
     grade,
     history,
     inspect,
     play,
-    prove,
     review,
     solve,
     studio,
     table,
     train,
-    window,
 )
 from zermelo.core.errors import ZermeloError
 
-_BAD_ARGUMENTS, _INTERRUPTED = 2, 130
+_BAD_ARGUMENTS, _INTERRUPTED = 2, 130  # exit codes
 
 
 def main() -> None:
-    """Run a command; what is wrong with its arguments is one line on stderr and exit code 2."""
-    # numpy's products are small here: its threads only wait for each other, for ages if cores are
-    # busy. To be said before numpy is imported.
+    """Run a command. Bad arguments are reported in one line on stderr with exit code 2."""
+    # Matrix products are small here, and OpenBLAS threads would only wait for each other, very
+    # long if the cores are busy. This must be set before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole run
     elif hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(errors="replace")  # bytes that are no text are bad input, no crash
+        sys.stdin.reconfigure(errors="replace")  # invalid UTF-8 is bad input, not a crash
     try:
         code = cli(standalone_mode=False)
         sys.stdout.flush()
@@ -46,75 +45,86 @@ def main() -> None:
         click.echo(error.format_message())
         code = 0
     except click.ClickException as error:
-        code = _complain(error.format_message())
+        code = _fail(error.format_message())
     except ZermeloError as error:
-        code = _complain(str(error))
+        code = _fail(str(error))
     except (click.Abort, KeyboardInterrupt):
-        _complain("stopped")
+        _fail("stopped")
         code = _INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # the reader has gone, as with `| head`; click exits
-        code = _gone()
+    except (BrokenPipeError, SystemExit):  # click turns a broken pipe into an exit
+        code = _end_quietly()
     except OSError as error:
-        code = (
-            _gone() if error.errno == errno.EPIPE else _complain(f"cannot write: {error.strerror}")
-        )
+        is_broken_pipe = error.errno == errno.EPIPE
+        code = _end_quietly() if is_broken_pipe else _fail(f"cannot write: {error.strerror}")
     except Exception as error:
         from zermelo.games import user_code
 
-        where = user_code.locate_error(error)
-        if where is None:
+        place = user_code.locate_error(error)
+        if place is None:
             raise
-        code = _complain(where)
+        code = _fail(place)
     sys.exit(code or 0)
 
 
-def _gone() -> int:
-    """Nobody reads any more: end quietly, whatever Python still wants to flush."""
+def _end_quietly() -> int:
+    """Discard the rest of the output, as nothing reads it any more; return the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
-def _complain(text: str) -> int:
+def _fail(text: str) -> int:
+    """Print an error in one line; return the exit code."""
     line = " ".join(text.split())
     click.echo(f"zermelo: {line}", err=True)
     return _BAD_ARGUMENTS
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Group(click.Group):
+    """A group that lists its commands in the order they were added."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(self.commands)
+
+
+@click.group(
+    cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(__version__, prog_name="zermelo")
 def cli() -> None:
-    """Two-player games of perfect information: play them, count them, measure them.
+    """Play, solve, analyze and learn two-player games of perfect information.
 
-    A game is a spec such as tictactoe, mnk:5x5x4 or connect4; a player is one such as human or
-    random:seed=1. `zermelo games` and `zermelo players` list them.
+    GAME is a name with optional parameters, such as tictactoe, mnk:5x5x4 or connect4, or a Python
+    file; `zermelo games` lists the names. PLAYER is a name with optional parameters, such as human,
+    level:3 or mcts:sims=800; `zermelo players` lists them.
     """
 
 
 for _command in (
-    play.games,
-    play.players,
+    games.games,
+    games.players,
     play.play,
+    play.window,
+    studio.studio,
     play.choose,
-    play.convert,
     solve.solve,
     solve.analyze,
     review.review,
     review.puzzle,
+    games.count,
     solve.textbook,
-    solve.count,
-    inspect.inspect,
+    solve.prove,
     table.table,
-    prove.prove,
     table.book,
-    arena.arena,
     grade.grade,
     grade.positions,
+    arena.arena,
     history.history,
+    history.convert,
     train.train,
     train.runs,
-    studio.studio,
-    window.window,
-    bench.warm,
+    inspect.inspect,
     bench.bench,
+    bench.warm,
 ):
     cli.add_command(_command)

@@ -1,58 +1,67 @@
-"""The arena: tournaments between players."""
+"""The command `arena`, which runs tournaments between players."""
 
 import re
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from zermelo.cli import options
+from zermelo.core.phrases import count
 
 if TYPE_CHECKING:
-    from zermelo.arena.tournament import Progress, Result
+    from zermelo.arena.tournament import TournamentProgress, TournamentResult
 
 
 class Hypotheses(click.ParamType[tuple[float, float]]):
-    """Two differences in Elo."""
+    """Two differences in Elo, the lower one first."""
 
     name = "elo0,elo1"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
-        """The two that a text names, the lower first."""
-        found = re.fullmatch(r"(-?\d{1,4}(?:\.\d+)?),(-?\d{1,4}(?:\.\d+)?)", str(value))
-        if not found or float(found[1]) >= float(found[2]):
-            self.fail(f"{value!r} is no pair of ratings, the lower first: 0,50", param, ctx)
-        return float(found[1]), float(found[2])
+        """Return the two numbers, or fail with a usage error."""
+        match = re.fullmatch(r"(-?\d{1,4}(?:\.\d+)?),(-?\d{1,4}(?:\.\d+)?)", str(value))
+        if not match or float(match[1]) >= float(match[2]):
+            msg = f"{value!r} is not a pair of Elo differences, the lower one first, such as 0,50"
+            self.fail(msg, param, ctx)
+        return float(match[1]), float(match[2])
 
 
 @click.command()
 @click.argument("game")
 @click.argument("players", nargs=-1, required=True)
 @click.option(
-    "--games", type=click.IntRange(1, 10**6), default=100, help="Of each pair.", show_default=True
+    "--games", type=click.IntRange(1, 10**6), default=100, help="Number of games of each pair."
 )
-@click.option("--seed", type=click.IntRange(0, 10**18), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 10**18), default=0, help="Random seed.")
 @click.option(
     "--opening-plies",
     type=click.IntRange(0, 100),
-    help="Random plies before the players begin.  [0 up to 16 cells, else 2]",
+    show_default="0 on boards of at most 16 cells, otherwise 2",
+    help="Number of random moves before the players begin.",
 )
-@click.option("--seconds", type=options.Seconds(), help="Thinking time a move.")
+@click.option("--seconds", type=options.Seconds(), help="Time limit for each move.")
 @click.option(
     "--patience",
     type=options.Seconds(),
     default=120.0,
-    help="Where there is no such limit: when a player hangs.",
-    show_default=True,
+    help="Without --seconds: seconds after which a player that does not answer forfeits.",
 )
-@click.option("--processes", type=click.IntRange(1, 1024), help="[as many as there are cores]")
-@click.option("--db", type=click.Path(dir_okay=False, path_type=Path), help="Keep every game here.")
-@click.option("--resume", is_flag=True, help="Go on with the newest run of these settings.")
-@click.option("--sprt", type=Hypotheses(), help="Stop once one of two differences in Elo stands.")
 @click.option(
-    "--html", type=click.Path(dir_okay=False, path_type=Path), help="A report as a web page."
+    "--processes",
+    type=click.IntRange(1, 1024),
+    show_default="number of cores",
+    help="Number of games to play at the same time.",
+)
+@options.db_option("Store the games in this SQLite file.")
+@click.option("--resume", is_flag=True, help="Continue the latest run in --db with these settings.")
+@click.option(
+    "--sprt",
+    type=Hypotheses(),
+    help="Stop as soon as a sequential test decides between two Elo differences.",
+)
+@click.option(
+    "--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a report to this file."
 )
 @options.json_option
 def arena(
@@ -64,26 +73,26 @@ def arena(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """A tournament of PLAYERS at GAME, everybody against everybody, and their ratings.
+    """Run a round-robin tournament of PLAYERS at GAME and rate them.
 
-    A player is a spec, or a Python file with a class derived from zermelo.Player.
+    A player is a name with parameters, or a Python file with a class derived from zermelo.Player.
     """
     from zermelo.arena.tournament import Interrupted, tournament
 
     if resume and db is None:
-        msg = "--resume goes with --db: the file that the games were kept in"
+        msg = "--resume needs --db, the file in which the games are stored"
         raise click.UsageError(msg)
     if html is not None and not html.absolute().parent.is_dir():
-        msg = f"--html {html}: there is no such folder"
+        msg = f"--html {html}: the folder does not exist"
         raise click.UsageError(msg)
-    with options.progress(f"arena {game}") as say:
+    with options.progress(f"arena {game}") as progress:
         try:
             result = tournament(
                 game,
                 players,
                 db=db,
                 resume=resume,
-                progress=lambda now: say(_progress_text(now)),
+                progress=lambda now: progress(_progress_text(now)),
                 **settings,
             )
         except Interrupted as stopped:
@@ -91,85 +100,81 @@ def arena(
     if as_json:
         options.print_json(result.to_json())
     else:
-        _print(result)
+        _print_result(result)
     if not result.finished:
-        _say_how_to_go_on(result, db)
+        done = f"{result.standings.games:,} of {result.plan.total:,} games"
+        advice = (
+            f"continue with: {options.repeat_command(resume=True)}"
+            if db
+            else "with --db FILE it could be continued later"
+        )
+        click.echo(f"stopped after {done}; {advice}", err=True)
     if html is not None:
-        _write(html, result)
+        _write_report(html, result)
 
 
-def _progress_text(now: "Progress") -> str:
+def _progress_text(now: "TournamentProgress") -> str:
     leaders = sorted(now.points, key=lambda name: -now.points[name])[:3]
-    score = ", ".join(f"{name} {now.points[name]:g}" for name in leaders)
+    points = ", ".join(f"{name} {now.points[name]:g}" for name in leaders)
     return (
-        f"{now.done:,} of {now.total:,} games, {now.rate:,.0f} a second, "
-        f"{now.seconds_left:,.0f} s left; {score}"
+        f"{now.done:,} of {now.total:,} games, {now.rate:,.0f}/s, "
+        f"{now.seconds_left:,.0f} s left; points: {points}"
     )
 
 
-def _print(result: "Result") -> None:
-    found = result.standings
-    names = found.ranked()
+def _print_result(result: "TournamentResult") -> None:
+    standings = result.standings
+    names = standings.ranking()
     rows = []
     for number, name in enumerate(names, 1):
-        meetings = [None if name == other else found.meeting(name, other) for other in names]
-        rating = found.ratings[name]
+        scores = [None if name == other else standings.head_to_head(name, other) for other in names]
+        rating = standings.ratings[name]
         rows.append(
             (
                 number,
                 name,
-                *("" if t is None else f"{t.wins}-{t.draws}-{t.losses}" for t in meetings),
+                *("" if s is None else f"{s.wins}-{s.draws}-{s.losses}" for s in scores),
                 f"{rating.rating:+.0f}",
                 f"{rating.low:+.0f} to {rating.high:+.0f}",
-                found.pace_text(name),
+                standings.time_text(name),
             )
         )
     numbers = tuple(str(number) for number in range(1, len(names) + 1))
-    options.table(("", "player", *numbers, "Elo", "95%", "a move"), rows)
-    click.echo(f"{found.games:,} games; wins, draws and losses of the row's player")
-    if found.repeated:
-        click.echo(f"{found.repeated:,} repeated games, which are not rated")
-    for (player, reason), games in found.forfeits.most_common():
-        click.echo(f"{player} lost {games:,} {'game' if games == 1 else 'games'}: {reason}")
+    options.print_table(("", "player", *numbers, "Elo", "95%", "time/move"), rows)
+    games = count(standings.games, "game")
+    click.echo(f"{games}; the table shows wins-draws-losses of the row's player")
+    if standings.repeated:
+        click.echo(f"{count(standings.repeated, 'repeated game')} not rated")
+    for (player, reason), number in standings.forfeits.most_common():
+        click.echo(f"{player} forfeited {count(number, 'game')}: {reason}")
     if result.sprt is not None:
         click.echo(_test_text(result))
 
 
-def _test_text(result: "Result") -> str:
+def _test_text(result: "TournamentResult") -> str:
     test = result.sprt
     assert test is not None
     one, other = result.plan.names
-    stands = {
-        None: "not decided",
+    decision = {
+        None: "undecided",
         "H0": f"{one} is not better than {other} by {test['elo1']:g} Elo (H0)",
         "H1": f"{one} is better than {other} by more than {test['elo0']:g} Elo (H1)",
     }[test["accepted"]]
     return (
-        f"{stands}: log likelihood ratio {test['llr']:.2f} of {test['bound']:.2f} "
-        f"after {test['openings']:,} pairs of games"
+        f"{decision}: log likelihood ratio {test['llr']:.2f} after "
+        f"{count(test['openings'], 'pair')} of games, bound ±{test['bound']:.2f}"
     )
 
 
-def _say_how_to_go_on(result: "Result", db: Path | None) -> None:
-    of = f"{result.standings.games:,} of {result.plan.total:,} games"
-    how = f"go on with: {_command(resume=True)}" if db else "with --db FILE it could go on later"
-    click.echo(f"stopped after {of}; {how}", err=True)
-
-
-def _command(*, resume: bool = False) -> str:
-    """What was typed, as it would be typed again."""
-    given = [word for word in sys.argv[1:] if word != "--resume"]
-    return shlex.join(["zermelo", *given, *(["--resume"] if resume else [])])
-
-
-def _write(path: Path, result: "Result") -> None:
+def _write_report(path: Path, result: "TournamentResult") -> None:
     import importlib.metadata
 
     from zermelo.arena import report
     from zermelo.bench import measure
 
     versions = {name: importlib.metadata.version(name) for name in ("numpy", "numba")}
-    text = report.to_html(result, _command(), {**measure.machine(), **versions})
+    machine = {**measure.describe_machine(), **versions}
+    text = report.to_html(result, options.repeat_command(), machine)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

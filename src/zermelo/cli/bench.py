@@ -1,17 +1,17 @@
-"""Commands about speed: compiling ahead, and the benchmarks."""
+"""Commands about speed: the benchmarks of `bench`, and `warm`, which compiles ahead of time."""
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from zermelo.cli import options
-from zermelo.core.errors import ZermeloError
+from zermelo.cli.options import Command, Fields
+from zermelo.core.phrases import count
 
-_PARTS = ("sets", "alphabeta", "switches", "squava")  # of `bench solve`
+_SOLVE_PARTS = ("sets", "alphabeta", "switches", "squava")
 _HYBRID_PARTS = ("search", "actors", "matches", "centre", "phases")
 _COLUMNS = ("rate", "unit", "ms", "nodes", "seconds", "hits", "one", "times", "wins", "published")
 
@@ -20,7 +20,10 @@ _COLUMNS = ("rate", "unit", "ms", "nodes", "seconds", "hits", "one", "times", "w
 @click.argument("games", nargs=-1)
 @options.json_option
 def warm(games: tuple[str, ...], as_json: bool) -> None:
-    """Compile what is not yet compiled, for GAMES or for all, so that nothing waits later."""
+    """Compile the kernels ahead of time.
+
+    Compiles for GAMES, or for all games, so that no other command has to wait for it.
+    """
     from zermelo import precompile
 
     begin = time.perf_counter()
@@ -30,24 +33,33 @@ def warm(games: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         options.print_json({"kernels": number, "seconds": seconds})
     else:
-        click.echo(f"{number} kernels ready in {seconds} s")
+        click.echo(f"{count(number, 'kernel')} ready in {seconds} s")
 
 
 @click.group()
 def bench() -> None:
-    """Measure, beside the peers that are installed."""
+    """Measure speed, beside the peer libraries that are installed."""
 
 
 _repeat_option = click.option(
-    "--repeat", default=3, type=click.IntRange(1, 20), help="Runs; the median counts."
+    "--repeat", default=3, type=click.IntRange(1, 20), help="Number of runs; the median counts."
 )
 
 
-def _bench_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def _part_option(parts: tuple[str, ...], note: str = "") -> Callable[[Command], Command]:
+    text = f"Run only this part; can be repeated.{note}"
+    return click.option("--part", "parts", multiple=True, type=click.Choice(parts), help=text)
+
+
+def _bench_options(command: Command) -> Command:
     for option in (
-        click.option("--game", "names", multiple=True, help="Only these games."),
+        click.option(
+            "--game", "names", multiple=True, help="Measure only this game; can be repeated."
+        ),
         _repeat_option,
-        click.option("--seconds", default=1.0, type=options.Seconds(), help="Per measurement."),
+        click.option(
+            "--seconds", default=1.0, type=options.Seconds(), help="Length of one measurement."
+        ),
     ):
         command = option(command)
     return command
@@ -57,7 +69,7 @@ def _bench_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_bench_options
 @options.json_option
 def playouts(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
-    """Random play on one core, in steps a second, in one run with the peers."""
+    """Measure random playouts on one core, in moves per second."""
     from zermelo.bench import playouts as suite
 
     with options.progress("measuring") as progress:
@@ -70,15 +82,14 @@ def playouts(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool)
 @click.option(
     "--matches",
     default=1000,
-    show_default=True,
     type=click.IntRange(0, 100_000),
-    help="Games against OpenSpiel's, a kind and game.",
+    help="Number of games against OpenSpiel's MCTS, for each game and setting.",
 )
 @options.json_option
 def bench_mcts(
     seconds: float, repeat: int, names: tuple[str, ...], matches: int, as_json: bool
 ) -> None:
-    """Monte Carlo tree search on one core, in simulations a second and in games."""
+    """Measure Monte Carlo tree search on one core, in simulations per second and in matches."""
     from zermelo.bench import mcts as suite
 
     with options.progress("measuring") as progress:
@@ -90,73 +101,56 @@ def bench_mcts(
 @click.option(
     "--budget",
     default=120.0,
-    show_default=True,
     type=options.Seconds(),
-    help="CPU seconds of a training.",
+    help="CPU seconds of one training.",
 )
 @click.option(
     "--seeds",
     default=3,
-    show_default=True,
     type=click.IntRange(1, 20),
-    help="Trainings of each system; the median counts.",
+    help="Number of trainings of each system; the median counts.",
 )
 @options.json_option
 def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
-    """Deep Q-learning: its speed, that of actors, and the time to unbeatable tic-tac-toe."""
-    with _torch(), options.progress("measuring") as progress:
+    """Measure deep Q-learning: updates, actors, and the time to unbeatable tic-tac-toe."""
+    with options.needs_torch(), options.progress("measuring") as progress:
         from zermelo.bench import learn as suite
 
         report = suite.run(budget, seeds, progress)
     _print_report(report, as_json=as_json)
 
 
-@contextlib.contextmanager
-def _torch() -> Iterator[None]:
-    """Says what is missing where torch is."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        msg = "learning needs torch: pip install 'zermelo[learn]'"
-        raise ZermeloError(msg) from None
-
-
 @bench.command("hybrid")
-@click.option(
-    "--part",
-    "parts",
-    multiple=True,
-    type=click.Choice(_HYBRID_PARTS),
-    help="Only these measurements; phases trains for a while, and only when asked for.",
-)
+@_part_option(_HYBRID_PARTS, " By default all but phases, which takes long.")
 @click.option(
     "--number",
     default=200,
-    show_default=True,
     type=click.IntRange(1, 500),
-    help="Positions of search.",
+    help="Number of positions in the part search.",
 )
 @click.option(
     "--games",
     default=400,
-    show_default=True,
     type=click.IntRange(4, 100_000),
-    help="Of each match; after a phase a quarter.",
+    help="Number of games in a match; in the part phases, a quarter of it.",
 )
 @click.option(
     "--seconds",
     default=5.0,
-    show_default=True,
     type=options.Seconds(),
-    help="Of play by an actor, about.",
+    help="Length of a measurement in the part actors.",
 )
 @click.option(
-    "--run", "model", default="", help="A run of the published network, for search; fresh weights."
+    "--run",
+    "model",
+    default="",
+    show_default="random weights",
+    help="Training run whose network the part search uses.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), help="The folder of phases."
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the runs of the part phases.",
 )
 @_repeat_option
 @options.json_option
@@ -170,8 +164,8 @@ def bench_hybrid(
     repeat: int,
     as_json: bool,
 ) -> None:
-    """The Squava hybrid beside what was published for it: search, actors, matches, phases."""
-    with _torch(), options.progress("measuring") as progress:
+    """Compare the Squava hybrid with its published figures."""
+    with options.needs_torch(), options.progress("measuring") as progress:
         from zermelo.bench.squava import hybrid as suite
 
         report = suite.run(
@@ -188,19 +182,22 @@ def bench_hybrid(
 
 
 @bench.command("selfplay")
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@click.option(
+    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="Device of the network."
+)
 @click.option(
     "--games",
     "batches",
     multiple=True,
     type=click.IntRange(1, 1 << 20),
-    help="At once, on a GPU.  [1024, 8192 and 32768]",
+    show_default="1024, 8192 and 32768",
+    help="Batch size on a GPU; can be repeated.",
 )
 @_repeat_option
 @options.json_option
 def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: bool) -> None:
-    """AlphaZero's search and self-play, on a GPU beside pgx with mctx and the bare network."""
-    with _torch(), options.progress("measuring") as progress:
+    """Measure AlphaZero search and self-play; on a GPU also pgx with mctx and the bare network."""
+    with options.needs_torch(), options.progress("measuring") as progress:
         from zermelo.bench import selfplay as suite
 
         report = suite.run(device, batches or suite.BATCHES, repeat, progress)
@@ -211,12 +208,12 @@ def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: 
 @_bench_options
 @options.json_option
 def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
-    """Our PettingZoo environments beside its own, wrapped and raw, in one run."""
+    """Compare our PettingZoo environments with PettingZoo's own, wrapped and raw."""
     from zermelo.bench import envs as suite
 
     for name in names:
         if name not in suite.GAMES:
-            msg = f"PettingZoo has no {name}: {', '.join(suite.GAMES)}"
+            msg = f"--game {name}: PettingZoo has only {', '.join(suite.GAMES)}"
             raise click.UsageError(msg)
     with options.progress("measuring") as progress:
         report = suite.run(seconds, repeat, names or tuple(suite.GAMES), progress)
@@ -228,32 +225,37 @@ def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> 
     "--positions",
     "file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Connect Four positions: a csv with the columns moves and set, or moves, one line each.",
+    help="Connect Four positions: a CSV file with the columns moves and set, or moves per line.",
 )
+@_part_option(_SOLVE_PARTS)
 @click.option(
-    "--part", "parts", multiple=True, type=click.Choice(_PARTS), help="Only these measurements."
-)
-@click.option(
-    "--number", default=500, type=click.IntRange(1, 10_000), help="Positions a set that we draw."
+    "--number",
+    default=500,
+    type=click.IntRange(1, 10_000),
+    help="Number of positions in each generated set.",
 )
 @_repeat_option
 @options.json_option
 def bench_solve(
     file: Path | None, parts: tuple[str, ...], number: int, repeat: int, as_json: bool
 ) -> None:
-    """Exact search on one core: Connect Four sets, alpha-beta, and what each switch is worth."""
+    """Measure exact search on one core: Connect Four sets, alpha-beta, and each optimization."""
     from zermelo.bench import solve as suite
 
     with options.progress("measuring") as progress:
-        report = suite.run(number, repeat, parts or _PARTS, file, progress)
+        report = suite.run(number, repeat, parts or _SOLVE_PARTS, file, progress)
     _print_report(report, as_json=as_json)
 
 
 @bench.command()
-@click.option("--write", type=click.Path(dir_okay=False, path_type=Path), help="As a page.")
+@click.option(
+    "--write",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Markdown file to write the table to.",
+)
 @options.json_option
 def solved(write: Path | None, as_json: bool) -> None:
-    """Prove every published value again: m,n,k games, Connect Four by size, Reversi 4x4, Squava."""
+    """Prove published values again: m,n,k-games, Connect Four sizes, 4x4 Reversi and Squava."""
     from zermelo.bench import solved as suite
 
     with options.progress("proving") as progress:
@@ -263,8 +265,8 @@ def solved(write: Path | None, as_json: bool) -> None:
     if as_json:
         options.print_json(suite.to_json(rows))
         return
-    options.table(
-        ("game", "after", "value", "plies", "positions", "seconds"),
+    options.print_table(
+        ("game", "after", "value", "plies", "nodes", "seconds"),
         [
             (r.game, r.position, r.value, r.plies or "", f"{r.nodes:,}", f"{r.seconds:.2f}")
             for r in rows
@@ -275,7 +277,10 @@ def solved(write: Path | None, as_json: bool) -> None:
 @bench.command()
 @options.json_option
 def signature(as_json: bool) -> None:
-    """The nodes of a fixed list of searches: they change only when rules or search do."""
+    """Print the node count of a fixed list of searches.
+
+    It changes only if the rules or the search change.
+    """
     from zermelo.bench import signature as suite
 
     report = suite.run()
@@ -285,24 +290,24 @@ def signature(as_json: bool) -> None:
         click.echo(f"signature {report['signature']}")
 
 
-def _print_report(report: dict[str, Any], *, as_json: bool) -> None:
+def _print_report(report: Fields, *, as_json: bool) -> None:
     if as_json:
         options.print_json(report)
         return
     columns = [c for c in _COLUMNS if any(c in r for r in report["rows"])]
-    options.table(
+    options.print_table(
         ("game", "task", "system", *columns),
         [
-            (r["game"], r["task"], r["system"], *[_cell(r.get(c, "")) for c in columns])
+            (r["game"], r["task"], r["system"], *[_cell_text(r.get(c, "")) for c in columns])
             for r in report["rows"]
         ],
     )
     for key, ratios in report["ratios"].items():
         for system, ratio in ratios.items():
-            click.echo(f"{key}: {ratio:.1f} times {system}")
+            click.echo(f"{key}: {ratio:.1f} times as fast as {system}")
     for note in report.get("notes", []):
         click.echo(note)
 
 
-def _cell(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:,}"

@@ -1,4 +1,4 @@
-"""Commands that measure players against perfect play, and make the positions for it."""
+"""Commands that measure players against perfect play: `grade` and `positions`."""
 
 import time
 from pathlib import Path
@@ -8,23 +8,35 @@ import click
 
 from zermelo.cli import options
 from zermelo.core.errors import ZermeloError
+from zermelo.core.phrases import count
 
 if TYPE_CHECKING:
     from zermelo.grading.grade import Grade, SetResult
 
-_BEATEN = 1
+_BEATEN = 1  # exit code
 
 
 @click.command()
 @click.argument("game")
 @click.argument("player")
-@click.option("--exhaustive", is_flag=True, help="Every reply against it, in large games too.")
 @click.option(
-    "--positions", type=click.Path(path_type=Path), help="Grade by these, a position a line."
+    "--exhaustive",
+    is_flag=True,
+    help="Try every reply against PLAYER, in large games too; exit with 1 if one line beats it.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, help="For players with dice.")
-@click.option("--seconds", type=options.Seconds(), help="For the solver, a position.  [10]")
-@click.option("--db", type=click.Path(dir_okay=False, path_type=Path), help="Keep it here.")
+@click.option(
+    "--positions",
+    type=click.Path(path_type=Path),
+    help="Grade on the positions of this file, one per line.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, help="Random seed for PLAYER.")
+@click.option(
+    "--seconds",
+    type=options.Seconds(),
+    show_default="10",
+    help="Time limit of the solver for each position.",
+)
+@options.db_option("Store the result in this SQLite file.")
 @options.json_option
 def grade(
     game: str,
@@ -36,17 +48,17 @@ def grade(
     db: Path | None,
     as_json: bool,
 ) -> int:
-    """Grade PLAYER in GAME against perfect play, with the ceiling beside every figure.
+    """Grade PLAYER in GAME against perfect play.
 
-    Small games are graded over all their states, others over the positions shipped for them.
-    With --exhaustive the exit code is 1 if some line beats the player.
+    Counts mistakes over all states of a small game, or over the positions that are shipped for a
+    larger one, and prints the best possible result beside every result.
     """
     from zermelo.grading import grade as grading
-    from zermelo.store.runs import FINISHED, Runs
+    from zermelo.store.runs import FINISHED, RunStore
 
-    store = None if db is None else Runs(db)  # a file that will not do is said at once
+    store = None if db is None else RunStore(db)  # opened first: a bad file is reported at once
     with options.progress(f"grading {player}") as progress:
-        found = grading.grade(
+        result = grading.grade(
             game,
             player,
             exhaustive=exhaustive,
@@ -55,81 +67,108 @@ def grade(
             seconds=seconds or grading.SECONDS,
             progress=progress,
         )
-    record = found.to_json() | {"game": game}
+    fields = result.to_json() | {"game": game}
     if store is not None:
-        asked = {"player": player, "exhaustive": exhaustive, "seed": seed}
-        asked["positions"] = None if positions is None else str(positions)
-        store.end(store.begin("grade", game, asked), FINISHED, record)
+        settings = {"player": player, "exhaustive": exhaustive, "seed": seed}
+        settings["positions"] = None if positions is None else str(positions)
+        store.update_run(store.add_run("grade", game, settings), FINISHED, fields)
         store.close()
     if as_json:
-        options.print_json(record)
+        options.print_json(fields)
     else:
-        _print_grade(found)
-    return _BEATEN if exhaustive and found.unbeatable is False else 0
+        _print_grade(result)
+    return _BEATEN if exhaustive and result.unbeatable is False else 0
 
 
-def _print_grade(found: "Grade") -> None:
-    click.secho(f"{found.player} in {found.game.spec}, against perfect play", bold=True)
+def _print_grade(grade: "Grade") -> None:
+    click.secho(f"{grade.player} in {grade.game.spec}, compared with perfect play", bold=True)
     rows: list[tuple[Any, ...]] = []
-    for name, tally in found.sets.items():
-        rows += _tally_rows(name, tally)
-    if len(found.sets) > 1:
-        rows += _tally_rows("in all", found.total)
-    rows += _chance_rows(found)
-    for seat, trial in zip(("first", "second"), found.trials or (), strict=False):
-        held = {True: "yes", False: "no", None: "not decided"}[trial.holds]
-        rows.append((f"unbeatable as {seat}", held, "yes"))
-    options.table(("", "figure", "ceiling"), rows)
-    for note in found.notes:
+    for name, result in grade.sets.items():
+        rows += _set_rows(name, result)
+    if len(grade.sets) > 1:
+        rows += _set_rows("total", grade.total)
+    rows += _random_opponent_rows(grade)
+    for seat, check in zip(("first", "second"), grade.seat_checks or (), strict=False):
+        answer = {True: "yes", False: "no", None: "not decided"}[check.unbeatable]
+        rows.append((f"unbeatable as {seat}", answer, "yes"))
+    options.print_table(("", "result", "best possible"), rows)
+    for note in grade.notes:
         click.echo(f"note: {note}")
-    _print_defeat(found)
+    _print_refutation(grade)
 
 
-def _tally_rows(name: str, tally: "Tally") -> list[tuple[str, str, str]]:
-    rate = "" if tally.mistake_rate is None else f" ({tally.mistake_rate:.2%})"
-    where = f"{name}: {tally.positions:,} positions"
-    rows = [(f"{where}, mistakes", f"{tally.mistakes:,}{rate}", "0")]
-    if tally.wins:
-        rows.append((f"{name}: {tally.wins:,} won, slow wins", f"{tally.slow_wins:,}", "0"))
+def _set_rows(name: str, result: "SetResult") -> list[tuple[str, str, str]]:
+    rate = "" if result.mistake_rate is None else f" ({result.mistake_rate:.2%})"
+    positions = count(result.positions, "position")
+    rows = [(f"{name}: mistakes in {positions}", f"{result.mistakes:,}{rate}", "0")]
+    if result.wins:
+        wins = count(result.wins, "won position")
+        rows.append((f"{name}: slow wins in {wins}", f"{result.slow_wins:,}", "0"))
     return rows
 
 
-def _chance_rows(found: "Grade") -> list[tuple[str, str, str]]:
+def _random_opponent_rows(grade: "Grade") -> list[tuple[str, str, str]]:
     rows = []
     for number, seat in enumerate(("first", "second")):
-        if found.vs_random is None or found.ceilings is None:
+        if grade.vs_random is None or grade.ceilings is None:
             continue
-        chances, most = found.vs_random[number], found.ceilings[number]
-        figure = (
-            f"wins {float(chances.win):.2%}, draws {float(chances.draw):.2%}, "
-            f"loses {float(chances.loss):.2%}"
+        result, ceiling = grade.vs_random[number], grade.ceilings[number]
+        actual = (
+            f"wins {float(result.win):.2%}, draws {float(result.draw):.2%}, "
+            f"loses {float(result.loss):.2%}"
         )
-        best = f"wins {float(most.win):.2%}, {float(most.win_never_losing):.2%} without a risk"
-        rows.append((f"as {seat} against random", figure, best))
+        best = f"wins {float(ceiling.win):.2%}, {float(ceiling.win_never_losing):.2%} without risk"
+        rows.append((f"as {seat} against random", actual, best))
     return rows
 
 
-def _print_defeat(found: "Grade") -> None:
-    moves = found.beaten_by
+def _print_refutation(grade: "Grade") -> None:
+    moves = grade.beaten_by
     if moves is not None:
-        end = found.game.position(moves=moves)
+        end = grade.game.position(moves=moves)
         click.echo(f"\nbeaten by {' '.join(moves)}: {end.verdict}\n{end}")
 
 
 @click.command()
 @click.argument("game")
-@click.option("--number", type=click.IntRange(1, 100_000), default=100, help="How many.  [100]")
-@click.option("--out", type=click.Path(path_type=Path), help="A file.  [standard output]")
-@click.option("--seed", type=click.IntRange(0), default=1, help="The same gives the same set.")
-@click.option("--plies", type=(int, int), default=(0, 400), help="Moves before: LOW HIGH.")
+@click.option("--number", type=click.IntRange(1, 100_000), default=100, help="Number of positions.")
 @click.option(
-    "--decided", type=(int, int), default=(1, 400), help="Plies to the end, best play: LOW HIGH."
+    "--out",
+    type=click.Path(path_type=Path),
+    show_default="standard output",
+    help="File to write.",
 )
 @click.option(
-    "--keeping", type=click.IntRange(1), default=400, help="So many moves at most keep the value."
+    "--seed",
+    type=click.IntRange(0),
+    default=1,
+    help="Random seed; the same seed reproduces the set.",
 )
 @click.option(
-    "--nodes", type=click.IntRange(1), default=10_000_000, help="Leave out what takes more."
+    "--plies",
+    type=(int, int),
+    metavar="LOW HIGH",
+    default=(0, 400),
+    help="Number of moves played before the position.",
+)
+@click.option(
+    "--decided",
+    type=(int, int),
+    metavar="LOW HIGH",
+    default=(1, 400),
+    help="Number of plies to the end under best play.",
+)
+@click.option(
+    "--keeping",
+    type=click.IntRange(1),
+    default=400,
+    help="Maximum number of value-preserving moves.",
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(1),
+    default=10_000_000,
+    help="Leave out positions that take the solver more nodes.",
 )
 @options.json_option
 def positions(
@@ -143,10 +182,11 @@ def positions(
     nodes: int,
     as_json: bool,
 ) -> None:
-    """Make a set of different positions of GAME with the exact worth of every move.
+    """Generate positions of GAME with the exact value of every move.
 
-    Sensible random play leads to them, and in each there is a mistake to make: `zermelo grade
-    --positions` reads it. Hard ones are those decided far away, where few moves keep the value.
+    The positions come from random games, differ up to symmetry, and each allows a mistake. The
+    hardest are decided late and have few value-preserving moves. `zermelo grade --positions`
+    reads the file.
     """
     from zermelo.core.files import write_atomically
     from zermelo.games import registry
@@ -154,30 +194,32 @@ def positions(
 
     for name, (low, high) in (("--plies", plies), ("--decided", decided)):
         if not 0 <= low <= high:
-            msg = f"{name} {low} {high}: give two numbers, the lower one first"
+            msg = f"{name} {low} {high}: give two numbers from 0, the lower one first"
             raise click.UsageError(msg)
     rules = registry.game(game)
     begin = time.perf_counter()
     with options.progress(f"positions of {game}") as progress:
-        found = generate.generate_positions(
+        generated = generate.generate_positions(
             rules,
             number,
             seed=seed,
-            wanted=generate.PositionFilter(plies, decided, keeping, nodes),
-            progress=lambda done, looked: progress(f"{done} of {number}, {looked:,} looked at"),
+            accept=generate.PositionFilter(plies, decided, keeping, nodes),
+            progress=lambda done, examined: progress(
+                f"{done:,} of {number:,} found, {examined:,} examined"
+            ),
         )
     command = (
         f"zermelo positions {game} --number {number} --seed {seed} --plies {plies[0]} {plies[1]} "
         f"--decided {decided[0]} {decided[1]} --keeping {keeping} --nodes {nodes}"
     )
-    text = position_sets.to_text(found, rules, seed, command)
+    text = position_sets.to_text(generated, rules, seed, command)
     if out is None:
         click.echo(text, nl=False)
         return
     try:
         write_atomically(out, text, mode=0o644)
     except OSError as error:
-        msg = f"{out} cannot be written: {error.strerror}"
+        msg = f"cannot write {out}: {error.strerror}"
         raise ZermeloError(msg) from None
     seconds = time.perf_counter() - begin
     if as_json:
@@ -185,4 +227,4 @@ def positions(
             {"game": game, "positions": number, "path": str(out), "seconds": round(seconds, 3)}
         )
     else:
-        click.echo(f"{out}: {number:,} positions in {seconds:.1f} s")
+        click.echo(f"{out}: {count(number, 'position')} in {seconds:.1f} s")

@@ -57,10 +57,10 @@ def history(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """List the stored games and runs, show some by ID, or export games as records.
+    """List, show or export the stored games and runs.
 
     The ID of a run is a number, the ID of a game in a run is RUN/NUMBER, and the ID of a match is a
-    word. `export` takes games and whole runs, or exports all games.
+    word. `export` writes the named games and the games of the named runs, or all games.
     """
     from zermelo.core import home
     from zermelo.store.history import History
@@ -169,11 +169,11 @@ def _show_run(store: "History", run: "StoredRun", *, as_json: bool) -> None:
     if "elo" in result:
         click.echo()
         ratings = sorted(result["elo"].items(), key=lambda item: -item[1]["rating"])
-        rows = [
+        rating_rows = [
             (name, f"{r['rating']:+.0f}", f"{r['low']:+.0f} to {r['high']:+.0f}")
             for name, r in ratings
         ]
-        options.print_table(("player", "Elo", "95%"), rows)
+        options.print_table(("player", "Elo", "95%"), rating_rows)
         for forfeit in result["forfeits"]:
             games = count(forfeit["games"], "game")
             click.echo(f"{forfeit['player']} forfeited {games}: {forfeit['reason']}")
@@ -295,9 +295,9 @@ def _date_text(seconds: float) -> str:
 @click.option("--to", "target", default="text", help="Format to write.")
 @click.option("--game", help="Game, if the format does not name it.")
 def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
-    """Convert the games in FILE (- for standard input) to another record format.
+    """Convert game records from one format to another.
 
-    All moves are checked. Formats: text, json, psq, sgf, digits (Connect Four), transcript
+    FILE may be - for standard input. All moves are checked. Formats: text, json, psq, sgf, digits (Connect Four), transcript
     (Reversi).
     """
     from zermelo import records

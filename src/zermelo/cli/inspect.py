@@ -1,10 +1,11 @@
-"""The command that shows a position as learners see it."""
+"""The command `inspect`, which shows a position as learners see it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from zermelo.cli import options
+from zermelo.cli.options import Fields, PositionSource
 
 if TYPE_CHECKING:
     from zermelo.core.position import Position
@@ -14,20 +15,18 @@ if TYPE_CHECKING:
 @click.argument("game")
 @options.position_options
 @options.json_option
-def inspect(
-    game: str, moves: str | None, board: str | None, from_stdin: bool, as_json: bool
-) -> int:
-    """A position of GAME as networks see it: planes, named features, patterns, shaping reward.
+def inspect(game: str, source: PositionSource, as_json: bool) -> int:
+    """Show a position of GAME as neural networks see it.
 
-    The reward is that of the last move of --moves. What does not fit the game is left out, and the
-    reason given.
+    Prints its planes, features, patterns and shaping reward. The shaping reward is that of the last move of --moves. Parts that do not apply to the game are
+    left out, with the reason.
     """
     from zermelo.games import registry
     from zermelo.learn.batch import inspect
 
     rules = registry.game(game)
 
-    def find(position: "Position") -> dict[str, Any]:
+    def answer(position: "Position") -> Fields:
         return inspect.inspect(position, game)
 
-    return options.answer(rules, find, moves, board, from_stdin, as_json, inspect.to_text)
+    return options.answer_positions(rules, source, answer, inspect.to_text, as_json=as_json)

@@ -1,15 +1,19 @@
-"""What commands share: the options that many take, positions read, answers printed."""
+"""What the commands share: common options, answers for positions, and output for people."""
 
 import contextlib
+import functools
 import json
 import math
 import queue
+import shlex
+import shutil
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,134 +24,201 @@ if TYPE_CHECKING:
     from zermelo.core.position import Position
     from zermelo.matches.saves import Save
 
-Tool = TypeVar("Tool")
-_FAILED = 1
-_MAX_LINE = 100_000
+Command = Callable[..., Any]
+Fields = dict[str, Any]  #: an answer, as in its JSON object
+
+_FAILED = 1  # exit code
+_MAX_LINE = 100_000  # characters
+_REFRESH = 0.1  # seconds between two updates of a progress line
+
+
+# Options.
 
 
 class Seconds(click.ParamType[float]):
-    """A time that can pass."""
+    """A positive, finite number of seconds."""
 
     name = "seconds"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """The seconds that a text names; what cannot pass fails as a bad argument."""
+        """Return the number, or fail with a usage error."""
         try:
             seconds = float(value)
         except ValueError:
             seconds = math.nan
         if not 0 < seconds <= 10**6:
-            self.fail(f"{value!r} is no time: a number of seconds above 0", param, ctx)
+            self.fail(f"{value!r} is not a number of seconds between 0 and 1,000,000", param, ctx)
         return seconds
 
 
-def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Whether the answer is JSON."""
-    return click.option("--json", "as_json", is_flag=True, help="Answer for machines.")(command)
+def json_option(command: Command) -> Command:
+    """Add --json, passed as `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
-def position_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Where a command's position comes from."""
+def db_option(text: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds --db with this help text."""
+    return click.option("--db", type=click.Path(dir_okay=False, path_type=Path), help=text)
+
+
+def match_options(second: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds the options of a match at a screen.
+
+    `second` is the default of --second, which help names; the command applies it.
+    """
+
+    def add(command: Command) -> Command:
+        for option in (
+            click.option("--resume", is_flag=True, help="Continue the last unfinished game."),
+            click.option("--seconds", type=Seconds(), help="Thinking time for each move."),
+            click.option("--second", show_default=second, help="Player who moves second."),
+            click.option("--first", show_default="human", help="Player who moves first."),
+            click.argument("game", required=False),
+        ):
+            command = option(command)
+        return command
+
+    return add
+
+
+@dataclass(frozen=True)
+class PositionSource:
+    """Where the positions come from: --moves, --board or --stdin."""
+
+    moves: str | None
+    board: str | None
+    stdin: bool
+
+
+def position_options(command: Command) -> Command:
+    """Add --moves, --board and --stdin, passed as one `source`."""
+
+    @functools.wraps(command)
+    def run(moves: str | None, board: str | None, from_stdin: bool, **others: Any) -> Any:
+        if sum((moves is not None, board is not None, from_stdin)) > 1:
+            msg = "give only one of --moves, --board and --stdin"
+            raise click.UsageError(msg)
+        return command(source=PositionSource(moves, board, from_stdin), **others)
+
+    wrapped: Command = run
     for option in (
-        click.option("--stdin", "from_stdin", is_flag=True, help="One position a line."),
-        click.option("--board", help="Rows from the top: X../.O./... X"),
-        click.option("--moves", help='Moves from the start: "b2 a1"'),
+        click.option(
+            "--stdin",
+            "from_stdin",
+            is_flag=True,
+            help="Read one position per line: moves, or `board:` and a board.",
+        ),
+        click.option("--board", help="Rows from the top and the side to move: X../.O./... X"),
+        moves_option,
     ):
-        command = option(command)
-    return command
+        wrapped = option(wrapped)
+    return wrapped
 
 
-def answer(
+def moves_option(command: Command) -> Command:
+    """Add --moves."""
+    return click.option("--moves", help='Moves from the initial position: "b2 a1"')(command)
+
+
+def load_saved_game(game: str | None, first: str | None, second: str | None) -> "Save":
+    """Return the saved game for --resume, with other players if they are named."""
+    from zermelo.matches import saves
+
+    save = saves.read(game)
+    save = replace(save, first=first or save.first, second=second or save.second)
+    saves.check_files(save, (game, first, second), save.resume_command())
+    return save
+
+
+def repeat_command(*, resume: bool = False) -> str:
+    """Return the command line of this process, with or without --resume."""
+    words = [word for word in sys.argv[1:] if word != "--resume"]
+    return shlex.join(["zermelo", *words, *(["--resume"] if resume else [])])
+
+
+@contextlib.contextmanager
+def needs_torch() -> Iterator[None]:
+    """Turn a failed import of torch into an error that says how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        msg = "this command needs torch: pip install 'zermelo[learn]'"
+        raise ZermeloError(msg) from None
+
+
+# Answers for positions.
+
+
+def answer_positions(
     game: "Game",
-    find: Callable[["Position"], dict[str, Any]],
-    moves: str | None,
-    board: str | None,
-    from_stdin: bool,
-    as_json: bool,
-    to_text: Callable[[dict[str, Any]], str],
+    source: PositionSource,
+    answer: Callable[["Position"], Fields],
+    to_text: Callable[[Fields], str],
     *,
+    as_json: bool,
     workers: int = 1,
     stop: threading.Event | None = None,
 ) -> int:
-    """One answer, or one a line of standard input; a bad line is answered in its place."""
-    if sum((moves is not None, board is not None, from_stdin)) > 1:
-        msg = "give one of --moves, --board and --stdin"
-        raise click.UsageError(msg)
-    if not from_stdin:
-        found = find(game.position(board, moves=moves))
-        click.echo(json.dumps(found) if as_json else to_text(found))
+    """Print the answer for a position, or for each line of standard input; return the exit code.
+
+    A bad line gets an error in its place. With several `workers` the lines are answered by that
+    many threads; `stop` is set when their answers are no longer needed, as after Ctrl-C.
+    """
+    if not source.stdin:
+        fields = answer(game.position(source.board, moves=source.moves))
+        click.echo(json.dumps(fields) if as_json else to_text(fields))
         return 0
 
-    def answer_line(line: str | None) -> dict[str, Any]:
+    def answer_line(line: str | None) -> Fields:
         try:
-            return find(_position(game, line))
+            return answer(_read_position(game, line))
         except ZermeloError as error:
             return {"error": str(error)}
 
     failed = False
-    for found in _in_order(answer_line, _lines(), workers, stop or threading.Event()):
-        failed = failed or "error" in found
-        click.echo(json.dumps(found) if as_json or "error" in found else to_text(found))
+    for fields in _map_in_order(answer_line, _read_lines(), workers, stop or threading.Event()):
+        failed = failed or "error" in fields
+        click.echo(json.dumps(fields) if as_json or "error" in fields else to_text(fields))
         sys.stdout.flush()
     return _FAILED if failed else 0
 
 
-def _in_order(
-    work: Callable[[str | None], dict[str, Any]],
+def _map_in_order(
+    function: Callable[[str | None], Fields],
     lines: Iterator[str | None],
     workers: int,
     stop: threading.Event,
-) -> Iterator[dict[str, Any]]:
-    """The answers in the order of the lines, each as soon as it is there.
-
-    `stop` is set when they are no longer wanted, as after Ctrl-C.
-    """
+) -> Iterator[Fields]:
+    """Yield the results in the order of the lines, each as soon as it is available."""
     if workers == 1:
-        yield from map(work, lines)
+        yield from map(function, lines)
         return
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    waiting: queue.Queue[Future[dict[str, Any]] | None] = queue.Queue(4 * workers)
+    pending: queue.Queue[Future[Fields] | None] = queue.Queue(4 * workers)
     with ThreadPoolExecutor(workers) as pool:
 
         def read() -> None:
             for line in lines:
-                waiting.put(pool.submit(work, line))
-            waiting.put(None)
+                pending.put(pool.submit(function, line))
+            pending.put(None)
 
-        # A thread of its own reads: whoever sends line after line gets answer after answer.
+        # A separate thread reads, so that a program that waits for each answer before it sends
+        # the next line gets one.
         threading.Thread(target=read, daemon=True).start()
         try:
-            while (done := waiting.get()) is not None:
-                yield done.result()
+            while (future := pending.get()) is not None:
+                yield future.result()
         except BaseException:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-class Pool(Generic[Tool]):
-    """So many tools that are made when needed and lent to one thread at a time."""
-
-    def __init__(self, make: Callable[[], Tool], number: int) -> None:
-        self._make = make
-        self._free: queue.LifoQueue[Tool | None] = queue.LifoQueue()
-        for _ in range(number):
-            self._free.put(None)
-
-    @contextlib.contextmanager
-    def one(self) -> Iterator[Tool]:
-        """Borrow one."""
-        tool = self._free.get()
-        tool = self._make() if tool is None else tool
-        try:
-            yield tool
-        finally:
-            self._free.put(tool)
-
-
-def _lines() -> Iterator[str | None]:
-    """Standard input line by line, None for a line that is too long to be a position."""
+def _read_lines() -> Iterator[str | None]:
+    """Yield the lines of standard input, None for a line that is too long to be a position."""
     while line := sys.stdin.readline(_MAX_LINE):
         if line.endswith("\n") or len(line) < _MAX_LINE:
             yield line.rstrip("\n")
@@ -157,20 +228,23 @@ def _lines() -> Iterator[str | None]:
         yield None
 
 
-def _position(game: "Game", line: str | None) -> "Position":
+def _read_position(game: "Game", line: str | None) -> "Position":
     if line is None:
-        msg = f"a line of more than {_MAX_LINE:,} characters is no position"
+        msg = f"the line has more than {_MAX_LINE:,} characters"
         raise ZermeloError(msg)
     return game.read(line)
 
 
+# Output.
+
+
 def print_json(value: Any) -> None:
-    """An answer for machines, on one line."""
+    """Print a value as JSON on one line."""
     click.echo(json.dumps(value))
 
 
-def table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    """A plain table, columns as wide as they need to be."""
+def print_table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+    """Print a plain table with a bold head."""
     texts = [head, *[tuple(str(cell) for cell in row) for row in rows]]
     widths = [max(len(row[i]) for row in texts) for i in range(len(head))]
     for number, row in enumerate(texts):
@@ -178,43 +252,33 @@ def table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
         click.secho(line.rstrip(), bold=number == 0)
 
 
-def size(number: int) -> str:
-    """Bytes for people."""
+def format_bytes(number: int) -> str:
+    """Return a file size for people, such as 1.8 kB."""
     if number < 10**6:
         return f"{number / 1e3:.1f} kB" if number < 10**4 else f"{number / 1e3:.0f} kB"
     return f"{number / 1e6:.1f} MB"
 
 
-def saved(game: str | None, first: str | None, second: str | None) -> "Save":
-    """The game that was left, for --resume; others may go on with it."""
-    from zermelo.matches import saves
+@contextlib.contextmanager
+def progress(title: str) -> Iterator[Callable[[str], None]]:
+    """Give a function that shows its text after the title in one line on stderr.
 
-    save = saves.read(game)
-    save = replace(save, first=first or save.first, second=second or save.second)
-    saves.check_files(save, (game, first, second), save.command())
-    return save
+    The line is cut to the width of the terminal, and erased at the end. Nothing is shown if stderr
+    is not a terminal.
+    """
+    is_terminal = sys.stderr.isatty()
+    last = 0.0
 
-
-class progress:  # noqa: N801 - used as a function
-    """A line on stderr that says what goes on, only where somebody is watching."""
-
-    def __init__(self, title: str) -> None:
-        self.title, self.shown = title, sys.stderr.isatty()
-        self.last = 0.0
-
-    def __enter__(self) -> Callable[[str], None]:
-        return self.say
-
-    def say(self, text: str) -> None:
-        """At most ten times a second, and as much as fits into a line."""
+    def show(text: str) -> None:
+        nonlocal last
         now = time.monotonic()
-        if self.shown and now - self.last > 0.1:
-            import shutil
-
-            self.last = now
-            line = f"{self.title}: {text}"[: shutil.get_terminal_size().columns - 1]
+        if is_terminal and now - last > _REFRESH:
+            last = now
+            line = f"{title}: {text}"[: shutil.get_terminal_size().columns - 1]
             click.echo(f"\r\x1b[K{line}", err=True, nl=False)
 
-    def __exit__(self, *_: object) -> None:
-        if self.shown and self.last:
+    try:
+        yield show
+    finally:
+        if last:
             click.echo("\r\x1b[K", err=True, nl=False)

@@ -35,7 +35,7 @@ def play(
     """Play GAME in the terminal, with 0, 1 or 2 humans."""
     from zermelo.core.player import Limit
     from zermelo.matches.match import Match
-    from zermelo.players import registry
+    from zermelo.players.registry import HUMAN
     from zermelo.ui import commands, terminal
 
     moves: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ def play(
         msg = "name a game, as in `zermelo play tictactoe`; `zermelo games` lists them"
         raise click.UsageError(msg)
     match = Match(game, moves)
-    players = (first or registry.HUMAN).strip(), (second or "random").strip()
+    players = (first or HUMAN).strip(), (second or "random").strip()
     limit = Limit(seconds=seconds)
     if full_screen:
         _play_full_screen(match, players, limit, show_thinking=show_thinking)

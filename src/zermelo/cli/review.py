@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zermelo.cli import options
+from zermelo.core.phrases import count
 
 if TYPE_CHECKING:
     from zermelo.search.explain.review import ReviewedMove
@@ -12,15 +13,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("game")
-@click.option("--moves", required=True, help='The moves of the game, from the start: "b2 a1"')
+@click.option("--moves", required=True, help='Moves of the game: "b2 a1"')
 @click.option(
-    "--seconds", type=options.Seconds(), default=10.0, show_default=True, help="Time for all moves."
+    "--seconds", type=options.Seconds(), default=10.0, help="Time limit for the whole review."
 )
 @options.json_option
 def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
-    """Review a game of GAME: the value after every move, the mistakes, and what was better.
+    """Review a game move by move and point out its mistakes.
 
-    With --json the answer is a list with an object for the start and for every move.
+    Prints the value after every move of a game of GAME, and the better move after a mistake. With
+    --json it prints a list with an object for the initial position and one for every move.
     """
     from zermelo.core.player import Limit
     from zermelo.matches.match import Match
@@ -38,7 +40,7 @@ def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
     for record in records:
         click.echo(_to_text(record, match.game.symbols))
     mistakes = sum(record.mistake is not None for record in records)
-    click.echo(f"{mistakes} mistake{'' if mistakes == 1 else 's'}; {match.verdict}")
+    click.echo(f"{count(mistakes, 'mistake')}; {match.verdict}")
 
 
 def _to_text(record: "ReviewedMove", symbols: str) -> str:
@@ -56,17 +58,19 @@ def _to_text(record: "ReviewedMove", symbols: str) -> str:
 
 @click.command()
 @click.argument("game")
-@click.option("--plies", type=int, default=3, show_default=True, help="Length of the win: 3 to 9.")
+@click.option("--plies", type=int, default=3, help="Length of the win in plies, 3 to 9.")
 @click.option(
     "--seed",
     type=click.IntRange(0),
     default=1,
-    show_default=True,
     help="Random seed; the same seed gives the same puzzle.",
 )
 @options.json_option
 def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:
-    """Show a position of GAME in which exactly one move wins in the given number of plies."""
+    """Show a puzzle: a position of GAME with one winning move.
+
+    Exactly one move wins in the given number of plies.
+    """
     from zermelo.search.explain import puzzles
 
     with options.progress(f"looking for a puzzle of {game}") as progress:

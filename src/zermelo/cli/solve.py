@@ -1,18 +1,22 @@
-"""Commands that walk a game's tree: the solver, the textbook's searches, counts."""
+"""Commands that search: `solve`, `analyze`, `textbook` and `prove`."""
 
 import contextlib
 import threading
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from zermelo.cli import options
-from zermelo.core.phrases import word_for
-from zermelo.ui import texts
+from zermelo.cli.options import Fields, PositionSource
+from zermelo.core.phrases import count, describe_value, word_for
 
 if TYPE_CHECKING:
     from zermelo.core.position import Position
+    from zermelo.search.solver.solver import Solver
+
+_REFUSED = 1  # exit code
 
 
 @click.command()
@@ -22,142 +26,158 @@ if TYPE_CHECKING:
     "--goal",
     type=click.Choice(["exact", "wdl", "win"]),
     default="exact",
-    help="With distance; win, draw or loss; or only whether it wins.",
+    help="What to prove: the value and distance, win/draw/loss, or only whether it is a win.",
 )
-@click.option("--seconds", type=options.Seconds(), help="Give up proving after so long.")
-@click.option("--nodes", type=click.IntRange(1), help="Give up proving after so many positions.")
+@click.option("--seconds", type=options.Seconds(), help="Time limit of the proof.")
+@click.option("--nodes", type=click.IntRange(1), help="Node limit of the proof.")
 @click.option(
     "--threads",
     type=click.IntRange(1, 64),
     default=1,
-    help="Split the first moves, or the lines of --stdin, among so many.",
+    help="Number of threads for the moves of the position, or for the lines of --stdin.",
 )
 @options.json_option
 def solve(
     game: str,
-    moves: str | None,
-    board: str | None,
-    from_stdin: bool,
+    source: PositionSource,
     goal: str,
     seconds: float | None,
     nodes: int | None,
     threads: int,
     as_json: bool,
 ) -> int:
-    """The exact value of a position of GAME, its distance and all best moves.
+    """Solve a position of GAME exactly.
 
-    What the limit, or Ctrl-C, leaves unproven is answered by an estimate.
+    Prints its value, the distance to the end, all best moves and a line of best play. If the limit is reached or Ctrl-C is pressed first, the answer is an estimate.
     """
     from zermelo.core.game import WordGame
     from zermelo.core.player import Limit
     from zermelo.games import registry
     from zermelo.search.solver import solution
-    from zermelo.search.solver.solver import Settings, Solver
+    from zermelo.search.solver.solver import Settings
 
     rules = registry.game(game)
-    settings = Settings(threads=1 if from_stdin else threads)
-
-    def make() -> Solver | None:
-        return solution.solver_for(rules, settings) if isinstance(rules, WordGame) else None
-
     stop = threading.Event()
-    solvers = options.Pool(make, threads if from_stdin else 1)
+    workers = threads if source.stdin else 1
+    settings = Settings(threads=1 if source.stdin else threads)
+    by_thread = threading.local()
+
+    def solver() -> "Solver | None":
+        if not hasattr(by_thread, "solver"):
+            by_thread.solver = (
+                solution.solver_for(rules, settings) if isinstance(rules, WordGame) else None
+            )
+        found: Solver | None = by_thread.solver
+        return found
+
     with options.progress(f"solving {game}") as progress:
 
-        def find(position: "Position") -> dict[str, Any]:
-            with solvers.one() as solver:
-                found = solution.solve(
-                    position,
-                    goal,
-                    Limit(seconds, nodes, stop=stop),
-                    solver=solver,
-                    progress=lambda nodes: progress(f"{nodes:,} positions"),
-                )
-            return found.to_json(game)
+        def answer(position: "Position") -> Fields:
+            return solution.solve(
+                position,
+                goal,
+                Limit(seconds, nodes, stop=stop),
+                solver=solver(),
+                progress=lambda nodes: progress(f"{nodes:,} nodes"),
+            ).to_json(game)
 
-        workers = threads if from_stdin else 1
-        return options.answer(
-            rules,
-            find,
-            moves,
-            board,
-            from_stdin,
-            as_json,
-            solution_text,
-            workers=workers,
-            stop=stop,
+        return options.answer_positions(
+            rules, source, answer, _solution_text, as_json=as_json, workers=workers, stop=stop
         )
+
+
+def _solution_text(fields: Fields) -> str:
+    """Return a solution in one line."""
+    parts = [_value_text(fields)]
+    if fields.get("score") is not None:
+        parts.append(f"score {fields['score']:+d}")
+    if fields["best"]:
+        parts.append(f"best {' '.join(fields['best'])}")
+    if fields["pv"]:
+        parts.append(f"line {' '.join(fields['pv'])}")
+    nodes = count(fields["nodes"], "node")
+    return f"{'; '.join(parts)} ({nodes}, {fields['seconds']:.2f} s)"
+
+
+def _value_text(fields: Fields) -> str:
+    if fields.get("wins") is False:
+        return "does not win (proven)"
+    if fields["value"] is not None:
+        return describe_value(fields["value"], None, fields["plies"], fields.get("diff"))
+    depth = f", searched to depth {fields['depth']}" if fields.get("depth") else ""
+    return f"not proven: {word_for(None, fields['estimate'])}{depth}"
 
 
 @click.command()
 @click.argument("game")
 @options.position_options
-@click.option("--player", help="Whose thoughts: a player spec.  [exact search, else estimates]")
-@click.option("--seconds", type=options.Seconds(), help="Time for it.  [10]")
-@click.option("--db", type=click.Path(dir_okay=False, path_type=Path), help="Keep it here.")
+@click.option(
+    "--player",
+    show_default="exact search, or estimates where it does not finish",
+    help="Player whose evaluation is shown.",
+)
+@click.option(
+    "--seconds", type=options.Seconds(), show_default="10", help="Time limit of the analysis."
+)
+@options.db_option("Store the analysis in this SQLite file.")
 @options.json_option
 def analyze(
     game: str,
-    moves: str | None,
-    board: str | None,
-    from_stdin: bool,
+    source: PositionSource,
     player: str | None,
     seconds: float | None,
     db: Path | None,
     as_json: bool,
 ) -> int:
-    """Every legal move of a position of GAME: value, line, and reasons that search has verified."""
+    """Analyze every legal move of a position of GAME.
+
+    Prints the value of each move, the line of play that follows it, and reasons that a search has
+    verified.
+    """
     from zermelo.core.player import Limit
     from zermelo.games import registry
-    from zermelo.players import registry as roster
+    from zermelo.players.registry import load_player
     from zermelo.search.explain import analysis
-    from zermelo.store.runs import Runs
+    from zermelo.store.runs import RunStore
+    from zermelo.ui import texts
 
     rules = registry.game(game)
     analyst = analysis.Analyst()
-    thinker = None if player is None else roster.player(player)
+    evaluator = None if player is None else load_player(player)
 
-    def find(position: "Position") -> dict[str, Any]:
-        found = analysis.analyze(position, Limit(seconds=seconds), analyst=analyst, player=thinker)
-        answer = analysis.to_json(position, found, game)
+    def answer(position: "Position") -> Fields:
+        result = analysis.analyze(
+            position, Limit(seconds=seconds), analyst=analyst, player=evaluator
+        )
+        fields = analysis.to_json(position, result, game)
         if store is not None:
-            store.add_analysis(game, position.moves, player or "", answer)
-        return answer
+            store.add_analysis(game, position.moves, player or "", fields)
+        return fields
 
-    with contextlib.ExitStack() as stack, options.progress(f"analysing {game}") as progress:
-        store = None if db is None else stack.enter_context(Runs(db))
+    with contextlib.ExitStack() as stack, options.progress(f"analyzing {game}") as progress:
+        store = None if db is None else stack.enter_context(RunStore(db))
         progress("…")
-        return options.answer(rules, find, moves, board, from_stdin, as_json, texts.analysis_text)
-
-
-def solution_text(found: dict[str, Any]) -> str:
-    """A solution in one line."""
-    value = found["value"] or f"not proven: {word_for(None, found['estimate'])}"
-    if found.get("wins") is False:
-        value = "does not win, proven"
-    plies = f" in {found['plies']} plies" if found["plies"] else ""
-    depth = f", {found['depth']} plies ahead" if found.get("depth") else ""
-    parts = [f"{value}{plies}{depth}"]
-    parts += [
-        f"{name} {found[name]:+d}" for name in ("score", "diff") if found.get(name) is not None
-    ]
-    parts += [f"best {' '.join(found['best'])}"] if found["best"] else []
-    parts += [f"line {' '.join(found['pv'])}"] if found["pv"] else []
-    return f"{'; '.join(parts)} ({found['nodes']:,} nodes, {found['seconds']:.2f} s)"
+        return options.answer_positions(rules, source, answer, texts.analysis_text, as_json=as_json)
 
 
 @click.command()
 @click.argument("game")
-@click.option("--moves", help='Moves from the start: "b2 a1"')
+@options.moves_option
 @click.option(
     "--method",
     type=click.Choice(["minimax", "alphabeta", "memo", "both", "value-iteration"]),
     default="minimax",
+    help="Algorithm: memo is minimax with a transposition table, both adds alpha-beta.",
 )
-@click.option("--depth", type=click.IntRange(1, 1000), help="Look so many plies ahead.")
-@click.option("--order", type=click.Choice(["index", "centre"]), default="index")
-@click.option("--deepen", is_flag=True, help="Depth 1, 2, 3, … to the limit.")
-@click.option("--distance", is_flag=True, help="Prefer the faster win and the slower loss.")
+@click.option("--depth", type=click.IntRange(1, 1000), help="Depth limit in plies.")
+@click.option(
+    "--order",
+    type=click.Choice(["index", "centre"]),
+    default="index",
+    help="Order in which moves are tried.",
+)
+@click.option("--deepen", is_flag=True, help="Deepen iteratively: depth 1, 2, 3, … to --depth.")
+@click.option("--distance", is_flag=True, help="Prefer faster wins and slower losses.")
 @options.json_option
 def textbook(
     game: str,
@@ -169,96 +189,81 @@ def textbook(
     distance: bool,
     as_json: bool,
 ) -> None:
-    """Search GAME as the textbook does, and count what it costs."""
+    """Solve a position of GAME with a textbook algorithm.
+
+    The algorithms are plain Python, for teaching. The counts of nodes, leaves, cutoffs and cache
+    hits show how pruning, move ordering and memory reduce the work.
+    """
     from zermelo.games import registry
     from zermelo.games.reversi.rules import Reversi
-    from zermelo.search import textbook as book
+    from zermelo.search import textbook as algorithms
     from zermelo.search.solver.solution import scores
 
     rules = registry.game(game)
     position = rules.position(moves=moves)
     switches = {"method": method, "depth": depth, "order": order, "distance": distance}
     if method == "value-iteration" and (depth or deepen or distance or order != "index"):
-        msg = "value iteration has no depth, order or distance"
+        msg = "--method value-iteration does not take --depth, --order, --deepen or --distance"
         raise click.UsageError(msg)
-    found = book.solve_position(position, deepening=deepen, **switches)
+    fields = algorithms.solve_position(position, deepening=deepen, **switches)
     diff = rules.diff(position.state) if position.is_over and isinstance(rules, Reversi) else None
-    found |= scores(position, found["value"], found["plies"], diff)
+    fields |= scores(position, fields["value"], fields["plies"], diff)
     if as_json:
-        options.print_json({**found, "game": game})
+        options.print_json({**fields, "game": game})
         return
-    click.echo(solution_text(found))
+    click.echo(_solution_text(fields))
     click.echo(
-        " ".join(f"{name} {found[name]:,}" for name in ("nodes", "leaves", "cutoffs", "cache_hits"))
+        f"{count(fields['nodes'], 'node')}, {count(fields['leaves'], 'leaf', 'leaves')}, "
+        f"{count(fields['cutoffs'], 'cutoff')}, {count(fields['cache_hits'], 'cache hit')}"
     )
 
 
 @click.command()
 @click.argument("game")
-@click.option("--perft", type=click.IntRange(0, 1000), help="Move sequences of length 1 to N.")
-@click.option("--states", is_flag=True, help="Distinct states, and how many a ply.")
-@click.option("--symmetric", is_flag=True, help="With --states: up to symmetry.")
-@click.option("--games", "whole_games", is_flag=True, help="Whole games, by who wins.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write.",
+)
 @options.json_option
-def count(
-    game: str,
-    perft: int | None,
-    states: bool,
-    symmetric: bool,
-    whole_games: bool,
-    as_json: bool,
-) -> None:
-    """Count move sequences, states and whole games of GAME."""
+def prove(game: str, out: Path, as_json: bool) -> int:
+    """Write a proof of the value of GAME to a file.
+
+    The proof is a strategy for the winner, or in a drawn game one for each side. The independent script scripts/check_proof.py checks the file against every reply. Exits with 1
+    if the proof has more than 2 million positions or 20 MB.
+    """
+    from zermelo.core.errors import TooLarge
     from zermelo.games import registry
-    from zermelo.search import count as counting
+    from zermelo.search.proofs import proof as proofs
 
     rules = registry.game(game)
-    if perft is None and not states and not whole_games:
-        msg = "what to count? --perft N, --states or --games"
+    if not out.parent.is_dir() or (out.exists() and not out.is_file()):
+        msg = f"--out {out}: name a file in an existing folder"
         raise click.UsageError(msg)
-    if symmetric and not states:
-        msg = "--symmetric goes with --states"
-        raise click.UsageError(msg)
-    found: dict[str, Any] = {"game": game}
-    whole = states or whole_games
-    with options.progress(f"counting {game}") as progress:
-        counts = counting.count(
-            rules,
-            max_ply=None if whole else perft,
-            states=states,
-            paths=perft is not None or whole_games,
-            symmetric=symmetric,
-            progress=lambda ply, total: progress(f"ply {ply}: {total:,} states"),
-        )
-    if perft is not None:
-        found["perft"] = counts.perft(perft)
-    if states:
-        found["states"], found["by_ply"] = counts.states, counts.by_ply
-    if whole_games:
-        found["games"] = counts.games
+    begin = time.perf_counter()
+    try:
+        with options.progress(f"proving {game}") as progress:
+            proof = proofs.prove(rules, progress)
+    except TooLarge as error:
+        click.echo(f"zermelo: {error}", err=True)
+        return _REFUSED
+    size = proof.write(out)
+    fields = {
+        "game": game,
+        "claim": proof.claim,
+        "positions": len(proof.lines),
+        "bytes": size,
+        "path": str(out),
+        "seconds": round(time.perf_counter() - begin, 3),
+    }
     if as_json:
-        options.print_json(found)
+        options.print_json(fields)
     else:
-        _print_counts(found, symmetric=symmetric)
-
-
-def _print_counts(found: dict[str, Any], *, symmetric: bool) -> None:
-    by_ply, perft = found.get("by_ply", []), found.get("perft", [])
-    rows = [
-        (
-            ply,
-            f"{by_ply[ply]:,}" if ply < len(by_ply) else "",
-            f"{perft[ply - 1]:,}" if 0 < ply <= len(perft) else "",
-        )
-        for ply in range(max(len(by_ply), len(perft) + 1))
-    ]
-    if by_ply or perft:
-        options.print_table(("ply", "new states", "sequences"), rows)
-    if "states" in found:
-        click.echo(f"{found['states']:,} states{' up to symmetry' if symmetric else ''}")
-    if "games" in found:
-        ends = found["games"]
+        value = "a draw" if proof.claim == "draw" else f"the {proof.claim} player wins"
+        positions = count(len(proof.lines), "position")
         click.echo(
-            f"{ends['total']:,} games: {ends['first']:,} won by the first player, "
-            f"{ends['second']:,} by the second, {ends['draw']:,} drawn"
+            f"{game}: {value}; {positions}, {options.format_bytes(size)}, "
+            f"in {fields['seconds']:.2f} s"
         )
+    return 0

@@ -1,4 +1,4 @@
-"""Commands that serve."""
+"""The command `studio`, which serves the web page."""
 
 import os
 import socket
@@ -7,23 +7,29 @@ from pathlib import Path
 
 import click
 
-_GRACE = 2  # seconds for answers that are on their way when it stops
+from zermelo.cli import options
+
+_SHUTDOWN = 2  # seconds for running requests to finish when the server stops
 _BACKLOG = 2048
-# seconds: requests wait for a thinking thread's Python no longer than this
-_SWITCH = 0.0005
+# seconds: the longest time a request waits for the Python code of a thinking thread
+_SWITCH_INTERVAL = 0.0005
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Whom to listen to.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535))
+@click.option("--host", default="127.0.0.1", help="Address to bind to.")
 @click.option(
-    "--db",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Where matches are kept.  [studio.db in the user's folder for such state]",
+    "--port",
+    default=8000,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 picks a free one.",
 )
-@click.option("--warm", is_flag=True, help="Compile everything first.")
+@options.db_option("SQLite file for matches; by default studio.db in Zermelo's state folder.")
+@click.option("--warm", is_flag=True, help="Compile all kernels before serving.")
 def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
-    """Serve the web page: play, see what the engine thinks, review, learn."""
+    """Serve the web page.
+
+    On the page you can play, watch the engine think, review games and solve puzzles.
+    """
     try:
         import uvicorn
 
@@ -32,37 +38,36 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
         msg = "the studio needs FastAPI and uvicorn: pip install 'zermelo[studio]'"
         raise click.ClickException(msg) from None
     from zermelo import precompile
-    from zermelo.cli import options
     from zermelo.core import home
 
     if warm:
-        click.echo("Compiling what is not compiled yet; the first time this takes some minutes.")
+        click.echo("Compiling kernels; this takes a few minutes the first time.")
         with options.progress("compiling") as progress:
             precompile.warm(progress)
     app = create_app(db or home.database(), host)
     level = os.environ.get("ZERMELO_LOG", "warning")
     config = uvicorn.Config(
-        app, log_level=level, server_header=False, timeout_graceful_shutdown=_GRACE
+        app, log_level=level, server_header=False, timeout_graceful_shutdown=_SHUTDOWN
     )
-    ours = _bound(host, port)
+    listener = _listen(host, port)
     name = f"[{host}]" if ":" in host else host
-    click.echo(f"Zermelo studio: http://{name}:{ours.getsockname()[1]}  (stop with Ctrl-C)")
+    click.echo(f"Zermelo studio: http://{name}:{listener.getsockname()[1]}  (Ctrl-C stops it)")
     if host not in ("127.0.0.1", "localhost", "::1"):
-        click.echo("It listens beyond this machine: anyone who reaches it can play and think here.")
-    sys.setswitchinterval(_SWITCH)
-    uvicorn.Server(config).run(sockets=[ours])
+        click.echo("Warning: anyone who can reach this address can play and use this computer.")
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    uvicorn.Server(config).run(sockets=[listener])
 
 
-def _bound(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 takes one that is free."""
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raise ClickException if the address cannot be used."""
     try:
         (family, kind, *_, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        ours = socket.socket(family, kind)
+        listener = socket.socket(family, kind)
         if os.name == "posix":
-            ours.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        ours.bind(address)
-        ours.listen(_BACKLOG)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
     except OSError as error:
-        msg = f"cannot listen on {host}, port {port}: {error.strerror}; --port takes another"
+        msg = f"cannot listen on {host}, port {port}: {error.strerror}; try another --port"
         raise click.ClickException(msg) from None
-    return ours
+    return listener

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 @click.option("--remove", is_flag=True, help="Delete the tablebase instead.")
 @options.json_option
 def table(game: str, remove: bool, as_json: bool) -> None:
-    """Solve every state of GAME and store the tablebase in the cache folder.
+    """Solve every state of GAME and store the tablebase.
 
-    The solver and the perfect player then look values up instead of searching.
+    It is stored in the cache folder. The solver and the perfect player then look values up instead of searching.
     """
     from zermelo.search.tablebase.files import tablebase_path
 
@@ -63,7 +63,7 @@ def table(game: str, remove: bool, as_json: bool) -> None:
 @click.option("--threads", type=click.IntRange(1, 64), default=1, help="Number of threads.")
 @options.json_option
 def book(game: str, plies: int, out: Path | None, threads: int, as_json: bool) -> None:
-    """Solve all positions in the first plies of GAME and store them as an opening book.
+    """Solve the first plies of GAME and store the opening book.
 
     If the command is stopped, running it again continues where it was.
     """

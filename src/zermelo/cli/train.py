@@ -1,9 +1,7 @@
-"""Training, and the runs that it leaves."""
+"""Commands that train players: `train` and `runs`."""
 
 import contextlib
 import json
-import shlex
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +9,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zermelo.cli import options
+from zermelo.cli.options import Fields
 from zermelo.core.errors import ZermeloError
+from zermelo.core.phrases import count
 
 if TYPE_CHECKING:
-    from zermelo.learn.runs.run import Run, Story
-    from zermelo.learn.runs.training import Progress
+    from zermelo.learn.runs.listing import RunSummary
+    from zermelo.learn.runs.run import Run
+    from zermelo.learn.runs.training import TrainingProgress
+
+_GRADE_LABELS = {
+    "raw": "network alone",
+    "shell": "with immediate wins and blocks played by rule",
+    "search": "with search",
+}
 
 
 @click.command()
@@ -23,90 +30,82 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    help="The run's folder.  [RECIPE-SEED among the others]",
+    show_default="RECIPE-SEED in Zermelo's folder of runs",
+    help="Folder of the run.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
-@click.option("--short", is_flag=True, help="A trial of the recipe, with its short budget.")
-@click.option("--resume", is_flag=True, help="Go on from the checkpoint.")
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
-@click.option("--opponent", help="Learn the best answer to this player.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, help="Random seed.")
+@click.option("--short", is_flag=True, help="Try the recipe with its short budget.")
+@click.option("--resume", is_flag=True, help="Continue from the last checkpoint.")
+@click.option(
+    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="Device of the network."
+)
+@click.option("--opponent", help="Learn a best response to this player.")
 @click.option(
     "--actors",
     type=click.IntRange(0, 256),
     default=0,
-    help="Processes that play the games, beside the one that learns.  [it plays, too]",
+    help="Number of processes that play games beside the learner; 0 plays in the learner.",
 )
-@click.option("--cluster", metavar="ADDR", help="Play on a Ray cluster: its address, or local.")
+@click.option(
+    "--cluster", metavar="ADDR", help="Run the actors on a Ray cluster: its address, or `local`."
+)
 @options.json_option
-def train(recipe: str, as_json: bool, **asked: Any) -> None:
-    """Follow RECIPE, a name or a .toml file, to a learned player, and grade it.
+def train(recipe: str, as_json: bool, **settings: Any) -> None:
+    """Train a player by RECIPE and grade it.
 
-    The run is a folder that can be killed at any time: --resume goes on from its checkpoint, and
-    ends with the same weights. `zermelo runs` lists the runs; one of them plays as dqn:FOLDER, as
-    hybrid:FOLDER or as alphazero:FOLDER.
+    RECIPE is the name of a shipped recipe or a .toml file. The run is a folder. It can be stopped at any time: --resume continues from its checkpoint and
+    ends with the same weights. `zermelo runs` lists the runs. A finished run plays as dqn:FOLDER,
+    hybrid:FOLDER or alphazero:FOLDER.
     """
-    learning = _learning()
-    run, trainer = learning.training.prepare(recipe, **asked)
+    with options.needs_torch():
+        from zermelo.learn.runs import listing, model_card, training
+
+    run, trainer = training.prepare_training(recipe, **settings)
     for warning in run.warnings:
-        click.echo(f"zermelo: note: {warning}", err=True)
-    with _noted(run, resume=asked["resume"]) as note:
+        click.echo(f"zermelo: warning: {warning}", err=True)
+    with _store_run(run, resume=settings["resume"]) as store_grades:
         try:
-            with options.progress(f"train {recipe}") as say:
-                learning.training.follow(run, trainer, lambda now: say(_progress_text(now)))
-                say("grading")
-                grades = learning.cards.grades(run)
+            with options.progress(f"training {recipe}") as progress:
+                training.run_training(run, trainer, lambda now: progress(_progress_text(now)))
+                progress("grading")
+                grades = model_card.grade_run(run)
         except KeyboardInterrupt:
-            _say_how_to_go_on(run)
+            click.echo(
+                f"stopped, with a checkpoint in {run.folder}; continue with: "
+                f"{options.repeat_command(resume=True)}",
+                err=True,
+            )
             raise
-        learning.cards.write(run, grades, asked["device"])
-        note({name: grade.to_json() for name, grade in grades.items()})
-    story = learning.runs.story(run.folder)
+        model_card.write_card(run, grades, settings["device"])
+        store_grades({name: grade.to_json() for name, grade in grades.items()})
+    summary = listing.summarize_run(run.folder)
     if as_json:
-        options.print_json(vars(story))
+        options.print_json(vars(summary))
     else:
-        _print_story(story)
+        _print_summary(summary)
 
 
-_GRADES = {
-    "raw": "alone",
-    "shell": "with wins and blocks by rule",
-    "search": "with its search",
-}
-
-
-class _learning:  # noqa: N801 - used as a function
-    """What it takes to learn, imported when it is asked for."""
-
-    def __init__(self) -> None:
-        try:
-            from zermelo.learn.runs import model_card, training
-            from zermelo.learn.runs import run as runs
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            msg = "training needs torch: pip install 'zermelo[learn]'"
-            raise ZermeloError(msg) from None
-        self.cards, self.runs, self.training = model_card, runs, training
-
-
-def _progress_text(now: "Progress") -> str:
+def _progress_text(now: "TrainingProgress") -> str:
     report = now.report
     last = report.results[-100:]
     counts = "/".join(str(sum(r == value for r in last)) for value in (1, 0, -1))
     text = (
-        f"{report.update:,} of {now.updates:,}, {now.rate:,.0f} a second, "
+        f"update {report.update:,} of {now.total_updates:,}, {now.updates_per_second:,.0f}/s, "
         f"{now.seconds_left:,.0f} s left; loss {report.loss:.4f}, epsilon {report.epsilon:.2f}"
     )
-    return text + (f", last {len(last)} games +/=/- {counts}" if last else "")
+    return text + (f", wins/draws/losses of the last {len(last)}: {counts}" if last else "")
 
 
 @contextlib.contextmanager
-def _noted(run: "Run", *, resume: bool) -> Iterator[Any]:
-    """The run in the store, with what came of it. A store that is busy must not stop it."""
+def _store_run(run: "Run", *, resume: bool) -> Iterator[Any]:
+    """Keep the state of a run in the database; give a function that takes its grades.
+
+    A busy database must not stop the training, so errors of updates are ignored.
+    """
     import sqlite3
 
     from zermelo.core import home
-    from zermelo.store.runs import FINISHED, RUNNING, STOPPED, Runs
+    from zermelo.store.runs import FINISHED, RUNNING, STOPPED, RunStore
 
     settings = {
         "recipe": run.recipe.name,
@@ -114,24 +113,18 @@ def _noted(run: "Run", *, resume: bool) -> Iterator[Any]:
         "folder": str(run.folder.absolute()),
         "player": run.player,
     }
-    result: dict[str, Any] = {}
-    with Runs(home.database()) as store:
-        number = store.newest("train", settings) if resume else None
+    result: Fields = {}
+    with RunStore(home.database()) as store:
+        number = store.latest_run("train", settings) if resume else None
         if number is None:
-            number = store.begin("train", run.game.spec, settings)
+            number = store.add_run("train", run.game.spec, settings)
         with contextlib.suppress(sqlite3.Error):
-            store.end(number, RUNNING)
+            store.update_run(number, RUNNING)
         try:
             yield result.update
         finally:
             with contextlib.suppress(sqlite3.Error):
-                store.end(number, FINISHED if result else STOPPED, result or None)
-
-
-def _say_how_to_go_on(run: "Run") -> None:
-    given = [word for word in sys.argv[1:] if word != "--resume"]
-    again = shlex.join(["zermelo", *given, "--resume"])
-    click.echo(f"stopped, with a checkpoint in {run.folder}; go on with: {again}", err=True)
+                store.update_run(number, FINISHED if result else STOPPED, result or None)
 
 
 @click.command()
@@ -140,133 +133,148 @@ def _say_how_to_go_on(run: "Run") -> None:
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Of export: a .safetensors file that plays, or a .json file with all that is known.",
+    help="File that export writes: .safetensors with the weights, which plays, or .json with "
+    "settings, grades and log.",
 )
 @click.option(
     "--bits",
     type=click.Choice(["32", "16", "8"]),
     default="32",
-    help="Of export: in how many a weight is kept; with 8 the file is a quarter of its size.",
+    help="Bits per weight of an exported .safetensors file.",
 )
 @options.json_option
 def runs(action: str, name: str | None, out: Path | None, bits: str, as_json: bool) -> None:
-    """Training runs: list them, show one by its NAME or folder, export one as a file."""
-    from zermelo.learn.runs import run as kept
+    """List, show or export the training runs.
+
+    NAME is the name of a run or its folder.
+    """
+    from zermelo.learn.runs import listing
+    from zermelo.learn.runs.log import read_log
 
     if action == "list":
         if name is not None or out is not None:
-            msg = f"list takes nothing more: zermelo runs show {name or 'NAME'}"
+            msg = f"list takes neither NAME nor --out; try `zermelo runs show {name or 'NAME'}`"
             raise click.UsageError(msg)
-        _list(kept.stories(*_elsewhere()), as_json=as_json)
+        _list(listing.list_runs(*_stored_folders()), as_json=as_json)
         return
     if name is None:
-        msg = f"{action} which run? zermelo runs lists them"
+        msg = f"name the run to {action}; `zermelo runs` lists them"
         raise click.UsageError(msg)
-    folder = _found(name)
+    folder = _find_folder(name)
     if action == "show":
-        story = kept.story(folder)
+        summary = listing.summarize_run(folder)
         if as_json:
-            options.print_json({**vars(story), "log": kept.read_log(folder)})
+            options.print_json({**vars(summary), "log": read_log(folder)})
         else:
-            _print_story(story)
+            _print_summary(summary)
     elif out is None:
-        msg = "export to which file? --out FILE.safetensors or FILE.json"
+        msg = "export needs --out FILE.safetensors or --out FILE.json"
         raise click.UsageError(msg)
     else:
         _export(folder, out, int(bits))
 
 
-def _elsewhere() -> list[Path]:
-    """The folders of runs that the store knows of."""
+def _stored_folders() -> list[Path]:
+    """Return the folders of the training runs in the database."""
     from zermelo.core import home
     from zermelo.store.history import History
 
     if not home.database().is_file():
         return []
     with History(home.database()) as store:
-        found = store.runs(None, None, 10_000)
-    return [Path(r.settings["folder"]) for r in found if r.kind == "train"]
+        stored = store.runs(None, None, 10_000)
+    return [Path(run.settings["folder"]) for run in stored if run.kind == "train"]
 
 
-def _found(name: str) -> Path:
-    """A run by its name, wherever its folder is."""
-    from zermelo.learn.runs import run as kept
+def _find_folder(name: str) -> Path:
+    """Return the folder of a run by its name. Raise BadRun if there is none."""
+    from zermelo.learn.runs import listing
+    from zermelo.learn.runs.run import BadRun
 
     try:
-        return kept.find(name)
-    except kept.BadRun:
-        named = [folder for folder in _elsewhere() if folder.name == name and folder.is_dir()]
+        return listing.find_run(name)
+    except BadRun:
+        named = [path for path in _stored_folders() if path.name == name and path.is_dir()]
         if not named:
             raise
         return named[0]
 
 
-def _list(stories: list["Story"], *, as_json: bool) -> None:
+def _list(summaries: list["RunSummary"], *, as_json: bool) -> None:
     if as_json:
-        options.print_json({"runs": [vars(story) for story in stories]})
-    elif not stories:
-        click.echo("there are no runs yet: zermelo train RECIPE begins one")
+        options.print_json({"runs": [vars(summary) for summary in summaries]})
+    elif not summaries:
+        click.echo("there are no runs yet; `zermelo train RECIPE` starts one")
     else:
-        head = ("run", "game", "seed", "state", "mistakes", "unbeatable", "where")
-        options.table(head, [_row(story) for story in stories])
+        head = ("run", "game", "seed", "state", "mistakes", "unbeatable", "folder")
+        options.print_table(head, [_row(summary) for summary in summaries])
 
 
-def _row(story: "Story") -> tuple[Any, ...]:
-    raw = (story.grades or {}).get("raw") or {}
+def _row(summary: "RunSummary") -> tuple[Any, ...]:
+    raw = (summary.grades or {}).get("raw") or {}
     rate = raw.get("mistake_rate")
     return (
-        story.name,
-        story.game,
-        story.seed,
-        _state(story),
+        summary.name,
+        summary.game,
+        summary.seed,
+        _state_text(summary),
         "" if rate is None else f"{rate:.2%}",
         {True: "yes", False: "no", None: ""}[raw.get("unbeatable")],
-        story.folder,
+        summary.folder,
     )
 
 
-def _state(story: "Story") -> str:
-    if story.state == "finished":
-        return f"finished, {story.updates:,} updates"
-    return f"at update {story.update:,} of {story.updates:,}"
+def _state_text(summary: "RunSummary") -> str:
+    if summary.state == "finished":
+        return f"finished, {count(summary.updates, 'update')}"
+    return f"at update {summary.update:,} of {summary.updates:,}"
 
 
-def _print_story(story: "Story") -> None:
-    click.secho(f"{story.name}: {story.recipe} for {story.game}, seed {story.seed}", bold=True)
-    click.echo(f"{_state(story)}, in {story.folder}")
-    for name, found in (story.grades or {}).items():
-        label = _GRADES.get(name, name)
-        click.echo(f"{label}: {_grade_text(found)}")
-    if story.state == "finished":
-        click.echo(f"it plays as {story.player}")
+def _print_summary(summary: "RunSummary") -> None:
+    click.secho(
+        f"{summary.name}: {summary.recipe} for {summary.game}, seed {summary.seed}", bold=True
+    )
+    click.echo(f"{_state_text(summary)}, in {summary.folder}")
+    for name, grade in (summary.grades or {}).items():
+        click.echo(f"{_GRADE_LABELS.get(name, name)}: {_grade_text(grade)}")
+    if summary.state == "finished":
+        click.echo(f"plays as {summary.player}")
 
 
-def _grade_text(found: dict[str, Any]) -> str:
-    """Such as: 0 mistakes in 4,520 positions, unbeatable, wins 99.48% / 90.91% against random."""
-    parts = [f"{found['mistakes']:,} mistakes in {found['positions']:,} positions"]
-    words = {True: "unbeatable", False: "beaten by " + " ".join(found["beaten_by"] or [])}
-    parts += [words[found["unbeatable"]]] if found["unbeatable"] is not None else []
-    if found["vs_random"]:
-        won = " / ".join(f"{found['vs_random'][seat]['win']:.2%}" for seat in ("first", "second"))
-        parts.append(f"wins {won} as first / second against random")
+def _grade_text(grade: Fields) -> str:
+    """Return a grade in one line.
+
+    For example: 0 mistakes in 4,520 positions, unbeatable, wins 99.48% as first and 90.91% as
+    second against random.
+    """
+    mistakes, positions = count(grade["mistakes"], "mistake"), count(grade["positions"], "position")
+    parts = [f"{mistakes} in {positions}"]
+    if grade["unbeatable"] is not None:
+        refutation = " ".join(grade["beaten_by"] or [])
+        parts.append("unbeatable" if grade["unbeatable"] else f"beaten by {refutation}")
+    if grade["vs_random"]:
+        first, second = (grade["vs_random"][seat]["win"] for seat in ("first", "second"))
+        parts.append(f"wins {first:.2%} as first and {second:.2%} as second against random")
     return ", ".join(parts)
 
 
 def _export(folder: Path, out: Path, bits: int) -> None:
     from zermelo.learn.models import model
     from zermelo.learn.networks import packing, weights_file
-    from zermelo.learn.runs import run as kept
+    from zermelo.learn.runs import listing
+    from zermelo.learn.runs.log import read_log
+    from zermelo.learn.runs.run import read_manifest
 
     try:
         if out.suffix == ".safetensors":
             arrays, about = weights_file.read(model.find(str(folder)))
             weights_file.write(out, packing.packed(arrays, bits), about)
         elif out.suffix == ".json":
-            story = vars(kept.story(folder))
-            asked, log = kept.read_asked(folder), kept.read_log(folder)
-            out.write_text(json.dumps({**story, "asked": asked, "log": log}), encoding="utf-8")
+            summary = vars(listing.summarize_run(folder))
+            manifest, log = read_manifest(folder), read_log(folder)
+            out.write_text(json.dumps({**summary, "asked": manifest, "log": log}), encoding="utf-8")
         else:
-            msg = f"--out {out}: it ends in .safetensors, or in .json"
+            msg = f"--out {out}: the name must end in .safetensors or .json"
             raise click.UsageError(msg)
     except OSError as error:
         msg = f"cannot write {out}: {error.strerror}"

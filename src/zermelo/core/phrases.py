@@ -45,10 +45,10 @@ def count_moves(plies: int) -> str:
     return count((plies + 1) // 2, "move")
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun, in the plural unless the number is 1.
 
-    >>> count(1, "position"), count(4520, "position")
-    ('1 position', '4,520 positions')
+    >>> count(1, "position"), count(4520, "position"), count(2, "leaf", "leaves")
+    ('1 position', '4,520 positions', '2 leaves')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

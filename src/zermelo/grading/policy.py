@@ -10,7 +10,7 @@ from typing import Any
 from zermelo.core.game import Game
 from zermelo.core.player import Player
 from zermelo.core.position import Position
-from zermelo.players import registry as roster
+from zermelo.players.registry import accepts_seed, load_player, with_seed
 
 _MAX_CACHED = 200_000  # actions: several parts of a grade ask about the same states
 
@@ -21,7 +21,7 @@ class PlayerPolicy:
     def __init__(self, game: Game, player: str | Player, seed: int = 0) -> None:
         self.game, self.seed = game, seed
         self._spec = player if isinstance(player, str) else None
-        self._player = roster.player(player) if isinstance(player, str) else player
+        self._player = load_player(player) if isinstance(player, str) else player
         self.name = player if isinstance(player, str) else player.name
         self._needs_new_player = self._spec is not None and _lacks_reseed(self._spec, self._player)
         self._cache: dict[Any, int] = {}
@@ -40,7 +40,7 @@ class PlayerPolicy:
         seed = int.from_bytes(digest[:6])
         if self._needs_new_player:
             assert self._spec is not None
-            self._player = roster.player(roster.seeded(self._spec, seed))
+            self._player = load_player(with_seed(self._spec, seed))
         else:
             self._player.reseed(seed)
         position = Position(self.game, state, None)
@@ -49,5 +49,5 @@ class PlayerPolicy:
 
 def _lacks_reseed(spec: str, player: Player) -> bool:
     """Return whether a stochastic player does not implement `reseed`."""
-    is_stochastic = roster.takes_seed(spec) or "seed=" in spec
+    is_stochastic = accepts_seed(spec) or "seed=" in spec
     return is_stochastic and type(player).reseed is Player.reseed
