@@ -1,11 +1,19 @@
-"""Squava with the ordering and evaluation that were published for it, kept for comparison.
+"""Squava with the move ordering and evaluation that were published for it, kept for comparison.
 
-Ordering: a win 15,000; a move that makes three -10,000; a block 5,000; 10 for each step nearer the
-centre; 5 for each own stone in winning lines free of the other side; 50 for each losing line where
-the other side has two. Evaluation, own minus other's: 200, 20 and 2 for open lines with 3, 2 and 1
-stones; -100 for losing lines with two; 10 for a stone among the nine cells of the centre. The
-centre loses in this game, and a losing line of the other side's is no threat of mine: see
-docs/search.md for what these terms cost.
+The ordering scores a move on the board before its stone is placed:
+
+- 15,000 for a move that wins and -10,000 for one that makes three and loses; these two stand alone
+- 5,000 for a cell where the opponent would win (a block)
+- 10 times 4 minus the Manhattan distance from the centre
+- 5 for each own stone in each winning line through the cell that holds no stone of the opponent's
+- 50 for each losing line through the cell with two stones of the opponent's and none of one's own
+
+The evaluation is the mover's sum minus the opponent's: 200, 20 and 2 for each open winning line
+with 3, 2 and 1 stones; -100 for each losing line with two stones and none of the opponent's; 10 for
+each stone among the nine cells of the centre.
+
+Two of these terms are wrong for this game: the centre loses, and a losing line of the opponent's is
+no threat. docs/search.md tells what they cost.
 """
 
 from typing import Any
@@ -18,69 +26,83 @@ from zermelo.games.lines.tactics import MAX_ESTIMATE, LineTactics
 class PublishedTactics(LineTactics):
     """Solver hooks of Squava with the published ordering and evaluation."""
 
-    nearness: tuple[int, ...]  # a cell each: 10 times 4 minus its distance from the centre
-    centre: int
-    inner: Word  # the nine cells in the middle
+    nearness: tuple[int, ...]  # [cell]: 10 times 4 minus its distance from the centre
+    centre: int  # the evaluation of a stone among the nine cells of the centre
+    inner: Word  # those nine cells
 
     def __init__(self, game: WordLineGame, centre: int = 10) -> None:
         super().__init__(game)
         self.centre = centre
         self.inner = sum(0b01110 << 5 * row for row in (1, 2, 3))
-        steps = [abs(cell // 5 - 2) + abs(cell % 5 - 2) for cell in range(25)]
-        self.nearness = tuple(10 * (4 - step) for step in steps) + (0,) * 39
+        distances = [abs(cell // 5 - 2) + abs(cell % 5 - 2) for cell in range(25)]
+        self.nearness = tuple(10 * (4 - distance) for distance in distances) + (0,) * 39
         self.history_weight = 0
 
     def rank_move(self, state: Any, index: Any) -> Any:
-        """The published ordering of moves."""
+        """Return the published score of a move."""
         mine, theirs = state[0], state[1]
         stone = self.one << index
-        rank = self.nearness[index]
         if self.gaps(mine, self.win_windows, self.win) & stone != 0:
-            rank += 15_000
-        elif self.gaps(mine, self.lose_windows, self.lose) & stone != 0:
-            rank -= 10_000
+            return 15_000
+        if self.gaps(mine, self.lose_windows, self.lose) & stone != 0:
+            return -10_000
+        rank = self.nearness[index]
         if self.gaps(theirs, self.win_windows, self.win) & stone != 0:
             rank += 5_000
-        after = mine | stone
-        return (
-            rank + 5 * self.stones_in_lines(after, theirs) + 50 * self.lines_of_two(theirs, after)
-        )
+        rank += 5 * self.stones_in_open_lines(mine, theirs, stone)
+        return rank + 50 * self.losing_lines_completed(theirs, stone)
 
     def evaluate(self, state: Any) -> Any:
-        """The published evaluation."""
+        """Return the published estimate of a state."""
         mine, theirs, player = state
         own = self.features(mine, theirs, player)
         other = self.features(theirs, mine, player)
         score = 200 * (own[0] - other[0]) + 20 * (own[1] - other[1]) + 2 * (own[2] - other[2])
-        score -= 100 * (self.lines_of_two(mine, theirs) - self.lines_of_two(theirs, mine))
+        score -= 100 * (self.losing_twos(mine, theirs) - self.losing_twos(theirs, mine))
         score += self.centre * (popcount(mine & self.inner) - popcount(theirs & self.inner))
         return max(-MAX_ESTIMATE, min(MAX_ESTIMATE, score))
 
     def __eq__(self, other: object) -> bool:
-        """What the centre is worth is compiled in."""
+        """Compare the term for the centre too: it is compiled in."""
         return super().__eq__(other) and self.centre == getattr(other, "centre", None)
 
     def __hash__(self) -> int:
-        """As equality has it."""
+        """Return a hash that agrees with equality."""
         return hash((super().__hash__(), self.centre))
 
-    def stones_in_lines(self, mine: Any, theirs: Any) -> Any:
-        """Own stones in winning lines that are free of the other side, a line at a time."""
+    def stones_in_open_lines(self, mine: Any, theirs: Any, cell: Any) -> Any:
+        """Count own stones in the winning lines through a cell that are free of the opponent's.
+
+        `cell` is a mask of one bit. A stone counts once for each such line.
+        """
         total = 0
-        for begin, step in self.win_windows:
-            open_to_me = begin
+        for firsts, step in self.win_windows:
+            is_open, through = firsts, self.none
             for place in range(self.win):
-                open_to_me = open_to_me & (begin ^ (begin & (theirs >> (step * word(place)))))
+                is_open = is_open & (firsts ^ (firsts & (theirs >> (step * word(place)))))
+                through = through | (cell >> (step * word(place)))
             for place in range(self.win):
-                total += popcount(open_to_me & (mine >> (step * word(place))))
+                total += popcount(is_open & through & (mine >> (step * word(place))))
         return total
 
-    def lines_of_two(self, stones: Any, others: Any) -> Any:
-        """Losing lines in which one side has two stones and the other none."""
+    def losing_lines_completed(self, stones: Any, cell: Any) -> Any:
+        """Count the losing lines that one more stone on a free cell, a one-bit mask, completes."""
         total = 0
-        for begin, step in self.lose_windows:
+        for firsts, step in self.lose_windows:
             for gap in range(self.lose):
-                line = begin
+                line = firsts & (cell >> (step * word(gap)))
+                for place in range(self.lose):
+                    if place != gap:
+                        line = line & (stones >> (step * word(place)))
+                total += popcount(line)
+        return total
+
+    def losing_twos(self, stones: Any, others: Any) -> Any:
+        """Count the losing lines that hold two stones of one side and none of the other."""
+        total = 0
+        for firsts, step in self.lose_windows:
+            for gap in range(self.lose):
+                line = firsts
                 for place in range(self.lose):
                     has = stones >> (step * word(place))
                     free = self.full ^ ((stones | others) >> (step * word(place)))
