@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from zermelo.core.game import Game, WordGame
     from zermelo.core.player import Analysis, Candidate, Limit, Player, Reason
     from zermelo.core.position import Outcome, Position
+    from zermelo.core.value import Value
     from zermelo.games.registry import game
     from zermelo.grading.grade import Grade, grade
     from zermelo.learn.runs.training import train
     from zermelo.matches.match import Match
     from zermelo.matches.match import Match as match  # noqa: N813 - z.match(game) reads as a sentence
-    from zermelo.players.registry import player
+    from zermelo.players.registry import load_player as player
     from zermelo.records import Record
     from zermelo.search.count import count
     from zermelo.search.explain.analysis import analyze
@@ -57,9 +58,10 @@ _HOMES = {
     "zermelo.games.registry": ("game",),
     "zermelo.grading.grade": ("Grade", "grade"),
     "zermelo.learn.runs.training": ("train",),
-    "zermelo.matches.match": ("Match",),
+    "zermelo.matches.match": ("Match", "match"),
     "zermelo.core.player": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
     "zermelo.core.position": ("Outcome", "Position"),
+    "zermelo.core.value": ("Value",),
     "zermelo.records": ("Record",),
     "zermelo.players.registry": ("player",),
     "zermelo.search.explain.analysis": ("analyze",),
@@ -69,22 +71,21 @@ _HOMES = {
     "zermelo.search.solver.solution": ("Solution", "solve"),
     "zermelo.core.bitboard": ("Word",),
 }
+_DEFINED_AS = {"match": "Match", "player": "load_player"}  # where the public name differs
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - words first, then errors
     "Analysis", "Candidate", "Game", "Grade", "Limit", "Match", "Outcome", "Player", "Position",
-    "Puzzle", "Reason", "Record", "ReviewedMove", "Solution", "Word", "WordGame", "analyze",
+    "Puzzle", "Reason", "Record", "ReviewedMove", "Solution", "Value", "Word", "WordGame", "analyze",
     "count", "game", "grade", "match", "player", "puzzle", "review", "solve", "tournament", "train",
     "BadBoard", "BadMove", "BadRecord", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name == "match":
-        name = "Match"
     if name not in _MODULES:
         msg = f"module 'zermelo' has no attribute {name!r}"
         raise AttributeError(msg)
-    return getattr(importlib.import_module(_MODULES[name]), name)
+    return getattr(importlib.import_module(_MODULES[name]), _DEFINED_AS.get(name, name))
 
 
 def __dir__() -> list[str]:

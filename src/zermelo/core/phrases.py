@@ -1,17 +1,19 @@
 """Words for people: what a value or an estimate is called, on every screen."""
 
+from zermelo.core.value import Value
+
 # Above each of these an estimate is called so; below all of them, losing.
 _WORDS = ((0.9, "winning"), (0.3, "better"), (-0.3, "balanced"), (-0.9, "worse"))
 
 
 def word_for(
-    value: str | None, estimate: float | None, sides: tuple[str, str] | None = None
+    value: Value | None, estimate: float | None, sides: tuple[str, str] | None = None
 ) -> str:
     """A proven value as it is, with the winning side where sides are named; an estimate in words.
 
-    >>> word_for("win", None), word_for(None, 0.95), word_for(None, 0.1), word_for(None, -0.99)
+    >>> word_for(Value.WIN, None), word_for(None, 0.95), word_for(None, 0.1), word_for(None, -0.99)
     ('wins', 'winning', 'balanced', 'losing')
-    >>> word_for("loss", None, ("AI", "human"))
+    >>> word_for(Value.LOSS, None, ("AI", "human"))
     'human wins'
     """
     if value is not None and sides is not None:
@@ -23,11 +25,11 @@ def word_for(
 
 
 def describe_value(
-    value: str | None, estimate: float | None, plies: int | None = None, diff: int | None = None
+    value: Value | None, estimate: float | None, plies: int | None = None, diff: int | None = None
 ) -> str:
     """Return `word_for` with the winner's number of moves, or in Reversi the margin, if known.
 
-    >>> describe_value("win", None, plies=5), describe_value("loss", None, diff=-12)
+    >>> describe_value(Value.WIN, None, plies=5), describe_value(Value.LOSS, None, diff=-12)
     ('wins in 3 moves', 'loses by 12')
     """
     word = word_for(value, estimate)

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from zermelo.core.errors import IllegalMove
 from zermelo.core.position import Position
+from zermelo.core.value import Value
 
 if TYPE_CHECKING:
     from zermelo.core.game import Game
-
-_WORTH = {"win": 1.0, "draw": 0.0, "loss": -1.0}
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Candidate:
     """What a player thinks of one legal move; value and plies are the root mover's."""
 
     move: str
-    value: str | None = None  #: "win", "draw" or "loss" when exact
+    value: Value | None = None  #: when exact
     estimate: float | None = None  #: in [-1, 1] when not
     plies: int | None = None
     exact: bool = False
@@ -60,9 +59,9 @@ class Candidate:
     parts: dict[str, float] | None = None  #: of a hybrid: what its estimate right after is made of
 
     @property
-    def worth(self) -> float:
-        """From -1, lost, to 1, won: proven or estimated."""
-        return _WORTH.get(self.value or "", self.estimate or 0.0)
+    def expected_value(self) -> float:
+        """The proven or estimated value, from -1 (lost) to 1 (won)."""
+        return (self.estimate or 0.0) if self.value is None else float(self.value.sign)
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Analysis:
     """What a player thinks of a position, for the side to move."""
 
     move: str
-    value: str | None = None
+    value: Value | None = None
     estimate: float | None = None
     plies: int | None = None
     exact: bool = False
@@ -84,8 +83,8 @@ class Analysis:
     verdict: "Analysis | None" = None  #: beside a player's own thoughts, those of exact search
 
     @classmethod
-    def led_by(cls, candidates: Sequence[Candidate], **effort: Any) -> "Analysis":
-        """That of a player who takes the first candidate."""
+    def from_candidates(cls, candidates: Sequence[Candidate], **effort: Any) -> "Analysis":
+        """Return the analysis of a player that chooses the first candidate."""
         top = candidates[0]
         return cls(
             top.move,
@@ -100,15 +99,18 @@ class Analysis:
         )
 
     @property
-    def worth(self) -> float:
-        """From -1, lost, to 1, won: proven or estimated."""
-        return _WORTH.get(self.value or "", self.estimate or 0.0)
+    def expected_value(self) -> float:
+        """The proven or estimated value, from -1 (lost) to 1 (won)."""
+        return (self.estimate or 0.0) if self.value is None else float(self.value.sign)
 
-    def unless_better(self) -> "Analysis":
-        """Where the move is proven and others are not: unless it wins, one may be better."""
-        if not self.exact or self.value == "win":
+    def as_lower_bound(self) -> "Analysis":
+        """Return this analysis with the proven value as an estimate, unless it is a win.
+
+        For a move that is proven while others are not: one of them may be better.
+        """
+        if not self.exact or self.value is Value.WIN:
             return self
-        return replace(self, value=None, estimate=self.worth, exact=False)
+        return replace(self, value=None, estimate=self.expected_value, exact=False)
 
     def choice(self) -> dict[str, Any]:
         """The fields that scripts get."""

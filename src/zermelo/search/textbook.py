@@ -16,6 +16,7 @@ from typing import Any
 from zermelo.core.errors import TooLarge
 from zermelo.core.game import Game
 from zermelo.core.position import Position
+from zermelo.core.value import Value
 
 METHODS = ("minimax", "alphabeta", "memo", "both", "value-iteration")
 ORDERS = ("index", "centre")
@@ -295,7 +296,7 @@ def _fields(
     """Return the fields of an answer; `value` is None where it is not proven."""
     has_distance = value is not None and abs(value) > 1
     return {
-        "value": None if value is None else {1: "win", 0: "draw", -1: "loss"}[_sign(value)],
+        "value": None if value is None else Value.from_score(value),
         "estimate": 0.0 if value is None else None,
         "plies": 0 if position.is_over else WIN_SCORE - abs(value or 0) if has_distance else None,
         "best": [position.game.to_text(action) for action in best],

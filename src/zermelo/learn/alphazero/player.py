@@ -9,6 +9,7 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game, WordGame
 from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
+from zermelo.core.value import Value
 from zermelo.learn.alphazero.network_files import MOST, read
 from zermelo.learn.alphazero.search_cpu import KernelSearch
 from zermelo.learn.alphazero.search_options import NEVER, UNKNOWN, Found
@@ -17,7 +18,6 @@ from zermelo.learn.networks.symmetry_average import Judge
 from zermelo.search.limits import SearchClock
 
 _LESS = 0.99  # of an estimate: 1 is for what is proven
-_VALUES = {1: "win", 0: "draw", -1: "loss"}
 
 
 class AlphaZeroPlayer(Player):
@@ -61,10 +61,10 @@ class AlphaZeroPlayer(Player):
         else:
             found = self._search(states, clock=clock)
             candidates, is_proven = _by_search(position, found), found.proven[0] != UNKNOWN
-        told = Analysis.led_by(
+        told = Analysis.from_candidates(
             candidates, nodes=max(1, clock.nodes), seconds=clock.seconds, source="alphazero"
         )
-        yield told if is_proven else told.unless_better()
+        yield told if is_proven else told.as_lower_bound()
 
 
 def _by_search(position: Position, found: Found) -> list[Candidate]:
@@ -77,7 +77,7 @@ def _by_search(position: Position, found: Found) -> list[Candidate]:
     return [
         Candidate(
             move := text(action),
-            value=_VALUES.get(int(known[action])),
+            value=None if known[action] == UNKNOWN else Value.from_score(known[action]),
             estimate=None if known[action] != UNKNOWN else _estimate(worths[action]),
             exact=bool(known[action] != UNKNOWN),
             best=action == best,

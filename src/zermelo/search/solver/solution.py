@@ -6,24 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from zermelo.core.bitboard import sign
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import BoardGame, WordGame
 from zermelo.core.player import Limit
 from zermelo.core.position import Position
+from zermelo.core.value import Value
 from zermelo.games.lines.rules import LineGame
 from zermelo.games.reversi.rules import Reversi
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
 from zermelo.search.iterative_deepening import deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped
-from zermelo.search.negamax.runner import Unsolved
+from zermelo.search.negamax.searcher import Unsolved
 from zermelo.search.solver.solver import Settings, Solver
 from zermelo.search.tablebase.opening_book import OpeningBook
 from zermelo.search.tablebase.tablebase import Tablebase
 
 GOALS = ("exact", "wdl", "win")
-VALUES = {1: "win", 0: "draw", -1: "loss"}
 #: of a limit, what goes into an estimate before the proof is tried
 _ESTIMATE_SHARE = 0.1
 _AFTER_CTRL_C = 0.2  # seconds for an estimate when a search without a limit is stopped
@@ -34,7 +33,7 @@ class Solution:
     """What is known of a position, for the side to move."""
 
     position: Position
-    value: str | None = None  #: "win", "draw" or "loss" when proven
+    value: Value | None = None  #: when proven
     estimate: float | None = None
     plies: int | None = None  #: to the end under best play; None for a draw, Reversi, estimates
     best: tuple[str, ...] = ()
@@ -72,7 +71,7 @@ class Solution:
 
 
 def scores(
-    position: Position, value: str | None, plies: int | None, diff: int | None
+    position: Position, value: Value | None, plies: int | None, diff: int | None
 ) -> dict[str, int | None]:
     """The fields that some games add: `diff` in Reversi, `score` with gravity."""
     if isinstance(position.game, Reversi):
@@ -82,17 +81,17 @@ def scores(
     return {}
 
 
-def connect_four_score(position: Position, value: str | None, plies: int | None) -> int | None:
+def connect_four_score(position: Position, value: Value | None, plies: int | None) -> int | None:
     """(cells + 3) // 2 minus the stones that the winner will have played; 0 for a draw."""
-    if value == "draw":
+    if value is Value.DRAW:
         return 0
     if value is None or plies is None:
         return None
     board = position.board or ()
-    winner = position.player if value == "win" else 1 - position.player
+    winner = position.player if value is Value.WIN else 1 - position.player
     stones = sum(map(abs, board)) + plies + 1 - winner  # the first player has the odd one
     size = (len(board) + 3) // 2 - stones // 2
-    return size if value == "win" else -size
+    return size if value is Value.WIN else -size
 
 
 def solve(
@@ -135,7 +134,7 @@ def solver_for(game: WordGame, settings: Settings | None = None) -> Solver:
 
 def ended(position: Position) -> Solution:
     """A finished game: its value for the side that would move."""
-    value = VALUES[position.game.result(position.state)[1]]
+    value = Value.from_score(position.game.result(position.state)[1])
     diff = position.game.diff(position.state) if isinstance(position.game, Reversi) else None
     return Solution(position, value, plies=0, exact=True, source="end", diff=diff)
 
@@ -212,7 +211,7 @@ class _Work:
         """A proven score."""
         self.known = Solution(
             self.position,
-            value=VALUES[sign(score)],
+            value=Value.from_score(score),
             plies=far - abs(score) if ply_cost and score else None,
             diff=None if ply_cost else score,
             best=tuple(map(self.position.game.to_text, sorted(best))),
@@ -256,8 +255,8 @@ class _Work:
         for action in self.position.actions:
             shown = tuple(best) or guessed
             self.known = Solution(
-                self.position, VALUES[sign], best=shown, exact=True, complete=False, wins=wins
+                self.position, Value.from_score(sign), best=shown, exact=True, complete=False, wins=wins
             )
             if -solver.sign(game.play(state, action), clock) == sign:
                 best.append(game.to_text(action))
-        self.known = Solution(self.position, VALUES[sign], best=tuple(best), exact=True, wins=wins)
+        self.known = Solution(self.position, Value.from_score(sign), best=tuple(best), exact=True, wins=wins)
