@@ -178,7 +178,7 @@ def test_the_kernels_run_uncompiled(rule: Any) -> None:
     search = KernelSearch(game, Exact(game, 1), 4, 20, rule=rule)
     fast = search(states)
     search._plant, search._simulate, search._answer = (
-        functools.partial(kernel, game) for kernel in (k.plant, k.simulate, k.answer)
+        functools.partial(kernel, game.hooks) for kernel in (k.plant, k.simulate, k.answer)
     )
     slow = search(states)
     assert (fast.actions == slow.actions).all()
