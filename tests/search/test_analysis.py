@@ -1,4 +1,4 @@
-"""Analysis: values of every move, and reasons that a naive search confirms, each and all."""
+"""Analysis: the value of every move, and reasons, each of which a naive search confirms."""
 
 import random
 import re
@@ -16,8 +16,8 @@ from zermelo.search.explain.analysis import Analyst, to_json
 from zermelo.search.explain.reasons import KINDS
 
 
-class Naive:
-    """What minimax says about every move: (sign, plies to the end) for the side that makes it."""
+class NaiveEvaluation:
+    """Minimax for every move: (sign, plies to the end) for the side that makes it."""
 
     def __init__(self, position: z.Position) -> None:
         self.position = position
@@ -33,11 +33,11 @@ class Naive:
         return {move: self.after(self.position, move) for move in self.position.legal}
 
 
-def winners_if(position: z.Position, player: int) -> set[str]:
-    """The moves with which a player would win at once if it were that player's turn."""
+def winning_moves(position: z.Position, player: int) -> set[str]:
+    """Return the moves with which a player would win immediately if it were that player's turn."""
     assert position.board is not None
-    turned = position.game.position(position.board, player, unchecked=True)
-    return {m for m in turned.legal if wins(turned.play(m), player)}
+    passed = position.game.position(position.board, player, unchecked=True)
+    return {m for m in passed.legal if wins(passed.play(m), player)}
 
 
 def wins(position: z.Position, player: int) -> bool:
@@ -58,7 +58,7 @@ def confirm(  # noqa: PLR0915 - a case for each kind
     sign, plies = values[move]
     end = walk(position, reason.line)
     others = [value for other, value in values.items() if other != move]
-    said = [int(number) for number in re.findall(r"in (\d+) plies", reason.text)]
+    stated = [int(number) for number in re.findall(r" in (\d+) moves?\b", reason.text)]
     match reason.kind:
         case "wins-now":
             assert reason.line == (move,)
@@ -73,17 +73,20 @@ def confirm(  # noqa: PLR0915 - a case for each kind
             assert sign == 1
             assert wins(end, me)
             if position.game.spec.startswith("reversi"):
-                assert reason.text == f"wins by {abs(sum(end.board or ()))}"
+                discs = abs(sum(end.board or ()))
+                assert reason.text == f"wins by {discs} disc{'' if discs == 1 else 's'}"
             else:
-                assert said == [plies] == [len(reason.line)]
+                assert plies == len(reason.line)
+                assert stated == [(plies + 1) // 2]
         case "lets-win":
             assert sign == -1
             assert wins(end, 1 - me)
             assert reason.line[0] == move
-            if "at once" in reason.text:
+            if "immediately" in reason.text:
                 assert len(reason.line) == 2
             elif not position.game.spec.startswith("reversi"):
-                assert said == [plies - 1] == [len(reason.line) - 1]
+                assert plies == len(reason.line)
+                assert stated == [plies // 2]
             assert reason.text.endswith(reason.line[1])
         case "only-move":
             if "legal" in reason.text:
@@ -110,12 +113,12 @@ def confirm(  # noqa: PLR0915 - a case for each kind
             assert wins(end, 1 - me)
             child = position.play(move)
             assert threat not in child.legal or not wins(child.play(threat), 1 - me)
-            assert threat in winners_if(position, 1 - me)
+            assert threat in winning_moves(position, 1 - me)
         case "threat" | "two-threats":
             assert reason.line[0] == move
             assert len(reason.line) == 3
             assert wins(end, me)
-            threats = winners_if(position.play(move), me)
+            threats = winning_moves(position.play(move), me)
             assert reason.line[2] in threats
             named = set(re.findall(r"[a-z]\d+|\d+", reason.text.partition(" at ")[2]))
             assert named == threats
@@ -141,15 +144,15 @@ SPECS = (
 )
 
 
-def confirm_many(spec: str, number: int) -> int:
-    """Late positions, judged with time enough, and again with next to none."""
+def confirm_positions(spec: str, number: int) -> int:
+    """Confirm analyses of late positions, with enough time and with hardly any."""
     game, rng, analyst = z.game(spec), random.Random(spec), Analyst()
     assert isinstance(game, z.WordGame)
     confirmed = 0
     for _ in range(number):
         state = late_state(game, rng.randrange(2, 9), rng)
         position = z.Position(game, state, None)
-        values = Naive(position).all()
+        values = NaiveEvaluation(position).all()
         best = max(values.values(), key=lambda v: (v[0], -v[0] * v[1]))
         for limit in (Limit(), Limit(nodes=20)):
             found = analyst.choose(position, limit)
@@ -172,29 +175,29 @@ def confirm_many(spec: str, number: int) -> int:
                 assert all(c.exact for c in found.candidates)
                 assert values[found.move][0] == best[0]
                 if game.hooks.ply_cost:
-                    want = {m for m, v in values.items() if v[0] == best[0]}
+                    expected = {m for m, v in values.items() if v[0] == best[0]}
                     if best[0]:
-                        want = {m for m in want if values[m] == best}
-                    assert {c.move for c in found.candidates if c.best} == want
+                        expected = {m for m in expected if values[m] == best}
+                    assert {c.move for c in found.candidates if c.best} == expected
     return confirmed
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_reason_is_true(spec: str) -> None:
-    assert confirm_many(spec, 25) > 50
+    assert confirm_positions(spec, 25) > 50
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("spec", SPECS)
 def test_ten_thousand_positions_without_a_false_reason(spec: str) -> None:
     """11 games of 920 positions each."""
-    confirm_many(spec, 920)
+    confirm_positions(spec, 920)
 
 
 def test_a_false_reason_is_noticed() -> None:
     """The check can fail: each kind, said of a move that it is not true of."""
     position = z.game("tictactoe").position("XX./OO./...")
-    values = Naive(position).all()
+    values = NaiveEvaluation(position).all()
     for kind, line in (
         ("wins-now", ("a3",)),
         ("wins", ("c2", "c1", "a3", "b3", "c3")),
@@ -212,7 +215,7 @@ def test_a_false_reason_is_noticed() -> None:
     ):
         with pytest.raises((AssertionError, z.IllegalMove)):
             confirm(
-                position, line[0], z.Reason(kind, "wins by force in 5 plies at c1", line), values
+                position, line[0], z.Reason(kind, "wins by force in 3 moves at c1", line), values
             )
 
 
@@ -287,7 +290,7 @@ def test_command() -> None:
     }  # fmt: skip
     assert found["candidates"][0]["reasons"][0] == {
         "kind": "wins-now",
-        "text": "wins at once",
+        "text": "wins immediately",
         "line": ["c1"],
     }
     score = answer("analyze", "connect4", "--moves", "4455", "--seconds", "1")
@@ -315,12 +318,12 @@ def test_values_of_candidates_count_from_the_root() -> None:
     assert len(found.candidates[0].pv) == 5
 
 
-def judged(spec: str, moves: str, **limits: Any) -> dict[str, z.Candidate]:
+def analyze_moves(spec: str, moves: str, **limits: Any) -> dict[str, z.Candidate]:
     found = z.analyze(z.game(spec).position(moves=moves), Limit(**limits))
     return {c.move: c for c in found.candidates}
 
 
-def test_squava_makes_three_and_loses() -> None:
-    moves = judged("squava", "a1 e5 b1 e4", seconds=3)
-    assert moves["c1"].reasons[0].text == "makes three and loses"
+def test_in_squava_three_in_a_row_lose() -> None:
+    moves = analyze_moves("squava", "a1 e5 b1 e4", seconds=3)
+    assert moves["c1"].reasons[0].text == "makes three in a row and loses"
     assert moves["c1"].plies == 1

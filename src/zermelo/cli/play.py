@@ -72,7 +72,7 @@ def _play_full_screen(
         msg = "--full-screen needs a terminal for input and output"
         raise click.UsageError(msg)
     session = Session(match.game, *players, moves=match.moves, limit=limit)
-    session.analyze(show_thinking)
+    session.set_analysis(show_thinking)
     message = app.run(session)
     if message:
         click.echo(message)

@@ -13,7 +13,7 @@ from zermelo.core.player import Player
 from zermelo.core.position import Position
 from zermelo.envs.planes import Planes, picture
 from zermelo.games import registry
-from zermelo.players import registry as roster
+from zermelo.players.registry import accepts_seed, load_player, with_seed
 
 Potential = Callable[[Position], float]  #: how good a position looks to the side to move
 
@@ -52,7 +52,7 @@ class GameEnv(gymnasium.Env[Any, Any]):
         self.seat, self.render_mode, self.gamma = seat, render_mode, gamma
         self._planes = Planes(self.game, planes)
         self._opponent_spec = opponent.strip().removesuffix(":")
-        self._opponent: Player = roster.player(self._opponent_spec)
+        self._opponent: Player = load_player(self._opponent_spec)
         self._potential = self._threats if isinstance(shaping, str) else shaping
         size = self.game.num_actions
         self.action_space = spaces.Discrete(size)
@@ -66,9 +66,9 @@ class GameEnv(gymnasium.Env[Any, Any]):
         """To the agent's first choice. A seed also seeds an opponent that takes one."""
         super().reset(seed=seed)
         del options
-        if seed is not None and roster.takes_seed(self._opponent_spec):
+        if seed is not None and accepts_seed(self._opponent_spec):
             drawn = int(self.np_random.integers(2**31))
-            self._opponent = roster.player(roster.seeded(self._opponent_spec, drawn))
+            self._opponent = load_player(with_seed(self._opponent_spec, drawn))
         self._position, self._lost = self.game.start(), False
         self._reply()
         return self._observation(), self._info()

@@ -12,7 +12,7 @@ from zermelo.core.position import Position
 from zermelo.games.lines.renju import RenjuGame
 from zermelo.games.lines.rules import LineGame
 from zermelo.games.reversi.rules import Reversi
-from zermelo.players import registry as roster
+from zermelo.players.registry import load_player
 
 try:
     import pyspiel
@@ -105,7 +105,7 @@ class OpenSpielPlayer(Player):
         else:
             move = position.game.to_text(bot.step(state))
             candidates = [Candidate(move, estimate=0.0, best=True, pv=(move,))]
-        yield Analysis.led_by(
+        yield Analysis.from_candidates(
             candidates,
             nodes=sum(candidate.visits or 0 for candidate in candidates),
             seconds=time.perf_counter() - begin,
@@ -147,7 +147,7 @@ class Bot(pyspiel.Bot):
 
     def __init__(self, player: str | Player, game: Game, limit: Limit | None = None) -> None:
         super().__init__()
-        self.player = roster.player(player) if isinstance(player, str) else player
+        self.player = load_player(player) if isinstance(player, str) else player
         self.game, self.limit = game, limit
 
     def step(self, state: Any) -> int:

@@ -1,7 +1,7 @@
-"""Players of the user's own: `path/to/player.py`, or `path/to/player.py:ClassName,seed=1`.
+"""Players in files of the user's own: `path/to/player.py`, `path/to/player.py:ClassName,seed=1`.
 
-Such a file is code and runs as such, so it is loaded only where a person names it: on the command
-line or in Python. What arrives by network goes through `roster.named_player`.
+Loading such a file runs it, so this is only for specs that a person gives on the command line or
+in Python. Specs that arrive over the network go through `registry.load_builtin_player`.
 """
 
 import functools
@@ -17,92 +17,102 @@ from zermelo.core.specs import Parameter
 from zermelo.games import user_code
 
 _SEED = Parameter("seed", int, None)
-_END = ".py"
+_SUFFIX = ".py"
 
 
-def is_file(spec: str) -> bool:
-    """Whether a spec names a file."""
+def is_player_file(spec: str) -> bool:
+    """Return whether a spec names a file."""
     spec = spec.strip()
-    return spec.endswith(_END) or f"{_END}:" in spec
+    return spec.endswith(_SUFFIX) or f"{_SUFFIX}:" in spec
 
 
-def path_of(spec: str) -> Path:
-    """The file that a spec names."""
+def player_file_path(spec: str) -> Path:
+    """Return the path of the file that a spec names."""
     return Path(_split(spec)[0])
 
 
-def takes_seed(spec: str) -> bool:
-    """Whether the class takes a seed, and the spec gives none; the file is loaded for it."""
-    return _split(spec)[2] is None and _has_seed(load(spec))
+def file_accepts_seed(spec: str) -> bool:
+    """Return whether the class takes a seed and the spec gives none; this loads the file."""
+    return _split(spec)[2] is None and _has_seed(load_player_class(spec))
 
 
-def player(spec: str) -> Player:
-    """The player in a file, made anew; BadSpec says in one line why there is none."""
-    kind: Any = load(spec)
+def load_player_file(spec: str) -> Player:
+    """Create the player that a file defines; raise BadSpec, in one line, if it defines none."""
+    player_class: Any = load_player_class(spec)
     seed = _split(spec)[2]
-    if seed is not None and not _has_seed(kind):
-        msg = f"{shown(spec, 200)}: {kind.__name__} takes no seed"
+    if seed is not None and not _has_seed(player_class):
+        msg = f"{shown(spec, 200)}: {player_class.__name__} takes no seed"
         raise BadSpec(msg)
     with user_code.guard(spec):
-        made: Player = kind() if seed is None else kind(seed=seed)
-    made.name = getattr(made, "name", spec)
-    return made
+        player: Player = player_class() if seed is None else player_class(seed=seed)
+    player.name = getattr(player, "name", spec)
+    return player
 
 
-def load(spec: str) -> type[Player]:
-    """The class in a file, loaded once, and again after an edit; nobody is made of it yet."""
+def load_player_class(spec: str) -> type[Player]:
+    """Return the player class in a file without creating a player.
+
+    The file is loaded once, and again after an edit.
+    """
     path, name, _ = _split(spec)
     try:
-        edited = Path(path).stat().st_mtime_ns
+        mtime = Path(path).stat().st_mtime_ns
     except OSError:
-        edited = -1
-    if edited < 0 or not Path(path).is_file():
+        mtime = -1
+    if mtime < 0 or not Path(path).is_file():
         msg = f"{shown(path, 200)}: there is no such file"
         raise BadSpec(msg)
-    return _load(path, str(Path(path).resolve()), name, edited)
+    return _load_class(path, str(Path(path).resolve()), name, mtime)
 
 
 @functools.lru_cache(maxsize=64)
-def _load(path: str, _resolved: str, name: str, _edited: int) -> type[Player]:
+def _load_class(path: str, _resolved: str, name: str, _mtime: int) -> type[Player]:
     with user_code.guard(path):
-        own = user_code.classes_in(user_code.load_module(Path(path)), Player)
-    found = [kind for kind in own if name in ("", kind.__name__)]
-    if not found:
-        wanted = f"no player {shown(name)}" if name else "no player"
-        has = f"; it has {', '.join(kind.__name__ for kind in own)}" if own else ""
-        msg = f"{path}: there is {wanted} in it{has}: write a class derived from zermelo.Player"
+        classes = user_code.classes_in(user_code.load_module(Path(path)), Player)
+    matches = [cls for cls in classes if name in ("", cls.__name__)]
+    if not matches:
+        missing_name = f"no player {shown(name)}" if name else "no player"
+        others = f"; it has {', '.join(cls.__name__ for cls in classes)}" if classes else ""
+        msg = (
+            f"{path}: there is {missing_name} in it{others}: "
+            "write a class derived from zermelo.Player"
+        )
         raise BadSpec(msg)
-    if len(found) > 1:
-        names = " and ".join(kind.__name__ for kind in found)
+    if len(matches) > 1:
+        names = " and ".join(cls.__name__ for cls in matches)
         msg = f"{path}: there are several players in it, {names}: name one, as in {path}:NAME"
         raise BadSpec(msg)
-    kind: type[Player] = found[0]
-    missing = sorted(getattr(kind, "__abstractmethods__", ()))
+    player_class: type[Player] = matches[0]
+    missing = sorted(getattr(player_class, "__abstractmethods__", ()))
     if missing:
-        msg = f"{path}: {kind.__name__} lacks {', '.join(missing)}"
+        msg = f"{path}: {player_class.__name__} lacks {', '.join(missing)}"
         raise BadSpec(msg)
-    needed = [p.name for p in _parameters(kind) if p.name != "seed" and p.default is p.empty]
-    if needed:
-        msg = f"{path}: {kind.__name__} needs {', '.join(needed)}: only a seed can be given"
+    parameters = _parameters(player_class)
+    required = [p.name for p in parameters if p.name != "seed" and p.default is p.empty]
+    if required:
+        msg = (
+            f"{path}: {player_class.__name__} needs {', '.join(required)}: only a seed can be given"
+        )
         raise BadSpec(msg)
-    return kind
+    return player_class
 
 
 def _split(spec: str) -> tuple[str, str, int | None]:
-    """Path, class or "", seed."""
-    head, _, tail = spec.strip().rpartition(_END)
+    """Split a spec into the path, the class name (may be empty) and the seed."""
+    head, _, tail = spec.strip().rpartition(_SUFFIX)
     _, plain, keyed = specs.split(f"file{tail}")
     if len(plain) > 1:
         msg = f"{shown(spec, 200)}: {shown(','.join(plain))} names more than one class"
         raise BadSpec(msg)
-    given = specs.values(Path(head).name + _END + tail, {}, keyed, (_SEED,))
-    return head + _END, plain[0] if plain else "", given["seed"]
+    values = specs.values(Path(head).name + _SUFFIX + tail, {}, keyed, (_SEED,))
+    return head + _SUFFIX, plain[0] if plain else "", values["seed"]
 
 
-def _parameters(kind: type[Player]) -> list[inspect.Parameter]:
+def _parameters(player_class: type[Player]) -> list[inspect.Parameter]:
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [p for p in inspect.signature(kind).parameters.values() if p.kind not in variadic]
+    parameters = inspect.signature(player_class).parameters.values()
+    return [parameter for parameter in parameters if parameter.kind not in variadic]
 
 
-def _has_seed(kind: type[Player]) -> bool:
-    return any(p.name == "seed" for p in _parameters(kind))
+def _has_seed(player_class: type[Player]) -> bool:
+    return any(parameter.name == "seed" for parameter in _parameters(player_class))

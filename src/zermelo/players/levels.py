@@ -1,39 +1,44 @@
-"""Levels: players that err at a set rate, from a beginner's to none.
+"""Levels: players that make mistakes at a set rate, from a beginner (1) to flawless (10).
 
-Where the value of the best move can be proven, a mistake is a move that turns a win into less, or
-a draw into a loss; the rate is exact by the way a move is drawn. Elsewhere a level also sees less
-far than the next: it searches fewer nodes, and a mistake is a move that is clearly worse by its own
-estimates. That this makes a ladder is measured: docs/benchmarks.md.
+Where the values of the moves are proven, a mistake is a move that gives away a win or a draw, and
+the rate is exact. Elsewhere a level also searches fewer nodes than the next, and a mistake is a
+move that is clearly worse by its own estimates. docs/benchmarks.md shows that each level beats the
+one below.
 """
 
 import random
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from zermelo.core.errors import BadSpec
-from zermelo.core.game import BoardGame
+from zermelo.core.game import BoardGame, Game, WordGame
 from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
-from zermelo.players.alphabeta import AlphaBetaPlayer
-from zermelo.search.explain.analysis import Analyst
-from zermelo.search.solver.solver import Settings
+from zermelo.search.candidates import candidate_from_score, candidates_from_iteration
+from zermelo.search.engine import Engine
+from zermelo.search.engines import engine_for
+from zermelo.search.iterative_deepening import Iteration, deepen, is_settled
+from zermelo.search.limits import SearchClock, SearchStopped
+from zermelo.search.solver.solution import solver_for
+from zermelo.search.solver.solver import Settings, Solver
 
-#: how often a level errs where it can, by proven values
+#: the probability of a mistake, by level, where values are proven and a mistake is possible
 MISTAKES = {1: 0.60, 2: 0.45, 3: 0.33, 4: 0.25, 5: 0.18, 6: 0.12, 7: 0.08, 8: 0.04, 9: 0.015, 10: 0}
-#: by its estimates, where fewer mistakes are fatal
+#: the same where values are estimates; higher, since fewer of these mistakes are fatal
 SLIPS = {1: 0.95, 2: 0.72, 3: 0.53, 4: 0.39, 5: 0.28, 6: 0.20, 7: 0.15, 8: 0.11, 9: 0.07, 10: 0}
-#: and how many nodes it searches for them
+#: the nodes that a level searches for its estimates
 NODES = {level: int(200 * 2.2 ** (level - 1)) for level in MISTAKES}
-_PROOF = 300_000  # nodes
+_PROOF_NODES = 300_000  # for a proof, whatever the level
+_SOLVER_SHARE = 0.8  # of these nodes; the rest is for a proof by deepening
+_SOLVER_TIME = 0.3  # share of the seconds, where these are few
 _SECONDS = 1.0  # at most, on a slow machine
 _SETTINGS = Settings(table_bits=20)
-_CLEARLY = 0.1  # of an estimate
-_LIKELY = 4  # ranks after which a mistake is half as likely
+_CLEAR_DIFFERENCE = 0.1  # between estimates
+_HALVING_RANKS = 4  # after this many ranks a mistake is half as likely
 
 
 class LevelPlayer(Player):
-    """Draws first whether to err, then a move: among the best, or among the lesser ones."""
+    """Decides at random whether to make a mistake, then samples a best move or a worse one."""
 
     def __init__(self, level: int, seed: int | None = None) -> None:
         if level not in MISTAKES:
@@ -41,71 +46,159 @@ class LevelPlayer(Player):
             raise BadSpec(msg)
         self.name = f"level:{level}" + ("" if seed is None else f",seed={seed}")
         self.level = level
-        self._dice = random.Random(seed)
-        self._seeing = AlphaBetaPlayer(self.name, None, None)
-        self._proving = Analyst(_SETTINGS)
+        self._rng = random.Random(seed)
+        self._engine: Engine | None = None
+        self._solver: Solver | None = None
 
     def reseed(self, seed: int) -> None:
-        """The dice begin anew, and what was seen before is forgotten."""
-        self._dice.seed(seed)
-        self._seeing.reseed(seed)
-        self._proving.reseed(seed)
+        """Seed the random generator and clear the transposition tables."""
+        self._rng.seed(seed)
+        if self._engine is not None:
+            self._engine.clear()
+        if self._solver is not None:
+            self._solver.forget()
+
+    def fit(self, game: Game) -> Engine:
+        """Return the engine for a game; it and the solver are kept while the game is the same."""
+        if self._engine is None or self._engine.game != game:
+            self._engine = engine_for(game)
+            self._solver = solver_for(game, _SETTINGS) if isinstance(game, WordGame) else None
+        return self._engine
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """First by estimates, then by proven values, if there are any in time."""
-        begin = time.perf_counter()
-        seconds = limit.seconds or _SECONDS
-        most = limit.nodes or _PROOF
-        care, chance = self._dice.random(), self._dice.random()
-        within = replace(limit, seconds=seconds, nodes=min(NODES[self.level], most), every=True)
-        for seen in self._seeing.think(position, within):
-            yield _drawn(seen, chance, errs=care < SLIPS[self.level])
-        if isinstance(position.game, BoardGame):
-            return  # too large for proofs
-        left = max(0.0, seconds - (time.perf_counter() - begin))
-        for proven in self._proving.think(position, replace(limit, seconds=left, nodes=most)):
-            if proven.exact:
-                yield _drawn(proven, chance, errs=care < MISTAKES[self.level])
+        """Yield one analysis if the solver proves every move in time, else one per depth."""
+        engine = self.fit(position.game)
+        limit = replace(limit, seconds=limit.seconds or _SECONDS, nodes=limit.nodes or _PROOF_NODES)
+        clock = SearchClock(replace(limit, nodes=None))
+        error_sample, move_sample = self._rng.random(), self._rng.random()
+        candidates = self._solve(position, engine, clock, limit)
+        if candidates:
+            is_mistake = error_sample < MISTAKES[self.level]
+            source = self._solver.source(position.state) if self._solver else "search"
+            yield _sample(candidates, move_sample, clock, is_mistake=is_mistake, source=source)
+            return
+        for iteration, is_proven in self._deepen(position, engine, clock, limit):
+            rates = MISTAKES if is_proven else SLIPS
+            yield _sample(
+                candidates_from_iteration(engine, iteration, all_moves=True),
+                move_sample,
+                clock,
+                is_mistake=error_sample < rates[self.level],
+                depth=iteration.depth,
+            )
+
+    def _solve(
+        self, position: Position, engine: Engine, clock: SearchClock, limit: Limit
+    ) -> list[Candidate]:
+        """Return every move with its exact value, or nothing if the solver is stopped."""
+        if self._solver is None:
+            return []
+        assert limit.nodes is not None
+        part = clock.subclock(_SOLVER_TIME, max(1, int(limit.nodes * _SOLVER_SHARE)))
+        try:
+            scores = self._solver.score_moves(position.state, part)
+        except SearchStopped:
+            return []
+        top = max(scores.values())
+        return [
+            candidate_from_score(engine, action, score, exact=True, best=score == top)
+            for action, score in sorted(scores.items(), key=lambda item: -item[1])
+        ]
+
+    def _deepen(
+        self, position: Position, engine: Engine, clock: SearchClock, limit: Limit
+    ) -> Iterator[tuple[Iteration, bool]]:
+        """Yield the iterations that the level may see, and those that prove the best move.
+
+        A proof may take more nodes than the level's own, but not on boards too large for the
+        solver.
+        """
+        assert limit.nodes is not None
+        own_nodes = min(NODES[self.level], limit.nodes)
+        can_prove = not isinstance(position.game, BoardGame)
+        proof_share = (1 - _SOLVER_SHARE) if self._solver is not None else 1.0
+        proof_nodes = int(limit.nodes * proof_share) if can_prove else 0
+        clock = clock.subclock(nodes=max(own_nodes, proof_nodes))
+        for iteration in deepen(
+            engine,
+            position.state,
+            clock,
+            max_depth=limit.depth,
+            all_moves=True,
+            with_lines=limit.every,
+        ):
+            is_proven = can_prove and _is_proven(engine, iteration)
+            if is_proven or clock.nodes <= own_nodes or iteration.depth == 1:
+                yield iteration, is_proven
 
 
-def _drawn(found: Analysis, chance: float, *, errs: bool) -> Analysis:
-    """The record, led by a move of those that are best, or of the mistakes."""
-    good, lesser = _split(found.candidates)
-    chosen = _err(lesser, chance) if errs and lesser else good[int(chance * len(good))]
-    others = (replace(c, best=False) for c in found.candidates if c.move != chosen.move)
-    return Analysis.led_by(
-        (replace(chosen, best=True), *others),
-        nodes=found.nodes,
-        seconds=found.seconds,
-        source=found.source,
-        depth=found.depth,
+def _is_proven(engine: Engine, iteration: Iteration) -> bool:
+    """Return whether the value of the best move is proven and no other can be better."""
+    if iteration.exact:
+        return True
+    depth, top = iteration.depth, iteration.score
+    # A shorter win would have been found at an earlier depth.
+    if top > 0 and is_settled(engine, top, depth):
+        return True
+    return all(is_settled(engine, score, depth) for score in iteration.scores.values())
+
+
+def _sample(
+    candidates: list[Candidate],
+    sample: float,
+    clock: SearchClock,
+    *,
+    is_mistake: bool,
+    source: str = "search",
+    depth: int | None = None,
+) -> Analysis:
+    """Return an analysis that chooses one of the best moves, or of the mistakes if there are any.
+
+    The sample, from 0 to 1, determines which.
+    """
+    best, mistakes = _split(candidates)
+    if is_mistake and mistakes:
+        choice = _sample_mistake(mistakes, sample)
+    else:
+        choice = best[int(sample * len(best))]
+    others = (replace(c, best=False) for c in candidates if c.move != choice.move)
+    return Analysis.from_candidates(
+        (replace(choice, best=True), *others),
+        nodes=clock.nodes,
+        seconds=clock.seconds,
+        source=source,
+        depth=depth,
     )
 
 
-def _err(lesser: list[Candidate], chance: float) -> Candidate:
-    """A likely mistake: the better ones, which come first, more often."""
-    half = min(_LIKELY, len(lesser) / 4)
-    weights = [2.0 ** -(rank / half) for rank in range(len(lesser))]
-    left = chance * sum(weights)
-    for candidate, weight in zip(lesser, weights, strict=True):
-        left -= weight
-        if left < 0:
+def _sample_mistake(mistakes: Sequence[Candidate], sample: float) -> Candidate:
+    """Return one of the mistakes; the less bad ones, which come first, are more likely."""
+    half_life = min(_HALVING_RANKS, len(mistakes) / 4)
+    weights = [2.0 ** -(rank / half_life) for rank in range(len(mistakes))]
+    remainder = sample * sum(weights)
+    for candidate, weight in zip(mistakes, weights, strict=True):
+        remainder -= weight
+        if remainder < 0:
             return candidate
-    return lesser[-1]
+    return mistakes[-1]
 
 
-def _split(candidates: tuple[Candidate, ...]) -> tuple[list[Candidate], list[Candidate]]:
-    """(the best, the mistakes); what is neither is not played."""
-    best = candidates[0]
+def _split(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+    """Return (best moves, mistakes); moves that are neither are not played."""
+    top = candidates[0].expected_value
+    margin = _CLEAR_DIFFERENCE
     if all(c.exact for c in candidates):
-        # Moves that are worth the same come in whatever order the search met them: by their name.
-        candidates = tuple(sorted(candidates, key=_rank))
-        good = [c for c in candidates if c.best]
-        return good, [c for c in candidates if c.worth < best.worth]
-    good = [c for c in candidates if c.best]
-    return good, [c for c in candidates if c.worth < best.worth - _CLEARLY]
+        # The order must not depend on the order in which the search met moves of equal value.
+        candidates, margin = sorted(candidates, key=_sort_key), 0.0
+    best = [c for c in candidates if c.best]
+    return best, [c for c in candidates if c.expected_value < top - margin]
 
 
-def _rank(candidate: Candidate) -> tuple[float, int, int, str]:
-    """Of proven moves the better ones first: by points, in Reversi, and the slower loss."""
-    return (-candidate.worth, -(candidate.diff or 0), -(candidate.plies or 0), candidate.move)
+def _sort_key(candidate: Candidate) -> tuple[float, int, int, str]:
+    """Sort proven moves by value, in Reversi by discs, and slower losses before faster ones."""
+    return (
+        -candidate.expected_value,
+        -(candidate.diff or 0),
+        -(candidate.plies or 0),
+        candidate.move,
+    )

@@ -8,6 +8,7 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
+from zermelo.core.value import Value
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.mcts import evaluators
 from zermelo.search.mcts.tree import Child, Evaluator, Tree
@@ -16,7 +17,6 @@ SIMS = 1000  #: where neither simulations nor seconds are given
 ROLLOUT_C, EVALUATOR_C = 1.0, 1.5  #: how much uncertainty counts, unless the spec says
 _BATCH, _MAX_BATCH = 16, 4096
 _PAUSE = 0.1  # seconds between two answers
-_VALUES = {1: "win", 0: "draw", -1: "loss"}
 
 
 class MCTSPlayer(Player):
@@ -115,16 +115,16 @@ def _record(position: Position, tree: Tree, clock: SearchClock, *, every: bool) 
         _candidate(position, tree, child, whole=every or rank == 0)
         for rank, child in enumerate(tree.children())
     ]
-    is_lost = bool(candidates) and candidates[0].value == "loss" and not tree.is_proven
+    is_lost = bool(candidates) and candidates[0].value is Value.LOSS and not tree.is_proven
     if every or not candidates or is_lost:  # with few simulations some moves were not tried
         tried = {candidate.move for candidate in candidates}
         untried = [move for move in position.legal if move not in tried]
         candidates += [Candidate(move, estimate=0.0, visits=0, pv=(move,)) for move in untried]
-        candidates.sort(key=lambda candidate: candidate.value == "loss")
+        candidates.sort(key=lambda candidate: candidate.value is Value.LOSS)
     candidates[0] = replace(candidates[0], best=True)
     seconds = clock.seconds
-    found = Analysis.led_by(candidates, nodes=clock.nodes, seconds=seconds, source="mcts")
-    return found if tree.is_proven else found.unless_better()
+    found = Analysis.from_candidates(candidates, nodes=clock.nodes, seconds=seconds, source="mcts")
+    return found if tree.is_proven else found.as_lower_bound()
 
 
 def _candidate(position: Position, tree: Tree, child: Child, *, whole: bool) -> Candidate:
@@ -133,7 +133,7 @@ def _candidate(position: Position, tree: Tree, child: Child, *, whole: bool) -> 
     proven = child.value is not None
     return Candidate(
         text(child.action),
-        value=_VALUES[child.value] if child.value is not None else None,
+        value=Value.from_score(child.value) if child.value is not None else None,
         estimate=None if proven else child.mean,
         exact=proven,
         visits=child.visits,

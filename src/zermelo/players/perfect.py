@@ -1,53 +1,53 @@
-"""The perfect player: exact play, the fastest win and the slowest loss, ties by seed."""
+"""The perfect player: the fastest win, the slowest loss, ties broken at random."""
 
 import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from zermelo.core.bitboard import sign
 from zermelo.core.game import BoardGame, WordGame
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
+from zermelo.core.value import Value
 from zermelo.search.explain.analysis import Analyst
 from zermelo.search.limits import SearchClock, SearchStopped
-from zermelo.search.negamax.runner import Unsolved
-from zermelo.search.solver.solution import VALUES, solver_for
+from zermelo.search.negamax.searcher import Unsolved
+from zermelo.search.solver.solution import solver_for
 from zermelo.search.solver.solver import Solver
 
-_PATIENCE = 60.0  # seconds for a move, where the caller sets no limit
+_SECONDS = 60.0  # for a move, where the caller sets no limit
 
 
 class PerfectPlayer(Player):
-    """Plays only what it has proven; a game beyond the solver is refused, not guessed at."""
+    """Plays only proven best moves; it raises Unsolved instead of guessing."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.name = "perfect" if seed is None else f"perfect:seed={seed}"
-        self._dice = random.Random(seed)
+        self._rng = random.Random(seed)
         self._solver: Solver | None = None
         self._analyst = Analyst()
 
     def reseed(self, seed: int) -> None:
-        """The dice begin anew."""
-        self._dice.seed(seed)
+        """Seed the random generator."""
+        self._rng.seed(seed)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """One answer, proven; Unsolved when there is none within the limit."""
+        """Yield one proven analysis; raise Unsolved if there is none within the limit."""
         game = position.game
         if isinstance(game, BoardGame):
             msg = f"{game.spec} is beyond perfect: it solves boards up to 64 cells"
             raise Unsolved(msg)
-        limit = replace(limit, seconds=limit.seconds or _PATIENCE)
+        limit = replace(limit, seconds=limit.seconds or _SECONDS)
         if limit.every or not isinstance(game, WordGame):
-            found = self._judge_all(position, limit)
+            analysis = self._analyze(position, limit)
         else:
-            found = self._choose(game, position, limit)
-        if not found.exact:
+            analysis = self._solve(game, position, limit)
+        if analysis is None:
             msg = f"perfect did not solve {game.spec} within {limit.seconds:g} s: give it longer"
             raise Unsolved(msg)
-        yield found
+        yield analysis
 
-    def _choose(self, game: WordGame, position: Position, limit: Limit) -> Analysis:
-        """Of all best moves one by the dice: every one of them is proven first."""
+    def _solve(self, game: WordGame, position: Position, limit: Limit) -> Analysis | None:
+        """Sample one of the best moves, which are all proven; None if the limit is reached."""
         if self._solver is None or self._solver.game != game:
             self._solver = solver_for(game)
         hooks, clock = self._solver.hooks, SearchClock(limit)
@@ -55,11 +55,11 @@ class PerfectPlayer(Player):
             score = self._solver.score(position.state, clock)
             best = self._solver.best(position.state, score, clock)
         except SearchStopped:
-            return Analysis(position.legal[0], estimate=0.0)
-        move = game.to_text(self._dice.choice(best))
+            return None
+        move = game.to_text(self._rng.choice(best))
         return Analysis(
             move,
-            value=VALUES[sign(score)],
+            value=Value.from_score(score),
             plies=hooks.win_score - abs(score) if hooks.ply_cost and score else None,
             exact=True,
             pv=(move,),
@@ -69,8 +69,10 @@ class PerfectPlayer(Player):
             diff=None if hooks.ply_cost else score,
         )
 
-    def _judge_all(self, position: Position, limit: Limit) -> Analysis:
-        """Every move with its value, for those who want to see it think."""
-        found = self._analyst.choose(position, limit)
-        chosen = self._dice.choice([c for c in found.candidates if c.best])
-        return replace(found, move=chosen.move, pv=chosen.pv)
+    def _analyze(self, position: Position, limit: Limit) -> Analysis | None:
+        """Sample a best move of an analysis of all moves; None if it is not proven in time."""
+        analysis = self._analyst.choose(position, limit)
+        if not analysis.exact:
+            return None
+        choice = self._rng.choice([c for c in analysis.candidates if c.best])
+        return replace(analysis, move=choice.move, pv=choice.pv)

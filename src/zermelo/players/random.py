@@ -9,26 +9,26 @@ from zermelo.core.position import Position
 
 
 class RandomPlayer(Player):
-    """Every legal move with the same chance; to it every position is balanced."""
+    """Chooses uniformly among the legal moves and estimates every position as balanced."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.name = "random" if seed is None else f"random:seed={seed}"
-        # Play, not secrets: a seed must give the same game again.
-        self._dice = random.Random(seed)
+        # Not for cryptography: a seed must reproduce the game.
+        self._rng = random.Random(seed)
 
     def reseed(self, seed: int) -> None:
-        """The dice begin anew."""
-        self._dice.seed(seed)
+        """Seed the random generator."""
+        self._rng.seed(seed)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """One answer, at once."""
+        """Yield one analysis; the limit does not matter."""
         del limit
-        begin = time.perf_counter()
-        action = self._dice.choice(position.actions)
+        start_time = time.perf_counter()
+        action = self._rng.choice(position.actions)
         move = position.game.to_text(action)
         candidates = [
             Candidate(text, estimate=0.0, best=text == move, pv=(text,))
             for text in sorted(position.legal, key=lambda text: text != move)
         ]
-        seconds = time.perf_counter() - begin
-        yield Analysis.led_by(candidates, seconds=seconds, source="random")
+        seconds = time.perf_counter() - start_time
+        yield Analysis.from_candidates(candidates, seconds=seconds, source="random")

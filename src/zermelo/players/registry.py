@@ -1,4 +1,8 @@
-"""The roster: players by name, as text, imported when asked, so that nothing low imports high."""
+"""The player registry: players by spec, such as `level:5` or `mcts:sims=800,seed=1`.
+
+Player modules are imported when a player is created, so this module may name players from higher
+layers (`zermelo.learn`, `zermelo.envs`) without importing them.
+"""
 
 import importlib
 from dataclasses import dataclass
@@ -10,275 +14,276 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.notation import shown
 from zermelo.core.player import Player
 from zermelo.core.specs import Parameter
-from zermelo.players import files as player_files
+from zermelo.players.files import file_accepts_seed, is_player_file, load_player_file
 
 HUMAN = "human"
-_FINAL = "final.safetensors"  # what plays, in a run's folder
+_RUN_WEIGHTS = "final.safetensors"  # the file that plays, in the folder of a run
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One name of the roster."""
+class PlayerEntry:
+    """A registered player."""
 
     name: str
     summary: str
     factory: str  #: "module:function", called with the parameters
     parameters: tuple[Parameter, ...] = ()
-    plain: str = ""  #: the parameter that a plain value gives, as in `lookahead:3`
-    drawn: bool = False  #: it draws its moves by design, and not only among equals
-    opens: str = ""  #: the parameter that names a model, which may be a file …
-    prefix: str = ""  #: … after this
-    alone: bool = False  #: nothing else runs while it thinks: not for a server
+    positional: str = ""  #: the parameter that a value without a name sets, as in `lookahead:3`
+    is_stochastic: bool = False  #: chooses at random by design, and not only to break ties
+    model_parameter: str = ""  #: the parameter that names a model, which may be a file
+    model_prefix: str = ""  #: what precedes the model in that parameter
+    is_blocking: bool = False  #: holds the interpreter while it thinks: not for a server
 
     @property
-    def takes_seed(self) -> bool:
-        """Whether the same seed gives the same moves."""
+    def accepts_seed(self) -> bool:
+        """Whether it has a seed, which makes its moves reproducible."""
         return any(parameter.name == "seed" for parameter in self.parameters)
 
 
-_SEED = Parameter("seed", int, None, "the same seed gives the same moves")
+_SEED = Parameter("seed", int, None, "random seed; the same seed gives the same moves")
 _ENTRIES = {
     entry.name: entry
     for entry in (
-        Entry(HUMAN, "you, at the keyboard", ""),
-        Entry(
+        PlayerEntry(HUMAN, "you, at the keyboard", ""),
+        PlayerEntry(
             "random",
-            "every legal move with the same chance",
+            "chooses uniformly among the legal moves",
             "zermelo.players.random:RandomPlayer",
             (_SEED,),
-            drawn=True,
+            is_stochastic=True,
         ),
-        Entry(
+        PlayerEntry(
             "greedy",
-            "a win now, else the most open lines with two stones or more",
+            "takes a win, else maximises open lines with two or more stones",
             "zermelo.players.greedy:GreedyPlayer",
             (_SEED,),
         ),
-        Entry(
+        PlayerEntry(
             "lookahead",
-            "exact wins and losses within so many plies, else greedy",
-            "zermelo.players.greedy:LookaheadPlayer",
-            (Parameter("plies", int, 3, "how far it looks"), _SEED),
-            plain="plies",
+            "finds wins and losses within a number of plies, else greedy",
+            "zermelo.players.lookahead:LookaheadPlayer",
+            (Parameter("plies", int, 3, "search depth in plies"), _SEED),
+            positional="plies",
         ),
-        Entry(
+        PlayerEntry(
             "minimax",
-            "alpha-beta to a depth, with the heuristic",
+            "alpha-beta to a fixed depth, with the heuristic evaluation",
             "zermelo.players.alphabeta:minimax",
             (
-                Parameter("depth", int, 4, "plies it looks ahead"),
+                Parameter("depth", int, 4, "search depth in plies"),
                 Parameter(
                     "heuristic",
                     str,
                     "fitted",
-                    "published: squava's",
+                    "published: the published one, for squava only",
                     ("fitted", "published", "published-no-centre"),
                 ),
                 _SEED,
             ),
-            plain="depth",
+            positional="depth",
         ),
-        Entry(
+        PlayerEntry(
             "alphabeta",
-            "the same, deeper and deeper as long as there is time",
+            "iterative deepening alpha-beta within a time limit",
             "zermelo.players.alphabeta:alphabeta",
-            (Parameter("seconds", float, 1.0, "a move"), _SEED),
-            plain="seconds",
+            (Parameter("seconds", float, 1.0, "time per move"), _SEED),
+            positional="seconds",
         ),
-        Entry(
+        PlayerEntry(
             "level",
-            "errs at a set rate: 1 a beginner, 10 never",
+            "makes mistakes at a set rate, from 1 (beginner) to 10 (none)",
             "zermelo.players.levels:LevelPlayer",
             (Parameter("level", int, 5, "1 to 10"), _SEED),
-            plain="level",
-            drawn=True,
+            positional="level",
+            is_stochastic=True,
         ),
-        Entry(
+        PlayerEntry(
             "perfect",
-            "exact: the fastest win, the slowest loss; ties by chance",
+            "plays perfectly: fastest win, slowest loss; breaks ties at random",
             "zermelo.players.perfect:PerfectPlayer",
             (_SEED,),
         ),
-        Entry(
+        PlayerEntry(
             "mcts",
-            "Monte Carlo tree search, by random games or an evaluator",
+            "Monte Carlo tree search, with random playouts or an evaluator",
             "zermelo.players.mcts:MCTSPlayer",
             (
-                Parameter("sims", int, None, "simulations a move; 1000 if there is no time either"),
-                Parameter("seconds", float, None, "a move"),
-                Parameter("c", float, None, "how much uncertainty counts; 1, by an evaluator 1.5"),
-                Parameter("evaluator", str, "", "heuristic or dqn:RUN, not random games"),
-                Parameter("batch", int, None, "leaves for an evaluator at once; 16"),
-                Parameter("solver", bool, default=True, note="keep what is proven"),
-                Parameter("reuse", bool, default=True, note="keep the tree from move to move"),
+                Parameter("sims", int, None, "simulations per move; 1000 unless a time is given"),
+                Parameter("seconds", float, None, "time per move"),
+                Parameter("c", float, None, "exploration constant; 1, with an evaluator 1.5"),
+                Parameter("evaluator", str, "", "heuristic or dqn:RUN, instead of playouts"),
+                Parameter("batch", int, None, "leaves per call of the evaluator; 16"),
+                Parameter("solver", bool, default=True, note="back up proven values"),
+                Parameter("reuse", bool, default=True, note="keep the tree between moves"),
                 _SEED,
             ),
-            plain="sims",
-            drawn=True,
-            opens="evaluator",
-            prefix="dqn:",
+            positional="sims",
+            is_stochastic=True,
+            model_parameter="evaluator",
+            model_prefix="dqn:",
         ),
-        Entry(
+        PlayerEntry(
             "dqn",
-            "what was learned in a training: its best move, at once",
+            "the best move of a trained Q-network, without search",
             "zermelo.learn.dqn.player:DQNPlayer",
             (
-                Parameter("run", str, "", "a folder, a file or a shipped model; that of the game"),
-                Parameter("shell", bool, default=False, note="wins and blocks by rule first"),
+                Parameter("run", str, "", "run folder, file or shipped model; the game's own"),
+                Parameter("shell", bool, default=False, note="win or block by rule first"),
             ),
-            plain="run",
-            opens="run",
+            positional="run",
+            model_parameter="run",
         ),
-        Entry(
+        PlayerEntry(
             "hybrid",
-            "alpha-beta to a depth or for a time, with a learned value",
+            "alpha-beta with a learned evaluation",
             "zermelo.learn.hybrid.player:HybridPlayer",
             (
-                Parameter("run", str, "", "a folder, a file or a shipped model; that of the game"),
-                Parameter("depth", int, None, "plies it looks ahead; as trained"),
-                Parameter("seconds", float, None, "a move, then as deep as there is time"),
-                Parameter("blend", float, None, "the network's share, 0 to 1; as trained"),
+                Parameter("run", str, "", "run folder, file or shipped model; the game's own"),
+                Parameter("depth", int, None, "search depth in plies; as trained"),
+                Parameter("seconds", float, None, "time per move, with iterative deepening"),
+                Parameter("blend", float, None, "weight of the network, 0 to 1; as trained"),
             ),
-            plain="run",
-            opens="run",
+            positional="run",
+            model_parameter="run",
         ),
-        Entry(
+        PlayerEntry(
             "alphazero",
-            "a tree search by a learned policy and value",
+            "tree search with a learned policy and value",
             "zermelo.learn.alphazero.player:AlphaZeroPlayer",
             (
-                Parameter("run", str, "", "a folder, a file or a shipped model; that of the game"),
-                Parameter("sims", int, None, "simulations a move, 0 the policy alone; as trained"),
+                Parameter("run", str, "", "run folder, file or shipped model; the game's own"),
+                Parameter("sims", int, None, "simulations per move, 0: policy only; as trained"),
             ),
-            plain="run",
-            opens="run",
+            positional="run",
+            model_parameter="run",
         ),
-        Entry(
+        PlayerEntry(
             "openspiel",
-            "a bot of OpenSpiel's, which must be installed",
+            "a bot of OpenSpiel, which must be installed",
             "zermelo.envs.open_spiel_players:OpenSpielPlayer",
             (
-                Parameter("bot", str, "mcts", "its kind", ("mcts", "random")),
-                Parameter("sims", int, 1000, "of mcts: simulations a move"),
-                Parameter("seconds", float, None, "of mcts: a move, at most"),
-                Parameter("c", float, 2.0, "of mcts: how much uncertainty counts"),
-                Parameter("solver", bool, default=True, note="of mcts: keep what is proven"),
+                Parameter("bot", str, "mcts", "the bot", ("mcts", "random")),
+                Parameter("sims", int, 1000, "mcts: simulations per move"),
+                Parameter("seconds", float, None, "mcts: time limit per move"),
+                Parameter("c", float, 2.0, "mcts: exploration constant"),
+                Parameter("solver", bool, default=True, note="mcts: back up proven values"),
                 _SEED,
             ),
-            plain="bot",
-            drawn=True,
-            alone=True,
+            positional="bot",
+            is_stochastic=True,
+            is_blocking=True,
         ),
     )
 }
 
 
-def player(spec: str) -> Player:
-    """The player that a spec names, made anew.
+def load_player(spec: str) -> Player:
+    """Create the player that a spec names.
 
-    A file is loaded and run: for what comes from elsewhere use `named_player`.
+    A spec may name a file, which is loaded and run: use `load_builtin_player` for specs that
+    cannot be trusted.
 
-    >>> player("random:seed=1").name
+    >>> load_player("random:seed=1").name
     'random:seed=1'
     """
-    return player_files.player(spec) if player_files.is_file(spec) else _made(*_parsed(spec))
+    return load_player_file(spec) if is_player_file(spec) else _create(*_parse(spec))
 
 
-def named_player(spec: str) -> Player:
-    """The same for names only, models included: safe for what arrives by network."""
-    entry, given = _parsed(spec)
-    if entry.alone:
+def load_builtin_player(spec: str) -> Player:
+    """Create a registered player, with a shipped model if any: safe for specs from a network."""
+    entry, values = _parse(spec)
+    if entry.is_blocking:
         msg = f"{entry.name} plays at the command line and in the arena only"
         raise BadSpec(msg)
-    value = given[entry.opens] if entry.opens else ""
-    if value and (":" in value or not entry.prefix):  # else a name that opens nothing
-        names = [entry.prefix + name for name in _model_names()]
+    value = values[entry.model_parameter] if entry.model_parameter else ""
+    if value and (":" in value or not entry.model_prefix):  # otherwise it names no model
+        names = [entry.model_prefix + name for name in _shipped_models()]
         if value not in names:
-            there = ", ".join(names) or "none yet"
-            msg = f"{shown(spec)}: {entry.opens} names a model that comes with zermelo: {there}"
+            known = ", ".join(names) or "none yet"
+            msg = (
+                f"{shown(spec)}: {entry.model_parameter} must name a model that comes with "
+                f"zermelo: {known}"
+            )
             raise BadSpec(msg)
-    return _made(entry, given)
+    return _create(entry, values)
 
 
-def _model_names() -> list[str]:
-    """What may be named where no file may be opened."""
+def _shipped_models() -> list[str]:
     names: list[str] = importlib.import_module("zermelo.learn.models.model").shipped_names()
     return names
 
 
-def _parsed(spec: str) -> tuple[Entry, dict[str, Any]]:
-    """Who is meant, and every parameter's value."""
+def _parse(spec: str) -> tuple[PlayerEntry, dict[str, Any]]:
+    """Return the entry that a spec names and the value of every parameter."""
     name, plain, keyed = specs.split(spec)
-    entry = _entry(name)
-    if len(plain) > bool(entry.plain):
+    entry = _find_entry(name)
+    if len(plain) > bool(entry.positional):
         msg = f"{shown(spec)}: {shown(','.join(plain))} says nothing here"
         raise BadSpec(msg)
-    named = {entry.plain: plain[0]} if plain else {}
+    named = {entry.positional: plain[0]} if plain else {}
     return entry, specs.values(spec, named, keyed, entry.parameters)
 
 
-def _made(entry: Entry, given: dict[str, Any]) -> Player:
+def _create(entry: PlayerEntry, values: dict[str, Any]) -> Player:
     if not entry.factory:
         msg = f"{entry.name} sits at a screen: start one with zermelo play"
         raise BadSpec(msg)
     module, _, factory = entry.factory.partition(":")
-    made: Player = getattr(importlib.import_module(module), factory)(**given)
-    return made
+    player: Player = getattr(importlib.import_module(module), factory)(**values)
+    return player
 
 
-def check(spec: str) -> None:
-    """BadSpec for a spec that names no player, human included."""
-    if spec.strip() != HUMAN:
-        player(spec)
-
-
-def takes_seed(spec: str) -> bool:
-    """Whether a seed would decide the player's moves, and the spec gives none."""
-    if player_files.is_file(spec):
-        return player_files.takes_seed(spec)
+def accepts_seed(spec: str) -> bool:
+    """Return whether the player takes a seed and the spec gives none."""
+    if is_player_file(spec):
+        return file_accepts_seed(spec)
     name, _, keyed = specs.split(spec)
-    return "seed" not in keyed and _entry(name).takes_seed
+    return "seed" not in keyed and _find_entry(name).accepts_seed
 
 
-def seeded(spec: str, seed: int) -> str:
-    """A spec with this seed, where its player takes one and it gives none.
+def with_seed(spec: str, seed: int) -> str:
+    """Add a seed to a spec if its player takes one and the spec gives none.
 
-    >>> seeded("level:3", 7), seeded("random:seed=1", 7), seeded("human", 7)
+    >>> with_seed("level:3", 7), with_seed("random:seed=1", 7), with_seed("human", 7)
     ('level:3,seed=7', 'random:seed=1', 'human')
     """
-    if not takes_seed(spec):
+    if not accepts_seed(spec):
         return spec
     spec = spec.strip().removesuffix(":")
     has_values = ":" in spec.rpartition(".py")[2]
     return f"{spec}{',' if has_values else ':'}seed={seed}"
 
 
-def is_drawn(spec: str) -> bool:
-    """Whether a player draws its moves by design: in a file, one that takes a seed does."""
-    if player_files.is_file(spec):
-        return takes_seed(spec)
-    entry, given = _parsed(spec)
-    # With an evaluator no games are drawn by lot.
-    return takes_seed(spec) and entry.drawn and not given.get("evaluator")
+def is_stochastic(spec: str) -> bool:
+    """Return whether an unseeded player chooses at random by design.
+
+    A player in a file does if it takes a seed.
+    """
+    if is_player_file(spec):
+        return accepts_seed(spec)
+    entry, values = _parse(spec)
+    # With an evaluator there are no random playouts.
+    return accepts_seed(spec) and entry.is_stochastic and not values.get("evaluator")
 
 
-def opened(spec: str) -> list[Path]:
-    """The model files that a player opens, where they are not shipped."""
-    if player_files.is_file(spec):
+def model_files(spec: str) -> list[Path]:
+    """Return the model files that a player reads, without those that are shipped."""
+    if is_player_file(spec):
         return []
-    entry, given = _parsed(spec)
-    value = str(given[entry.opens]).removeprefix(entry.prefix) if entry.opens else ""
-    path = Path(value)
-    found = [path / _FINAL, path] if value else []
-    return [file for file in found if file.is_file()]
+    entry, values = _parse(spec)
+    if not entry.model_parameter:
+        return []
+    value = str(values[entry.model_parameter]).removeprefix(entry.model_prefix)
+    paths = [Path(value) / _RUN_WEIGHTS, Path(value)] if value else []
+    return [path for path in paths if path.is_file()]
 
 
-def _entry(name: str) -> Entry:
+def _find_entry(name: str) -> PlayerEntry:
     if name not in _ENTRIES:
         specs.refuse("player", name, _ENTRIES)
     return _ENTRIES[name]
 
 
-def entries() -> list[Entry]:
-    """All players."""
+def list_players() -> list[PlayerEntry]:
+    """Return all registered players."""
     return list(_ENTRIES.values())

@@ -1,7 +1,7 @@
-"""Analysis: every legal move with its value or estimate, its line, and reasons that are true.
+"""Analysis: every legal move with its value or estimate, its line and verified reasons.
 
-First deepening, so that there is an estimate for every move within milliseconds; then, move by
-move, the exact value; at last lines and reasons. `Analyst` yields a record after each step.
+`Analyst` yields a record after each step: first iterative deepening, which gives estimates within
+milliseconds, then the exact values move by move, and finally lines and reasons.
 """
 
 import contextlib
@@ -13,17 +13,19 @@ from zermelo.core.bitboard import sign
 from zermelo.core.game import Game, WordGame
 from zermelo.core.player import Analysis, Candidate, Limit, Player, last_of
 from zermelo.core.position import Position
+from zermelo.core.value import Value
+from zermelo.search.candidates import candidate_from_score
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
-from zermelo.search.explain.reasons import Facts, Judged, explain
+from zermelo.search.explain.reasons import EvaluatedMove, RuleFacts, find_reasons
 from zermelo.search.iterative_deepening import Iteration, deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver import solution
 from zermelo.search.solver.solver import Settings, Solver
 
-PATIENCE = 10.0  #: seconds, where the caller sets no limit
-_DEEPENING, _PROVING = 0.2, 0.9  # shares of what is left when their turn comes
-_ALONE = 0.85  # for deepening, where nothing can be proven otherwise
+SECONDS = 10.0  #: where the caller sets no limit
+_DEEPENING_SHARE, _PROVING_SHARE = 0.2, 0.9  # of the limit that is left when the step begins
+_DEEPENING_ONLY_SHARE = 0.85  # for deepening where there is no solver
 
 
 def analyze(
@@ -33,53 +35,53 @@ def analyze(
     analyst: "Analyst | None" = None,
     player: Player | None = None,
 ) -> Analysis:
-    """Every legal move of a position with value, line and reasons.
+    """Return an analysis of every legal move of a position, with value, line and reasons.
 
-    With a player the estimates are that player's, and so is the choice; the reasons, and the
-    verdict beside it, are the exact search's.
+    With a player, the estimates and the choice are the player's; the reasons are those of the
+    exact search, whose own analysis is the `verdict`.
 
     >>> import zermelo as z
-    >>> found = analyze(z.game("tictactoe").position("XX./OO./..."))
-    >>> found.move, found.plies, found.candidates[0].reasons[0].text
-    ('c1', 1, 'wins at once')
+    >>> result = analyze(z.game("tictactoe").position("XX./OO./..."))
+    >>> result.move, result.plies, result.candidates[0].reasons[0].text
+    ('c1', 1, 'wins immediately')
     """
     if position.is_over:
-        done = solution.ended(position)
-        return Analysis("", done.value, plies=0, exact=True, source="end", diff=done.diff)
+        end = solution.ended(position)
+        return Analysis("", end.value, plies=0, exact=True, source="end", diff=end.diff)
     limit = limit or Limit()
     analyst = analyst or Analyst()
     if player is None:
         return last_of(analyst.think(position, limit))
     if limit.seconds is not None:
         limit = replace(limit, seconds=limit.seconds / 2)
-    thought = last_of(player.think(position, replace(limit, every=True)))
+    analysis = last_of(player.think(position, replace(limit, every=True)))
     verdict = last_of(analyst.think(position, limit))
-    why = {c.move: c.reasons for c in verdict.candidates}
-    candidates = tuple(replace(c, reasons=why[c.move]) for c in thought.candidates)
-    return replace(thought, candidates=candidates, verdict=verdict)
+    reasons = {candidate.move: candidate.reasons for candidate in verdict.candidates}
+    candidates = tuple(replace(c, reasons=reasons[c.move]) for c in analysis.candidates)
+    return replace(analysis, candidates=candidates, verdict=verdict)
 
 
-def to_json(position: Position, found: Analysis, spec: str) -> dict[str, Any]:
-    """The fields that scripts get: solve's, and the candidates."""
-    best = [c.move for c in found.candidates if c.best]
+def to_json(position: Position, analysis: Analysis, spec: str) -> dict[str, Any]:
+    """Return the fields that scripts get: those of a solution, and the candidates."""
+    best = [candidate.move for candidate in analysis.candidates if candidate.best]
     fields = solution.Solution(
         position,
-        value=found.value,
-        estimate=found.estimate,
-        plies=found.plies,
+        value=analysis.value,
+        estimate=analysis.estimate,
+        plies=analysis.plies,
         best=tuple(best),
-        pv=found.pv,
-        exact=found.exact,
-        nodes=found.nodes,
-        seconds=found.seconds,
-        source=found.source,
-        diff=found.diff,
-        depth=found.depth,
+        pv=analysis.pv,
+        exact=analysis.exact,
+        nodes=analysis.nodes,
+        seconds=analysis.seconds,
+        source=analysis.source,
+        diff=analysis.diff,
+        depth=analysis.depth,
     ).to_json(spec)
-    fields["candidates"] = [_candidate_json(position, c) for c in found.candidates]
-    if found.verdict is not None:
-        fields["move"] = found.move
-        fields["verdict"] = to_json(position, found.verdict, spec)
+    fields["candidates"] = [_candidate_json(position, c) for c in analysis.candidates]
+    if analysis.verdict is not None:
+        fields["move"] = analysis.move
+        fields["verdict"] = to_json(position, analysis.verdict, spec)
     return fields
 
 
@@ -94,12 +96,12 @@ def _candidate_json(position: Position, candidate: Candidate) -> dict[str, Any]:
         "reasons": [reason.to_json() for reason in candidate.reasons],
         "pv": list(candidate.pv),
     } | solution.scores(position, candidate.value, candidate.plies, candidate.diff)
-    more = {"visits": candidate.visits, "parts": candidate.parts}
-    return fields | {name: value for name, value in more.items() if value is not None}
+    optional = {"visits": candidate.visits, "parts": candidate.parts}
+    return fields | {name: value for name, value in optional.items() if value is not None}
 
 
 class Analyst(Player):
-    """Judges every move: exactly where it can, else by an estimate. Plays the best one."""
+    """Evaluates every move, exactly where possible and by an estimate otherwise; plays the best."""
 
     name = "analysis"
 
@@ -108,80 +110,82 @@ class Analyst(Player):
         self._engine: Engine | None = None
         self._solver: Solver | None = None
 
-    def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Better and better records."""
-        game = position.game
-        engine, solver = self._tools(game)
-        if limit.seconds is None and limit.nodes is None:
-            limit = replace(limit, seconds=PATIENCE)
-        work = _Work(position, engine, SearchClock(limit))
-        is_small = solver is not None  # on a large board reasons take a while
-        clock = work.clock.subclock(_DEEPENING if solver is not None else _ALONE)
-        for found in deepen(engine, position.state, clock, max_depth=limit.depth, all_moves=True):
-            work.take(found)
-            yield work.record(reasons=is_small)
-        if solver is not None:
-            for _ in work.prove(solver, work.clock.subclock(_PROVING)):
-                yield work.record(reasons=is_small)
-            with contextlib.suppress(SearchStopped):
-                work.find_lines(solver)
-        yield work.record(reasons=True)
+    def fit(self, game: Game) -> Engine:
+        """Return the engine for a game; it and the solver are kept while the game is the same."""
+        if self._engine is None or self._engine.game != game:
+            self._engine = engine_for(game)
+            self._solver = (
+                solution.solver_for(game, self._settings) if isinstance(game, WordGame) else None
+            )
+        return self._engine
 
     def reseed(self, seed: int) -> None:
-        """Without dice, but what was proven before helps to prove more."""
+        """Clear the transposition tables, on which a search limited by time or nodes depends."""
         del seed
         if self._engine is not None:
             self._engine.clear()
         if self._solver is not None:
             self._solver.forget()
 
-    def _tools(self, game: Game) -> tuple[Engine, Solver | None]:
-        """Kept between calls for the same game."""
-        if self._engine is None or self._engine.game != game:
-            self._engine = engine_for(game)
-            self._solver = (
-                solution.solver_for(game, self._settings) if isinstance(game, WordGame) else None
-            )
-        return self._engine, self._solver
+    def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
+        """Yield an analysis after every iteration and after every proven move."""
+        engine = self.fit(position.game)
+        if limit.seconds is None and limit.nodes is None:
+            limit = replace(limit, seconds=SECONDS)
+        analysis = _AnalysisInProgress(position, engine, SearchClock(limit))
+        has_solver = self._solver is not None  # on a large board reasons take too long each time
+        share = _DEEPENING_SHARE if has_solver else _DEEPENING_ONLY_SHARE
+        clock = analysis.clock.subclock(share)
+        for iteration in deepen(
+            engine, position.state, clock, max_depth=limit.depth, all_moves=True
+        ):
+            analysis.add_iteration(iteration)
+            yield analysis.record(with_reasons=has_solver)
+        if self._solver is not None:
+            for _ in analysis.prove(self._solver, analysis.clock.subclock(_PROVING_SHARE)):
+                yield analysis.record(with_reasons=True)
+            with contextlib.suppress(SearchStopped):
+                analysis.find_lines(self._solver)
+        yield analysis.record(with_reasons=True)
 
 
-class _Work:
-    """One position being analysed."""
+class _AnalysisInProgress:
+    """The scores, proofs and lines of one position so far."""
 
     def __init__(self, position: Position, engine: Engine, clock: SearchClock) -> None:
         self.position, self.engine, self.clock = position, engine, clock
         self.game, self.state = position.game, position.state
-        self.facts = Facts(self.game, self.state)
+        self.facts = RuleFacts(self.game, self.state)
         self.scores: dict[int, int] = {}
         self.lines: dict[int, tuple[int, ...]] = {a: (a,) for a in position.actions}
         self.proven: set[int] = set()
         self.depth = 0
         self.source = "search"
 
-    def take(self, found: Iteration) -> None:
-        """The scores of a depth."""
-        self.scores, self.depth = dict(found.scores), found.depth
-        for action, score in found.scores.items():
-            if found.exact or is_settled(self.engine, score, found.depth):
+    def add_iteration(self, iteration: Iteration) -> None:
+        """Take over the scores and lines of an iteration."""
+        self.scores, self.depth = dict(iteration.scores), iteration.depth
+        for action, score in iteration.scores.items():
+            if iteration.exact or is_settled(self.engine, score, iteration.depth):
                 self.proven.add(action)
-        self.lines.update(found.lines)
+        self.lines.update(iteration.lines)
 
     def prove(self, solver: Solver, clock: SearchClock) -> Iterator[int]:
-        """The exact scores of the moves, most promising first, as long as the clock allows."""
+        """Solve the moves that are not proven, most promising first, and yield each one solved."""
         for action in list(self.scores):
             if action in self.proven:
                 continue
             try:
-                child = solver.score(self.game.play(self.state, action), clock)
+                score = solver.score(self.game.play(self.state, action), clock)
             except SearchStopped:
                 return
-            self.scores[action] = self.engine.parent_score(child)
+            self.scores[action] = self.engine.parent_score(score)
             self.proven.add(action)
             yield action
         self.source = solver.source(self.state)
 
     def find_lines(self, solver: Solver) -> None:
-        """Best play after every proven move."""
+        """Find best play after every proven move."""
         for action in self._ranked():
             if action in self.proven:
                 child = self.game.play(self.state, action)
@@ -191,69 +195,69 @@ class _Work:
     def _ranked(self) -> list[int]:
         return sorted(self.scores, key=lambda action: -self.scores[action])
 
-    def record(self, *, reasons: bool) -> Analysis:
-        """What is known by now."""
+    def record(self, *, with_reasons: bool) -> Analysis:
+        """Return the analysis so far."""
         ranked = self._ranked()
-        judged = [self._judged(action) for action in ranked]
-        why = explain(self.facts, judged) if reasons else {}
-        top = self.scores[ranked[0]]
-        is_best = {a for a in ranked if self.scores[a] == top}
-        if top == 0 or ranked[0] not in self.proven:
-            is_best = {a for a in is_best if (a in self.proven) == (ranked[0] in self.proven)}
-        candidates = tuple(
-            self._candidate(j, why.get(j.action, ()), best=j.action in is_best) for j in judged
-        )
-        first = candidates[0]
-        whole = self._is_exact(ranked)
+        reasons = {}
+        if with_reasons:
+            reasons = find_reasons(self.facts, [self._evaluated(action) for action in ranked])
+        best = self._best(ranked)
+        candidates = [
+            candidate_from_score(
+                self.engine,
+                action,
+                self.scores[action],
+                exact=action in self.proven,
+                best=action in best,
+                line=self.lines[action],
+                reasons=reasons.get(action, ()),
+            )
+            for action in ranked
+        ]
+        effort = {
+            "nodes": self.clock.nodes,
+            "seconds": self.clock.seconds,
+            "source": self.source,
+        }
+        if self._is_exact(ranked):
+            return Analysis.from_candidates(candidates, **effort)
         return Analysis(
-            first.move,
-            value=first.value if whole else None,
-            estimate=None if whole else self.engine.to_estimate(top),
-            plies=first.plies if whole else None,
-            exact=whole,
-            candidates=candidates,
-            pv=first.pv,
-            nodes=self.clock.nodes,
-            seconds=self.clock.seconds,
-            source=self.source,
-            depth=None if whole else self.depth,
-            diff=first.diff if whole else None,
+            candidates[0].move,
+            estimate=self.engine.to_estimate(self.scores[ranked[0]]),
+            candidates=tuple(candidates),
+            pv=candidates[0].pv,
+            depth=self.depth,
+            **effort,
         )
 
+    def _best(self, ranked: list[int]) -> set[int]:
+        """Return the actions with the top score; a proven draw is not equal to an estimate of 0."""
+        top = self.scores[ranked[0]]
+        best = {action for action in ranked if self.scores[action] == top}
+        is_proven = ranked[0] in self.proven
+        if top == 0 or not is_proven:
+            best = {action for action in best if (action in self.proven) == is_proven}
+        return best
+
     def _is_exact(self, ranked: list[int]) -> bool:
-        """The best is proven, and nothing unproven may be better."""
+        """Return whether the best move is proven and nothing unproven can be better."""
         if ranked[0] not in self.proven:
             return False
         if len(self.proven) == len(ranked):
             return True
-        # A win is as good as any move can be; a nearer one would have been seen by deepening.
+        # No move is better than a win, and a shorter one would have been found by deepening.
         score = self.scores[ranked[0]]
         return is_settled(self.engine, score, self.depth) and score > 0
 
-    def _judged(self, action: int) -> Judged:
+    def _evaluated(self, action: int) -> EvaluatedMove:
         score = self.scores[action]
         if action not in self.proven:
-            return Judged(action, line=self.lines[action])
-        return Judged(
+            return EvaluatedMove(action, line=self.lines[action])
+        return EvaluatedMove(
             action,
             sign=sign(score),
             plies=self.engine.plies_to_end(score),
             diff=None if self.engine.ply_cost else score,
             line=self.lines[action],
-            forced=self.engine.known_forced_win(self.facts.children[action]),
-        )
-
-    def _candidate(self, judged: Judged, why: Any, *, best: bool) -> Candidate:
-        exact = judged.sign is not None
-        text = self.game.to_text
-        return Candidate(
-            text(judged.action),
-            value=solution.VALUES[judged.sign] if judged.sign is not None else None,
-            estimate=None if exact else self.engine.to_estimate(self.scores[judged.action]),
-            plies=judged.plies,
-            exact=exact,
-            best=best,
-            reasons=tuple(why),
-            pv=tuple(map(text, judged.line)),
-            diff=judged.diff,
+            forced_win=self.engine.known_forced_win(self.facts.children[action]),
         )

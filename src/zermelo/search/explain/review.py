@@ -104,7 +104,7 @@ def _review_start(position: Position, analysis: Analysis) -> ReviewedMove:
         ply=0,
         move=None,
         player=None,
-        estimate=_for_first(position, analysis.worth),
+        estimate=_for_first(position, analysis.expected_value),
         exact=analysis.exact,
         description=_describe(analysis),
     )
@@ -119,7 +119,7 @@ def _review_move(position: Position, analysis: Analysis, after: Position, ply: i
         ply=ply,
         move=move,
         player=position.player,
-        estimate=_for_first(position, candidate.worth),
+        estimate=_for_first(position, candidate.expected_value),
         exact=candidate.exact,
         description=_describe(candidate),
         mistake=mistake,
@@ -131,8 +131,8 @@ def _review_move(position: Position, analysis: Analysis, after: Position, ply: i
 def _classify(candidate: Candidate, best: Candidate) -> str | None:
     """Return "mistake" for a proven loss of value, "slip" for a clear loss by estimate."""
     if candidate.exact and best.exact:
-        return "mistake" if candidate.worth < best.worth else None
-    return "slip" if candidate.worth < best.worth - _SLIP else None
+        return "mistake" if candidate.expected_value < best.expected_value else None
+    return "slip" if candidate.expected_value < best.expected_value - _SLIP else None
 
 
 def _for_first(position: Position, value: float) -> float:

@@ -1,0 +1,57 @@
+"""Candidate records from search scores: shared by the analysis and by players that search."""
+
+from collections.abc import Sequence
+
+from zermelo.core.player import Candidate, Reason
+from zermelo.core.value import Value
+from zermelo.search.engine import Engine
+from zermelo.search.iterative_deepening import Iteration, is_settled
+
+
+def candidate_from_score(
+    engine: Engine,
+    action: int,
+    score: int,
+    *,
+    exact: bool,
+    best: bool,
+    line: Sequence[int] = (),
+    reasons: Sequence[Reason] = (),
+) -> Candidate:
+    """Return the record of one move, with a proven value if `exact` and an estimate otherwise.
+
+    The score is the side to move's at the root. `line` is the expected play, from this move on.
+    """
+    to_text = engine.game.to_text
+    return Candidate(
+        to_text(action),
+        value=Value.from_score(score) if exact else None,
+        estimate=None if exact else engine.to_estimate(score),
+        plies=engine.plies_to_end(score) if exact else None,
+        exact=exact,
+        best=best,
+        reasons=tuple(reasons),
+        pv=tuple(map(to_text, line or (action,))),
+        diff=score if exact and not engine.ply_cost else None,
+    )
+
+
+def candidates_from_iteration(
+    engine: Engine, iteration: Iteration, *, all_moves: bool
+) -> list[Candidate]:
+    """Return the records of one iteration, best first.
+
+    Without `all_moves` only the best move has a score; the others have bounds and are left out.
+    """
+    scores = iteration.scores if all_moves else {iteration.best: iteration.score}
+    return [
+        candidate_from_score(
+            engine,
+            action,
+            score,
+            exact=iteration.exact or is_settled(engine, score, iteration.depth),
+            best=score == iteration.score,
+            line=iteration.lines.get(action, ()),
+        )
+        for action, score in scores.items()
+    ]
