@@ -1,4 +1,4 @@
-"""Records: both ways for every format, and strict on reading."""
+"""Records: round trips in every format, and strict reading."""
 
 import random
 import time
@@ -26,7 +26,7 @@ CASES = [
 
 
 def random_record(game: z.Game, rng: random.Random, *, can_resign: bool) -> Record:
-    """A game played to the end, broken off, or resigned."""
+    """Return a random game that was finished, broken off, or resigned."""
     match = z.match(game)
     length = rng.choice((1000, rng.randrange(1, 30)))
     while match.outcome is None and len(match.moves) < length:
@@ -36,7 +36,7 @@ def random_record(game: z.Game, rng: random.Random, *, can_resign: bool) -> Reco
     return Record.of(match)
 
 
-def round_trips(form: str, spec: str, number: int) -> None:
+def check_round_trips(form: str, spec: str, number: int) -> None:
     game, rng = z.game(spec), random.Random(f"{form}{spec}")
     has_results = form in ("text", "json") or (form == "sgf" and "pie" not in spec)
     for _ in range(number):
@@ -49,20 +49,20 @@ def round_trips(form: str, spec: str, number: int) -> None:
 
 @pytest.mark.parametrize(("form", "spec"), CASES)
 def test_round_trip(form: str, spec: str) -> None:
-    round_trips(form, spec, 25)
+    check_round_trips(form, spec, 25)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize(("form", "spec"), CASES)
 def test_round_trip_over_10_000_games(form: str, spec: str) -> None:
-    round_trips(form, spec, 10_000 if "gomoku:" not in spec and spec != "gomoku" else 2_000)
+    check_round_trips(form, spec, 10_000 if "gomoku:" not in spec and spec != "gomoku" else 2_000)
 
 
 def test_every_format_is_covered() -> None:
     assert {form for form, _ in CASES} == set(records.FORMATS)
 
 
-def test_what_records_look_like() -> None:
+def test_one_game_in_every_format() -> None:
     record = read("tictactoe b2 a1 c1 b1 a3 1-0", "text")
     assert write(record, "json") == (
         '{"game": "tictactoe", "moves": ["b2", "a1", "c1", "b1", "a3"], "result": "first"}'
@@ -78,7 +78,7 @@ def test_what_records_look_like() -> None:
     assert write(read("reversi f5 d6 c3 *", "text"), "transcript") == "f5d6c3"
 
 
-def test_a_transcript_may_leave_passes_out_or_write_them() -> None:
+def test_passes_are_optional_in_a_transcript() -> None:
     game, rng = z.game("reversi:4"), random.Random(1)
     seen = 0
     for _ in range(50):
@@ -90,7 +90,7 @@ def test_a_transcript_may_leave_passes_out_or_write_them() -> None:
 
 
 def test_files_of_other_programs() -> None:
-    """Written by hand after the formats' own examples: names, times, comments, line breaks."""
+    """Names, times, comments and line breaks, as in the examples of the formats themselves."""
     moves = "10,10,15\n11,10,33\n10,11,1200\n"
     psq = f"Piskvorky 20x20, 11:11, 0\n{moves}engine-a.zip\nengine-b.zip\n-1\n"
     assert read(psq, "psq").moves == ["j10", "k10", "j11"]
@@ -118,11 +118,15 @@ BAD = [
     (
         "json",
         '{"game":"tictactoe","moves":[],"result":null,"result":"first"}',
-        "line 1: two 'result'",
+        "line 1: 'result' occurs twice",
     ),
     ("json", '{"game":"tictactoe","moves":[]}', "line 1: a record is an object with the keys"),
-    ("json", '{"game":"tictactoe","moves":"a1","result":null}', "line 1: game is a text and moves"),
-    ("json", '{"game":"tictactoe","moves":[1],"result":null}', "line 1: moves is a list of texts"),
+    ("json", '{"game":"tictactoe","moves":"a1","result":null}', "line 1: moves must be a list"),
+    (
+        "json",
+        '{"game":"tictactoe","moves":[1],"result":null}',
+        "line 1: moves must be a list of strings",
+    ),
     ("json", '{"game":"tictactoe","moves":[],"result":"win"}', "line 1: result is 'win'"),
     ("json", "[" * 100_000, "line 1: not JSON"),
     ("json", "<html>", "line 1: not JSON"),
@@ -133,9 +137,9 @@ BAD = [
     ),
     ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\na\nb\n1\n-1\n", "line 6: two results"),
     ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\n16,1,0\n", "line 3: 16,1,0 is outside the board"),
-    ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\n8,9\n", "line 3: '8,9' is no move"),
+    ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\n8,9\n", "line 3: '8,9' is not a move"),
     ("psq", "Piskvorky 99x99, 11:11, 0\n", "line 1: 'gomoku:size=99': size is 99"),
-    ("psq", "(;GM[4]SZ[15])", "line 1: '(;GM[4]SZ[15])' is no PSQ header"),
+    ("psq", "(;GM[4]SZ[15])", "line 1: '(;GM[4]SZ[15])' is not a PSQ header"),
     (
         "sgf",
         "(;GM[4]SZ[3]RU[tictactoe]\n;B[aa];W[ba]\n;B[ca];W[ab]\n;B[aa])",
@@ -147,28 +151,28 @@ BAD = [
     ("sgf", "(;GM[4];B[hh])", "line 1: SZ gives no board"),
     ("sgf", "(;GM[4]SZ[15];W[hh])", "line 1, move 1: W moves out of turn"),
     ("sgf", "(;GM[4]SZ[15](;B[hh])(;B[gg]))", "line 1: variations are not read"),
-    ("sgf", "(;GM[4]SZ[15]AB[hh])", "line 1: AB sets a position up"),
-    ("sgf", "(;GM[4]SZ[15];B[zz])", "line 1, move 1: 'zz' is no point"),
+    ("sgf", "(;GM[4]SZ[15]AB[hh])", "line 1: AB sets up a position"),
+    ("sgf", "(;GM[4]SZ[15];B[zz])", "line 1, move 1: 'zz' is not a point"),
     ("sgf", "(;GM[4]SZ[15];B[pa])", "line 1, move 1: pa is outside"),
-    ("sgf", "(;GM[4]SZ[15];B[hh]", "line 1: an SGF game is written"),
+    ("sgf", "(;GM[4]SZ[15];B[hh]", "line 1: an SGF game has the form"),
     ("sgf", "(;GM[4]SZ[15]RU[tictactoe];B[hh])", "line 1: SZ[15] is not the board of tictactoe"),
     ("sgf", "(;GM[2]SZ[5])", "line 1: 'reversi:5'"),
-    ("sgf", "(;GM[4]SZ[15]RE[B+foo])", "is no result"),
+    ("sgf", "(;GM[4]SZ[15]RE[B+foo])", "is not a result"),
     ("sgf", "(;GM[4]SZ[15];B[hh]W[gg])", "line 1: two moves in one node"),
     ("sgf", "(;GM[4]SZ[15];B;W[gg])", "line 1: B has no value"),
     ("sgf", "(;GM[4]SZ[15];B[hh];[gg])", "line 1: a value without a property"),
-    ("psq", "Piskvorky \u0661\u0665x15, 11:11, 0\n", "is no PSQ header"),
+    ("psq", "Piskvorky \u0661\u0665x15, 11:11, 0\n", "is not a PSQ header"),
     ("digits", "44444444", "line 1, move 7: illegal move '4' in connect4"),
-    ("digits", "44x4", "line 1: 'x' in a line of columns"),
+    ("digits", "44x4", "line 1: 'x' is not a column"),
     ("digits", "4480", "line 1, move 3: illegal move '8'"),
     ("transcript", "f5d6c3d3f5", "line 1, move 5: illegal move 'f5'"),
-    ("transcript", "f5 d6 z9", "line 1: 'z9' in a transcript"),
-    ("nonsense", "", "unknown format 'nonsense': there is text, json, psq"),
+    ("transcript", "f5 d6 z9", "line 1: 'z9' is not a cell"),
+    ("nonsense", "", "unknown format 'nonsense': the formats are text, json, psq"),
 ]
 
 
 @pytest.mark.parametrize(("form", "text", "part"), BAD)
-def test_refused_with_line_and_reason(form: str, text: str, part: str) -> None:
+def test_a_bad_record_is_refused_with_line_and_reason(form: str, text: str, part: str) -> None:
     with pytest.raises(z.BadRecord) as caught:
         read(text, form)
     assert part in str(caught.value)
@@ -207,7 +211,7 @@ def test_a_megabyte_of_properties_is_read_in_time() -> None:
         ("digits", "connect4 4 1-0"),
     ],
 )
-def test_what_a_format_cannot_hold_is_refused(form: str, text: str) -> None:
+def test_a_game_that_a_format_cannot_hold_is_refused(form: str, text: str) -> None:
     with pytest.raises(z.BadRecord):
         write(read(text, "text"), form)
 
@@ -222,17 +226,17 @@ def test_a_record_never_loads_a_file(tmp_path: Path) -> None:
             assert "unknown game" in str(error)  # noqa: PT017 - SGF ignores a foreign RU
 
 
-def test_the_game_must_be_the_one_named() -> None:
+def test_the_game_must_be_the_expected_one() -> None:
     with pytest.raises(z.BadRecord, match="the record is of 'gomoku6', not of tictactoe"):
         read("gomoku6 a1 *", "text", z.game("tictactoe"))
 
 
-def test_specs_with_spaces_are_made_one_word() -> None:
+def test_specs_with_spaces_are_normalised() -> None:
     record = Record.of(z.match(z.game("tictactoe:size=4, win=3"), "a1"))
     assert read(write(record, "text"), "text").moves == ["a1"]
 
 
-def test_a_game_without_moves_is_a_line_too() -> None:
+def test_an_empty_line_is_a_game_without_moves() -> None:
     assert [r.moves for r in read_all(["4\n", "\n", "5\n"], "digits")] == [["4"], [], ["5"]]
 
 

@@ -30,6 +30,8 @@ def test_an_analysis_deepens_and_ends(studio: Studio) -> None:
         check_exactness(record)
         assert len(record["candidates"]) == 7
     last = found[-2][1]
+    cells = [z.game("tictactoe").parse_action(move) for move in last["pv"]]
+    assert last["pv_cells"] == last["candidates"][0]["pv_cells"] == cells
     truth = solve(z.game("tictactoe").position(moves="b2 b1"))
     assert (last["exact"], last["value"], last["plies"]) == (True, "win", truth.plies)
     assert sorted(last["best"]) == sorted(truth.best)
@@ -218,6 +220,7 @@ def test_a_review_finds_planted_mistakes_and_the_better_moves(studio: Studio) ->
         position = z.game("tictactoe").position(moves=["b2", "b1", "b3"][: ply - 1])
         truth = solve(position)
         assert plies[ply]["better"]["move"] in truth.best
+        assert plies[ply]["better"]["cell"] == position.parse(plies[ply]["better"]["move"])
         assert plies[ply]["better"]["words"].split()[0] in ("draw", "win", "a", "drawn", "wins")
     assert plies[1]["better"] is None
 

@@ -1,6 +1,7 @@
 """Lists of games and players, matches and positions, over a real loopback connection."""
 
 import re
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,6 +9,8 @@ import pytest
 
 from support.paths import ROOT
 from support.studio import Studio, assert_refused
+from zermelo.core.player import Player
+from zermelo.players import registry as players
 
 
 def test_games_and_players(studio: Studio) -> None:
@@ -130,6 +133,40 @@ def test_undo_and_resign(studio: Studio) -> None:
     assert studio.post(f"matches/{key}/undo").json()["resigned"] is None
 
 
+def test_a_slow_model_blocks_no_other_request(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A match and an analysis wait for a model that loads slowly; other requests do not."""
+    is_loading, may_load = threading.Event(), threading.Event()
+    load_player = players.load_builtin_player
+
+    def load_slowly(spec: str) -> Player:
+        is_loading.set()
+        assert may_load.wait(30)
+        return load_player(spec)
+
+    monkeypatch.setattr(players, "load_builtin_player", load_slowly)
+    params = {"game": "tictactoe", "player": "dqn:tictactoe-dqn", "seconds": 1}
+    for call in (
+        lambda: studio.post("matches", game="tictactoe", second="dqn:tictactoe-dqn"),
+        lambda: studio.get("analysis", **params),
+    ):
+        is_loading.clear()
+        may_load.clear()
+        with ThreadPoolExecutor(1) as pool:
+            slow = pool.submit(call)
+            try:
+                assert is_loading.wait(10)
+                other = studio.create(moves=["b2"])
+                assert studio.post(f"matches/{other['id']}/moves", move="a1").status_code == 200
+                assert not slow.done()
+            finally:
+                may_load.set()
+            assert slow.result().is_success
+        with studio.app.state.players._lock:
+            studio.app.state.players._idle.clear()  # so that the next one loads its model again
+
+
 @pytest.mark.parametrize("what", ["moves", "reply", "undo", "resign", ""])
 @pytest.mark.parametrize("key", ["nothing", "%00", "%ff", "a" * 3000, "' OR 1=1 --"])
 def test_an_unknown_match(studio: Studio, what: str, key: str) -> None:
@@ -159,14 +196,17 @@ def test_a_preset_under_another_name_is_the_preset(studio: Studio) -> None:
 
 def test_a_position_by_moves_and_by_board(studio: Studio) -> None:
     played = studio.post("position", game="tictactoe", moves=["b2", "a1"]).json()
-    drawn = studio.post("position", game="tictactoe", board="O../.X./...").json()
-    assert played["board"] == drawn["board"] == [-1, 0, 0, 0, 1, 0, 0, 0, 0]
-    assert played["legal"] == drawn["legal"]
-    assert (played["last_cell"], drawn["last_cell"]) == (0, None)
+    by_board = studio.post("position", game="tictactoe", board="O../.X./...").json()
+    assert played["board"] == by_board["board"] == [-1, 0, 0, 0, 1, 0, 0, 0, 0]
+    assert played["legal"] == by_board["legal"]
+    assert (played["last_cell"], by_board["last_cell"]) == (0, None)
     fallen = studio.post("position", game="connect4", moves=["4"]).json()
     assert [c["move"] for c in fallen["cells"][3::7]] == ["4"] * 5 + [None]
-    passed = studio.post("position", game="reversi").json()
-    assert [c["name"] for c in passed["cells"] if c["move"]] == ["d3", "c4", "f5", "e6"]
+    assert (fallen["gravity"], played["gravity"]) == (True, False)
+    assert fallen["landing"] == {"1": 35, "2": 36, "3": 37, "4": 31, "5": 39, "6": 40, "7": 41}
+    assert played["landing"]["c3"] == 8
+    opening = studio.post("position", game="reversi").json()
+    assert [c["name"] for c in opening["cells"] if c["move"]] == ["d3", "c4", "f5", "e6"]
     for body, word in (
         ({"board": "XXX/XXX/..."}, ""),
         ({"board": "XXX/OOO/..."}, ""),

@@ -5,54 +5,49 @@ import re
 from zermelo.core.errors import BadRecord
 from zermelo.core.game import Game
 from zermelo.core.notation import shown
-from zermelo.core.position import Outcome
 from zermelo.games import registry
 from zermelo.games.lines.rules import LineGame
 from zermelo.games.reversi.rules import Reversi
 from zermelo.records.record import Record, replay
 
-_CELLS = re.compile(r"(?:[a-h][1-8]|pass|\s)*")
+_TRANSCRIPT = re.compile(r"(?:[a-h][1-8]|pass|\s)*")
 _MOVE = re.compile(r"[a-h][1-8]|pass")
 
 
 def write_digits(record: Record) -> str:
-    """`4455`; with more than 9 columns the numbers are separated by spaces."""
-    game = _columns(record.game)
+    """Write columns as `4455`; with more than 9 columns the numbers are separated by spaces."""
+    game = _require_columns(record.game)
     _refuse_resignation(record)
     return ("" if game.cols <= 9 else " ").join(record.moves)
 
 
 def read_digits(text: str, game: Game | None) -> Record:
-    """Connect Four on 6x7 unless another game is given."""
-    rules = _columns(game or registry.named_game("connect4"))
+    """Read columns; the game is Connect Four on 6x7 unless another one is given."""
+    rules = _require_columns(game or registry.named_game("connect4"))
     wrong = re.search(r"[^0-9 \r\n]", text)
     if wrong:
-        msg = f"line 1: {shown(wrong[0])} in a line of columns"
+        msg = f"line 1: {shown(wrong[0])} is not a column"
         raise BadRecord(msg)
     return replay(rules, rules.split(text), None)
 
 
 def write_transcript(record: Record) -> str:
-    """`f5d6c3`: cells one after the other; of passes only one at the very end is written."""
-    if not isinstance(record.game, Reversi):
-        msg = f"a transcript is for Reversi, not for {record.game.spec}"
-        raise BadRecord(msg)
+    """Write cells as `f5d6c3`; a pass is only written if it is the last move."""
+    _require_reversi(record.game)
     _refuse_resignation(record)
     moves = record.moves
     return "".join(m for ply, m in enumerate(moves, 1) if m != "pass" or ply == len(moves))
 
 
 def read_transcript(text: str, game: Game | None) -> Record:
-    """Reversi on 8x8 unless another is given; a forced pass may be written or left out."""
-    rules = game or registry.named_game("reversi")
-    if not isinstance(rules, Reversi):
-        msg = f"a transcript is for Reversi, not for {rules.spec}"
-        raise BadRecord(msg)
+    """Read cells with or without the forced passes; the game is Reversi on 8x8 by default."""
+    rules = _require_reversi(game or registry.named_game("reversi"))
     text = text.lower()
-    good = _CELLS.match(text)
-    assert good is not None
-    if good.end() != len(text):
-        msg = f"line 1: {shown(text[good.end() :], 12)} in a transcript: it is cells such as f5d6c3"
+    match = _TRANSCRIPT.match(text)
+    assert match is not None
+    if match.end() != len(text):
+        wrong = shown(text[match.end() :], 12)
+        msg = f"line 1: {wrong} is not a cell: a transcript is cells such as f5d6c3"
         raise BadRecord(msg)
     moves: list[str] = []
     position = rules.start()
@@ -62,21 +57,26 @@ def read_transcript(text: str, game: Game | None) -> Record:
             position = position.play("pass")
         moves.append(move)
         if position.is_over or move not in position.legal:
-            break  # `replay` says what is wrong with it
+            break  # `replay` reports the error
         position = position.play(move)
     return replay(rules, moves, None)
 
 
-def _columns(game: Game) -> LineGame:
+def _require_columns(game: Game) -> LineGame:
     if not isinstance(game, LineGame) or not game.gravity:
-        msg = f"a line of columns is for Connect Four, not for {game.spec}"
+        msg = f"digits are for Connect Four, not for {game.spec}"
+        raise BadRecord(msg)
+    return game
+
+
+def _require_reversi(game: Game) -> Reversi:
+    if not isinstance(game, Reversi):
+        msg = f"a transcript is for Reversi, not for {game.spec}"
         raise BadRecord(msg)
     return game
 
 
 def _refuse_resignation(record: Record) -> None:
     if record.is_resigned:
-        outcome: Outcome | None = record.outcome
-        assert outcome is not None
-        msg = f"the game ended by resignation ({outcome.value} won): this format has no results"
+        msg = "the game ended by resignation, but this format has no results"
         raise BadRecord(msg)

@@ -1,32 +1,32 @@
-"""Text: `squava b2 c3 a1 … 1-0`, one game a line: spec, moves, result (`*` while it runs)."""
+"""Text: `squava b2 c3 a1 … 1-0`, one game on a line: spec, moves, result (`*` while it runs)."""
 
 from zermelo.core.errors import BadRecord
 from zermelo.core.game import Game
 from zermelo.core.position import Outcome
-from zermelo.records.record import Record, named, replay
+from zermelo.records.record import Record, find_game, replay
 
 RESULTS = {"1-0": Outcome.FIRST, "0-1": Outcome.SECOND, "1/2-1/2": Outcome.DRAW, "*": None}
 _TEXTS = {outcome: text for text, outcome in RESULTS.items()}
 
 
 def write(record: Record) -> str:
-    """One line."""
+    """Write a game as one line; BadRecord if its spec contains spaces."""
     if len(record.game.spec.split()) != 1:
-        msg = f"a spec with spaces, {record.game.spec}, cannot stand in a line of text"
+        msg = f"the spec {record.game.spec} contains spaces: this format cannot hold it"
         raise BadRecord(msg)
     return " ".join([record.game.spec, *record.moves, _TEXTS[record.outcome]])
 
 
 def read(text: str, game: Game | None) -> Record:
-    """One line, the result last and once."""
+    """Read one line that ends with its only result."""
     words = text.split()
     if len(text.strip().splitlines()) > 1 or len(words) < 2:
         msg = "line 1: a record is one line: the game's spec, the moves, the result"
         raise BadRecord(msg)
-    rules = named(words[0], game)
-    ends = [word for word in words[1:] if word in RESULTS]
-    if len(ends) > 1:
-        msg = f"line 1: two results, {ends[0]} and {ends[1]}"
+    rules = find_game(words[0], game)
+    results = [word for word in words[1:] if word in RESULTS]
+    if len(results) > 1:
+        msg = f"line 1: two results, {results[0]} and {results[1]}"
         raise BadRecord(msg)
     if words[-1] not in RESULTS:
         msg = f"line 1: the result is missing at the end: {', '.join(RESULTS)}"

@@ -1,4 +1,4 @@
-"""PSQ, Piskvork's format: a header with the board's size, then `x,y,ms` lines from 1.
+"""PSQ, Piskvork's format: a header with the size of the board, then `x,y,ms` lines counted from 1.
 
     Piskvorky 15x15, 11:11, 0
     8,8,0
@@ -7,9 +7,8 @@
     second
     -1
 
-The header gives width x height and no rules, so a board is free-style Gomoku unless the caller
-names the game. What follows the moves (the players' names, the winner) is not ours to trust: the
-rules decide who won.
+The header gives width x height but no rules, so the game is free-style Gomoku unless the caller
+names it. The names and the result after the moves are not read: the rules decide who won.
 """
 
 import re
@@ -23,17 +22,17 @@ from zermelo.records.record import Record, replay
 
 _HEADER = re.compile(r"Piskvorky ([0-9]{1,2})x([0-9]{1,2}), *[0-9]+:[0-9]+, *[0-9]+")
 _MOVE = re.compile(r"([0-9]{1,2}),([0-9]{1,2}),([0-9]{1,9})")
-_NUMBER_LINES = re.compile(r"[0-9,]+")
+_NUMBERS = re.compile(r"[0-9,]+")
 
 
 def write(record: Record) -> str:
-    """The moves without times."""
-    game = _checked(record.game)
+    """Write the moves, with a time of 0 for each."""
+    game = _require_line_game(record.game)
     if "swap" in record.moves:
-        msg = "PSQ has no swap: this game cannot be written in it"
+        msg = "PSQ has no swap: it cannot hold this game"
         raise BadRecord(msg)
     if record.is_resigned:
-        msg = "PSQ has no resignation: this game cannot be written in it"
+        msg = "PSQ has no resignation: it cannot hold this game"
         raise BadRecord(msg)
     lines = [f"Piskvorky {game.cols}x{game.rows}, 11:11, 0"]
     for action in record.position.history or ():
@@ -43,51 +42,51 @@ def write(record: Record) -> str:
 
 
 def read(text: str, game: Game | None) -> Record:
-    """A header, then moves until the first line that is none."""
+    """Read the header, then moves up to the first line that is not one."""
     lines = text.splitlines()
     header = _HEADER.fullmatch(lines[0].strip()) if lines else None
     if header is None:
-        first = shown(lines[0]) if lines else "nothing"
-        msg = f"line 1: {first} is no PSQ header: Piskvorky 15x15, 11:11, 0"
+        first = shown(lines[0]) if lines else "an empty file"
+        msg = f"line 1: {first} is not a PSQ header such as Piskvorky 15x15, 11:11, 0"
         raise BadRecord(msg)
     cols, rows = int(header[1]), int(header[2])
-    rules = _checked(game or _free_style(rows, cols))
+    rules = _require_line_game(game or _free_style(rows, cols))
     if (rules.rows, rules.cols) != (rows, cols):
         msg = f"line 1: the board is {rows} rows x {cols} columns, {rules.spec} has {rules.grid}"
         raise BadRecord(msg)
-    moves, places = [], []
+    moves, move_lines = [], []
     for number, line in enumerate(lines[1:], 2):
-        found = _MOVE.fullmatch(line.strip())
-        if found is None:
+        match = _MOVE.fullmatch(line.strip())
+        if match is None:
             break
-        col, row = int(found[1]) - 1, int(found[2]) - 1
+        col, row = int(match[1]) - 1, int(match[2]) - 1
         if not (0 <= row < rows and 0 <= col < cols):
             msg = f"line {number}: {line.strip()} is outside the board of {cols} x {rows}"
             raise BadRecord(msg)
         moves.append(rules.grid.text(row * cols + col))
-        places.append(number)
+        move_lines.append(number)
     _check_rest(lines, 2 + len(moves))
-    return replay(rules, moves, None, lines=places)
+    return replay(rules, moves, None, lines=move_lines)
 
 
 def _check_rest(lines: list[str], number: int) -> None:
-    """After the moves come names and one result: no more moves, no second result."""
+    """Raise BadRecord for further moves or a second result after the moves."""
     rest = lines[number - 1 :]
     results = 0
     for offset, line in enumerate(rest):
         text = line.strip()
         results += bool(re.fullmatch(r"-?[0-9]", text))
-        if "," in text and _NUMBER_LINES.fullmatch(text):
-            msg = f"line {number + offset}: {shown(text)} is no move: x,y,ms from 1"
+        if "," in text and _NUMBERS.fullmatch(text):
+            msg = f"line {number + offset}: {shown(text)} is not a move: x,y,ms counted from 1"
             raise BadRecord(msg)
         if results > 1:
             msg = f"line {number + offset}: two results"
             raise BadRecord(msg)
         if len(text) > 200 or not text.isprintable():
-            msg = f"line {number + offset}: {shown(text)} has no place in PSQ"
+            msg = f"line {number + offset}: {shown(text)} does not belong in PSQ"
             raise BadRecord(msg)
     if len(rest) > 10:
-        msg = f"line {number + 10}: {len(rest)} lines after the moves: names and a result are all"
+        msg = f"line {number + 10}: {len(rest)} lines after the moves, where 3 are expected"
         raise BadRecord(msg)
 
 
@@ -96,7 +95,7 @@ def _free_style(rows: int, cols: int) -> Game:
     return registry.named_game(spec)
 
 
-def _checked(game: Game) -> LineGame:
+def _require_line_game(game: Game) -> LineGame:
     if not isinstance(game, LineGame) or game.gravity:
         msg = f"PSQ is for line games without gravity, not for {game.spec}"
         raise BadRecord(msg)

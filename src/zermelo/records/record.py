@@ -1,4 +1,4 @@
-"""The record itself: a game, its moves, and how it ended."""
+"""A record: a game, its moves, and how it ended."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Record:
 
     @classmethod
     def of(cls, match: Match) -> "Record":
-        """What a match has come to."""
+        """Return the record of a match in its present state."""
         return cls(match.position, match.outcome)
 
     @property
@@ -35,7 +35,7 @@ class Record:
 
     @property
     def is_resigned(self) -> bool:
-        """Whether it ended without the rules saying so."""
+        """Whether the game ended before the rules ended it."""
         return self.outcome is not None and not self.position.is_over
 
 
@@ -46,19 +46,23 @@ def replay(
     *,
     lines: Sequence[int] = (),
 ) -> Record:
-    """A record from texts that are checked here; `lines` says where each move stands."""
+    """Play moves from the start and check the outcome against the rules.
+
+    `lines` are the line numbers of the moves; without them all moves stand in line 1. Raise
+    BadRecord, with the line, for an illegal move or an outcome that contradicts the moves.
+    """
     position = game.start()
-    for number, move in enumerate(moves):
+    for index, move in enumerate(moves):
         try:
             position = position.play(move)
         except IllegalMove as error:
-            line = lines[number] if lines else 1
-            msg = f"line {line}, move {number + 1}: {error}"
+            line = lines[index] if lines else 1
+            msg = f"line {line}, move {index + 1}: {error}"
             raise BadRecord(msg) from None
     if position.outcome is not None and outcome not in (None, position.outcome):
-        msg = (
-            f"line 1: the result says {outcome_text(outcome)}, but by the moves {position.verdict}"
-        )
+        winner = {Outcome.FIRST: "the first player wins", Outcome.SECOND: "the second player wins"}
+        result = winner.get(outcome, "a draw") if outcome else ""
+        msg = f"line 1: the result says {result}, but by the moves {position.verdict}"
         raise BadRecord(msg)
     if outcome is Outcome.DRAW and not position.is_over:
         msg = "line 1: the result says a draw, but the game is not over"
@@ -66,17 +70,14 @@ def replay(
     return Record(position, position.outcome or outcome)
 
 
-def outcome_text(outcome: Outcome | None) -> str:
-    """A result in words."""
-    names = {Outcome.FIRST: "the first player wins", Outcome.SECOND: "the second player wins"}
-    return names.get(outcome, "a draw") if outcome else "nothing"
+def find_game(spec: str, expected: Game | None) -> Game:
+    """Return the game that a record names; it must be the expected one if there is one.
 
-
-def named(spec: str, given: Game | None) -> Game:
-    """The game a record names; never a file, unless the caller brought that very game."""
-    if given is None:
+    A record never loads a game file, unless the caller has already loaded that very game.
+    """
+    if expected is None:
         return registry.named_game(spec)
-    if given.spec != spec:
-        msg = f"line 1: the record is of {shown(spec)}, not of {given.spec}"
+    if expected.spec != spec:
+        msg = f"line 1: the record is of {shown(spec)}, not of {expected.spec}"
         raise BadRecord(msg)
-    return given
+    return expected

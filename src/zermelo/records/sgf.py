@@ -24,7 +24,7 @@ _LETTERS = "abcdefghijklmnopqrst"
 _TOKEN = re.compile(r"([();])|([A-Z]{1,8})|(\[(?:[^\]\\]|\\.)*\])", re.DOTALL)
 _SPACE = re.compile(r"\s*")
 _SETUP = ("AB", "AW", "AE", "PL", "HA")
-_ENDS = {Outcome.FIRST: "B+", Outcome.SECOND: "W+", Outcome.DRAW: "0", None: "?"}
+_RESULTS = {Outcome.FIRST: "B+", Outcome.SECOND: "W+", Outcome.DRAW: "0", None: "?"}
 
 
 @dataclass
@@ -34,16 +34,16 @@ class _Node:
 
 
 def write(record: Record) -> str:
-    """One line of play with the result."""
-    game = _checked(record.game)
+    """Write the moves and the result; BadRecord for a game that SGF does not have."""
+    game = _require_sgf_game(record.game)
     if "swap" in record.moves:
-        msg = "SGF has no swap: this game cannot be written in it"
+        msg = "SGF has no swap: it cannot hold this game"
         raise BadRecord(msg)
     rows, cols = game.grid.rows, game.grid.cols
     kind = _OTHELLO if isinstance(game, Reversi) else _GOMOKU
     size = str(cols) if rows == cols else f"{cols}:{rows}"
-    end = _ENDS[record.outcome] + ("R" if record.is_resigned else "")
-    head = f"FF[4]GM[{kind}]SZ[{size}]RU[{_escaped(game.spec)}]RE[{end}]"
+    result = _RESULTS[record.outcome] + ("R" if record.is_resigned else "")
+    head = f"FF[4]GM[{kind}]SZ[{size}]RU[{_escape(game.spec)}]RE[{result}]"
     moves = "".join(
         f";{'BW'[ply % 2]}[{_point(game, action)}]"
         for ply, action in enumerate(record.position.history or ())
@@ -52,20 +52,20 @@ def write(record: Record) -> str:
 
 
 def read(text: str, game: Game | None) -> Record:
-    """A whole file with one game and no variations."""
-    nodes = _nodes(text)
+    """Read a file with one game and no variations."""
+    nodes = _parse_nodes(text)
     root = nodes[0].properties
     if root.get("GM") not in (_OTHELLO, _GOMOKU):
-        found = f"GM[{shown(root['GM'])}]" if "GM" in root else "no GM"
-        msg = f"line {nodes[0].line}: {found}: GM[4] is Gomoku and GM[2] Reversi"
+        kind = f"GM[{shown(root['GM'])}]" if "GM" in root else "no GM"
+        msg = f"line {nodes[0].line}: {kind}: GM[4] is Gomoku and GM[2] Reversi"
         raise BadRecord(msg)
-    rules = _checked(_rules(root, nodes[0].line, game))
+    rules = _require_sgf_game(_find_game(root, nodes[0].line, game))
     moves: list[str] = []
     lines: list[int] = []
     for node in nodes:
         for name in _SETUP:
             if name in node.properties:
-                msg = f"line {node.line}: {name} sets a position up: only games from the start"
+                msg = f"line {node.line}: {name} sets up a position: only games from the start are read"
                 raise BadRecord(msg)
         if node is not nodes[0] and "RE" in node.properties:
             msg = f"line {node.line}: a second result"
@@ -78,19 +78,22 @@ def read(text: str, game: Game | None) -> Record:
                 if "BW"[len(moves) % 2] != colour:
                     msg = f"line {node.line}, move {len(moves) + 1}: {colour} moves out of turn"
                     raise BadRecord(msg)
-                moves.append(_move(rules, node, colour, len(moves) + 1))
+                moves.append(_parse_move(rules, node, colour, len(moves) + 1))
                 lines.append(node.line)
-    return replay(rules, moves, _outcome(root.get("RE", "?"), nodes[0].line), lines=lines)
+    return replay(rules, moves, _parse_result(root.get("RE", "?"), nodes[0].line), lines=lines)
 
 
-def _rules(root: dict[str, str], line: int, given: Game | None) -> Game:
-    """The game by RU where that is one of ours, else by kind and size; the size must agree."""
+def _find_game(root: dict[str, str], line: int, expected: Game | None) -> Game:
+    """Return the expected game, else that of RU if it is ours, else one by kind and size.
+
+    Raise BadRecord unless the game has the kind and size of the record.
+    """
     size = re.fullmatch(r"([0-9]{1,2})(?::([0-9]{1,2}))?", root.get("SZ", ""))
     if size is None:
         msg = f"line {line}: SZ gives no board: SZ[15], or SZ[columns:rows]"
         raise BadRecord(msg)
     cols, rows = int(size[1]), int(size[2] or size[1])
-    game = given
+    game = expected
     if game is None and "RU" in root:
         try:
             game = registry.named_game(root["RU"])
@@ -110,21 +113,21 @@ def _rules(root: dict[str, str], line: int, given: Game | None) -> Game:
     return game
 
 
-def _nodes(text: str) -> list[_Node]:
-    """The nodes of the only line of play."""
+def _parse_nodes(text: str) -> list[_Node]:
+    """Return the nodes of the only line of play."""
     nodes: list[_Node] = []
-    name, valued, opened, closed = "", False, False, False
+    name, has_value, is_open, is_closed = "", False, False, False
     line = 1
     for token, line in _tokens(text):
-        if closed or (not opened and token[1] != "("):
-            msg = f"line {line}: {shown(token[0], 12)} has no place in SGF"
+        if is_closed or (not is_open and token[1] != "("):
+            msg = f"line {line}: {shown(token[0], 12)} does not belong in SGF"
             raise BadRecord(msg)
-        if token[1] == "(" and opened:
+        if token[1] == "(" and is_open:
             msg = f"line {line}: variations are not read, only one line of play"
             raise BadRecord(msg)
-        opened = opened or token[1] == "("
-        closed = closed or token[1] == ")"
-        if name and not valued and not token[3]:
+        is_open = is_open or token[1] == "("
+        is_closed = is_closed or token[1] == ")"
+        if name and not has_value and not token[3]:
             msg = f"line {line}: {name} has no value"
             raise BadRecord(msg)
         if token[1]:
@@ -132,54 +135,56 @@ def _nodes(text: str) -> list[_Node]:
         if token[1] == ";":
             nodes.append(_Node(line))
         elif token[2]:
-            name, valued = token[2], False
+            name, has_value = token[2], False
         elif token[3]:
-            valued = True
-            _add(nodes, name, re.sub(r"\\(.)", r"\1", token[3][1:-1], flags=re.DOTALL), line)
+            has_value = True
+            _add_property(
+                nodes, name, re.sub(r"\\(.)", r"\1", token[3][1:-1], flags=re.DOTALL), line
+            )
         if len(nodes) > 1000:
             msg = f"line {line}: more than 1,000 nodes"
             raise BadRecord(msg)
-    if not nodes or not closed:
-        msg = f"line {line}: an SGF game is written (;…)"
+    if not nodes or not is_closed:
+        msg = f"line {line}: an SGF game has the form (;…)"
         raise BadRecord(msg)
     return nodes
 
 
 def _tokens(text: str) -> Iterator[tuple[re.Match[str], int]]:
-    """Brackets, semicolons, names and values, each with its line."""
-    at, line = 0, 1
+    """Yield parentheses, semicolons, names and values, each with its line."""
+    end, line = 0, 1
     while True:
-        space = _SPACE.match(text, at)
-        begin = space.end() if space else at
-        line += text.count("\n", at, begin)
+        space = _SPACE.match(text, end)
+        begin = space.end() if space else end
+        line += text.count("\n", end, begin)
         if begin == len(text):
             return
         token = _TOKEN.match(text, begin)
         if token is None:
-            msg = f"line {line}: {shown(text[begin : begin + 12])} has no place in SGF"
+            msg = f"line {line}: {shown(text[begin : begin + 12])} does not belong in SGF"
             raise BadRecord(msg)
         yield token, line
-        at = token.end()
-        line += text.count("\n", begin, at)
+        end = token.end()
+        line += text.count("\n", begin, end)
 
 
-def _add(nodes: list[_Node], name: str, value: str, line: int) -> None:
+def _add_property(nodes: list[_Node], name: str, value: str, line: int) -> None:
     if not nodes or not name:
         msg = f"line {line}: a value without a property"
         raise BadRecord(msg)
     if name in nodes[-1].properties and name in ("RE", "B", "W", "GM", "SZ", "RU"):
-        what = "two results" if name == "RE" else f"{name} twice in a node"
-        msg = f"line {line}: {what}"
+        problem = "two results" if name == "RE" else f"{name} twice in a node"
+        msg = f"line {line}: {problem}"
         raise BadRecord(msg)
     nodes[-1].properties[name] = value
 
 
-def _move(game: LineGame | Reversi, node: _Node, colour: str, number: int) -> str:
+def _parse_move(game: LineGame | Reversi, node: _Node, colour: str, number: int) -> str:
     value = node.properties[colour]
     if not value and isinstance(game, Reversi):
         return "pass"
     if len(value) != 2 or not all(letter in _LETTERS for letter in value):
-        msg = f"line {node.line}, move {number}: {shown(value)} is no point: two letters, from aa"
+        msg = f"line {node.line}, move {number}: {shown(value)} is not a point: it has two letters, such as aa"
         raise BadRecord(msg)
     col, row = (_LETTERS.index(letter) for letter in value)
     if row >= game.grid.rows or col >= game.grid.cols:
@@ -195,22 +200,22 @@ def _point(game: LineGame | Reversi, action: int) -> str:
     return _LETTERS[col] + _LETTERS[row]
 
 
-def _outcome(text: str, line: int) -> Outcome | None:
+def _parse_result(text: str, line: int) -> Outcome | None:
     if text in ("?", "", "Void"):
         return None
     if text in ("0", "Draw"):
         return Outcome.DRAW
     if re.fullmatch(r"[BW]\+(R|Resign|T|Time|F|Forfeit|[0-9.]*)", text):
         return Outcome.FIRST if text[0] == "B" else Outcome.SECOND
-    msg = f"line {line}: RE[{shown(text)}] is no result: B+, W+, 0 or ?"
+    msg = f"line {line}: RE[{shown(text)}] is not a result: B+, W+, 0 or ?"
     raise BadRecord(msg)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return re.sub(r"([\]\\])", r"\\\1", text)
 
 
-def _checked(game: Game) -> LineGame | Reversi:
+def _require_sgf_game(game: Game) -> LineGame | Reversi:
     if isinstance(game, Reversi) or (isinstance(game, LineGame) and not game.gravity):
         return game
     msg = f"SGF is for line games without gravity and Reversi, not for {game.spec}"

@@ -1,6 +1,6 @@
 /**
  * The board: labels and cells in one CSS grid, every cell a button. It shows a position and what is laid over it (heat,
- * ghost stones, rings); it knows no rules: what a click plays stands in the position.
+ * ghost stones, rings); it knows no rules: the position says what a click plays and where stones land.
  */
 import { h, mark } from './dom.js';
 import { cellWords, outcomeWords, strength, worth } from './words.js';
@@ -47,44 +47,32 @@ export class Board {
   showHeat(candidates) {
     this.heat.clear();
     for (const candidate of (candidates ?? []).slice(0, this._brief ? WARMEST : undefined)) {
-      const [stone] = this.placed([candidate.move]);
-      if (stone) this.heat.set(stone.cell, candidate);
+      const cell = this.position.landing[candidate.move];
+      if (cell !== undefined) this.heat.set(cell, candidate);
     }
     this.render();
   }
 
-  /** A line of moves as ghost stones, numbered; null takes them away. */
-  showLine(moves) {
+  /** A move of this position as a ghost stone. */
+  showMove(move) {
+    this.showLine([this.position.landing[move] ?? null]);
+  }
+
+  /** A line of moves as ghost stones, by the cells they fill (null for a pass or swap), numbered; null takes them away. */
+  showLine(cells) {
     this.ghosts.clear();
-    for (const stone of this.placed(moves ?? [])) this.ghosts.set(stone.cell, stone);
-    this.render();
-  }
-
-  /** A ring around the cell of a move, with what it means: "hint", "better". */
-  showRing(move, meaning) {
-    this.rings.clear();
-    const [stone] = move ? this.placed([move]) : [];
-    if (stone) this.rings.set(stone.cell, meaning);
-    this.render();
-  }
-
-  /** Where the stones of a line land. Passes and swaps only change the side. */
-  placed(moves) {
-    const { cells, board, columns, rows, cols, to_move: first } = this.position;
-    const taken = new Set(board.flatMap((stone, cell) => (stone ? [cell] : [])));
-    const stones = [];
-    moves.forEach((move, i) => {
-      let cell = cells.findIndex(({ name }) => name === move);
-      const col = cell < 0 ? columns.indexOf(move) : -1;
-      // A column's move falls to its lowest free cell.
-      for (let row = rows - 1; row >= 0 && col >= 0 && cell < 0; row -= 1) {
-        if (!taken.has(row * cols + col)) cell = row * cols + col;
-      }
-      if (cell < 0 || taken.has(cell)) return;
-      taken.add(cell);
-      stones.push({ cell, side: (first + i) % 2, number: moves.length > 1 ? i + 1 : 0 });
+    (cells ?? []).forEach((cell, i) => {
+      const [side, number] = [(this.position.to_move + i) % 2, cells.length > 1 ? i + 1 : 0];
+      if (cell !== null) this.ghosts.set(cell, { side, number });
     });
-    return stones;
+    this.render();
+  }
+
+  /** A ring around a cell, with what it means: "hint", "better"; null takes it away. */
+  showRing(cell, meaning) {
+    this.rings.clear();
+    if (cell != null) this.rings.set(cell, meaning);
+    this.render();
   }
 
   focus() {
@@ -92,12 +80,11 @@ export class Board {
   }
 
   _build() {
-    const { game, rows, cols, columns, cells, discs } = this.position;
+    const { game, rows, cols, columns, cells, discs, gravity } = this.position;
     this._shape = `${game} ${rows} ${cols}`;
-    this._falls = discs && columns[0] === '1';
     this._brief = cols > BRIEF;
     this._signs = [];
-    this.grid.className = `board ${this._falls ? 'falls' : discs ? 'discs' : 'marks'} ${game.split(':')[0]}${this._brief ? ' brief' : ''}`;
+    this.grid.className = `board ${gravity ? 'falls' : discs ? 'discs' : 'marks'} ${game.split(':')[0]}${this._brief ? ' brief' : ''}`;
     this.grid.setAttribute('aria-label', `Board, ${rows} rows, ${cols} columns`);
     this.grid.style.setProperty('--rows', rows);
     this.grid.style.setProperty('--cols', cols);
@@ -147,8 +134,8 @@ export class Board {
   }
 
   _name(i) {
-    const { cells, columns, cols } = this.position;
-    return this._falls ? `column ${columns[i % cols]}, row ${Math.floor(i / cols) + 1}` : cells[i].name;
+    const { cells, columns, cols, gravity } = this.position;
+    return gravity ? `column ${columns[i % cols]}, row ${Math.floor(i / cols) + 1}` : cells[i].name;
   }
 
   _index(event) {
@@ -164,14 +151,13 @@ export class Board {
     if (this.open && move !== null) this._play(move);
   }
 
-  /** Shows where a stone would land, which with gravity is not where the pointer is. */
+  /** Shows where a stone would land, which need not be where the pointer is. */
   _preview(i) {
     this._cells[this._previewed]?.classList.remove('preview0', 'preview1');
-    const { cells, board, cols, to_move: side } = this.position;
+    const { cells, landing, to_move: side } = this.position;
     if (i === null || !this.open || cells[i].move === null) return;
-    if (this._falls) while (i + cols < board.length && !board[i + cols]) i += cols;
-    this._previewed = i;
-    this._cells[i].classList.add(`preview${side}`);
+    this._previewed = landing[cells[i].move];
+    this._cells[this._previewed].classList.add(`preview${side}`);
   }
 
   _focused(event) {

@@ -133,7 +133,7 @@ class Play {
     if (this._isSending || !match.human_to_move) return;
     this._isSending = true;
     this._say('');
-    this._board.showLine([move]);
+    this._board.showMove(move);
     try {
       const found = this._warns ? await this._foresee(move) : null;
       if (this._signal.aborted || this._match !== match) return;
@@ -249,7 +249,7 @@ class Play {
       const [best] = record?.candidates ?? [];
       if (!best) { this._say('No hint was found in time. Please ask again.'); return; }
       const why = whyWords(best) || outcomeWords(best);
-      this._board.showRing(best.move, 'hint');
+      this._board.showRing(match.landing[best.move], 'hint');
       this._say(h('p', {}, h('strong', {}, `Hint: ${best.move}. `), capital(why), ' ', h('span', { class: `badge${record.exact ? ' sure' : ''}` }, certainty(record))));
     } catch (error) {
       await this._recover(error);

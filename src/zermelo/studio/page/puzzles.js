@@ -97,7 +97,7 @@ class Puzzle {
     this._isBusy = true;
     this._say('');
     this._board.showRing(null);
-    this._board.showLine([move]);
+    this._board.showMove(move);
     try {
       const record = await this._record();
       const tried = record.candidates.find((candidate) => candidate.move === move);
@@ -141,7 +141,7 @@ class Puzzle {
     if (after.over) { this._say(h('p', {}, h('strong', {}, `Not ${tried.move}: `), `${after.verdict}. Try again.`)); return; }
     const answer = await this._answer(after, tried);
     if (this._signal.aborted) return;
-    this._board.showLine([tried.move, answer]);
+    this._board.showLine([this._position.landing[tried.move] ?? null, after.landing[answer] ?? null]);
     const why = tried.reasons.length ? ` ${capital(whyWords(tried))}.` : '';
     this._say(h('p', {}, h('strong', {}, `Not ${tried.move}: ${symbols[1 - side]} answers ${answer}. `), why, ' Try again.'));
     this._mind.think(this._position, SECONDS);
@@ -164,7 +164,7 @@ class Puzzle {
     try {
       const record = await this._record();
       this._board.showLine(null);
-      this._board.showRing(record.candidates[0].move, 'hint');
+      this._board.showRing(this._position.landing[record.candidates[0].move], 'hint');
       this._say(`Look at ${record.candidates[0].move}.`);
     } catch (error) {
       if (!api.isGone(error)) this._say(error.message);
@@ -179,7 +179,7 @@ class Puzzle {
       this._isDone = true;
       this._can(false);
       this._board.open = false;
-      this._board.showLine(record.pv);
+      this._board.showLine(record.pv_cells);
       this._say(h('p', {}, h('strong', {}, 'The line: '), record.pv.join(' ')));
     } catch (error) {
       if (!api.isGone(error)) this._say(error.message);

@@ -161,11 +161,11 @@ class Review {
     const said = [record.words, ...record.reasons.map(({ text }) => text)].join(', ');
     const parts = [h('p', {}, h('strong', {}, `${head}: `), said, '. ', sure)];
     if (record.mistake) {
-      const { move, words, reasons } = record.better;
+      const { move, cell, words, reasons } = record.better;
       const fault = h('span', { class: `fault ${record.mistake}` }, `${SIGNS[record.mistake]} ${capital(record.mistake)}.`);
       const why = reasons.map(({ text }) => text).join('; ') || words;
       parts.push(h('p', {}, fault, ' Better was ', h('strong', {}, move), `: ${why}.`));
-      this._board.showRing(move, 'better');
+      this._board.showRing(cell, 'better');
     }
     this._comment.replaceChildren(...parts);
   }
@@ -205,7 +205,7 @@ class Review {
     const thought = this._isThinking && !position.over ? this._mind.think(position, THINKING) : null;
     if (!thought) this._mind.rest();
     this._thinking.follow(thought, this._match && hybridOf(this._match, position.to_move));
-    if (this._plies[this._ply]?.better) this._board.showRing(this._plies[this._ply].better.move, 'better');
+    if (this._plies[this._ply]?.better) this._board.showRing(this._plies[this._ply].better.cell, 'better');
   }
 
   _toggle() {

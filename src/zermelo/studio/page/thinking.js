@@ -100,7 +100,7 @@ export class Thinking {
   _show(move) {
     this._line = move;
     const candidate = this._thought?.latest?.candidates.find((other) => other.move === move);
-    this._board.showLine(candidate ? candidate.pv : null);
+    this._board.showLine(candidate ? candidate.pv_cells : null);
   }
 }
 

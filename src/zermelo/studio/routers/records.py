@@ -6,7 +6,7 @@ from pydantic import BaseModel
 from zermelo import records
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
-from zermelo.records import Record
+from zermelo.records import Record, RecordFormat
 from zermelo.studio.games import find_game
 from zermelo.studio.requests import ExportRequest, GameQuery, ImportRequest
 from zermelo.studio.responses import PositionView, view_position
@@ -39,9 +39,9 @@ class ImportedGame(BaseModel):
 async def list_formats(game: GameQuery) -> list[FormatInfo]:
     """List the formats that can hold a game."""
     return [
-        FormatInfo(name=form.name, summary=form.summary)
-        for form in records.FORMATS.values()
-        if _can_write(find_game(game), form)
+        FormatInfo(name=record_format.name, summary=record_format.summary)
+        for record_format in records.FORMATS.values()
+        if _can_write(record_format, find_game(game))
     ]
 
 
@@ -62,9 +62,9 @@ async def import_record(body: ImportRequest) -> ImportedGame:
     )
 
 
-def _can_write(game: Game, form: records.Format) -> bool:
+def _can_write(record_format: RecordFormat, game: Game) -> bool:
     try:
-        form.write(Record(game.start(), None))
+        record_format.write(Record(game.start(), None))
     except ZermeloError:
         return False
     return True
