@@ -18,8 +18,8 @@ from zermelo.games import registry
 from zermelo.learn.alphazero.player import AlphaZeroPlayer
 from zermelo.learn.alphazero.search_cpu import KernelSearch
 from zermelo.learn.alphazero.search_options import NEVER
-from zermelo.learn.batch import exams
-from zermelo.learn.batch.exams import Exam
+from zermelo.learn.batch import evaluation_sets
+from zermelo.learn.batch.evaluation_sets import EvaluationSet
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
@@ -55,9 +55,9 @@ def changed(recipe: Recipe, changes: dict[str, Any], updates: int) -> Recipe:
     return recipes.from_json(found)
 
 
-def marked(game: WordGame, run: Path, exam: Exam, playing: SelfPlayConfig) -> tuple[float, float]:
+def marked(game: WordGame, run: Path, exam: EvaluationSet, playing: SelfPlayConfig) -> tuple[float, float]:
     """The shares of mistakes: with search, and of the policy alone."""
-    net = AlphaZeroPlayer(str(run)).fit(game)
+    net = AlphaZeroPlayer(str(run)).prepare(game)
     number = playing.play_simulations
     search = KernelSearch(game, net, _ROWS, number, considered=playing.considered)
     legal, moves, choices = GameBatch(game), [], []
@@ -65,8 +65,8 @@ def marked(game: WordGame, run: Path, exam: Exam, playing: SelfPlayConfig) -> tu
         states = np.ascontiguousarray(exam.states[begin : begin + _ROWS])
         moves.append(search(states).actions)
         logits, _values = net(planes_of(game, states))
-        choices.append(np.where(legal.masks(states), logits, NEVER).argmax(1))
-    return exam.mistakes(np.concatenate(moves)), exam.mistakes(np.concatenate(choices))
+        choices.append(np.where(legal.legal_masks(states), logits, NEVER).argmax(1))
+    return exam.mistake_rate(np.concatenate(moves)), exam.mistake_rate(np.concatenate(choices))
 
 
 def main() -> None:
@@ -83,7 +83,7 @@ def main() -> None:
     recipe = recipes.load(asked.recipe, short=asked.short)
     game = registry.game(recipe.game)
     assert isinstance(game, WordGame)
-    ((_name, exam),) = exams.read(game, [asked.positions])
+    ((_name, exam),) = evaluation_sets.load_evaluation_sets(game, [asked.positions])
     print("| | with search | the policy alone | seconds |\n|---|---|---|---|", flush=True)
     for name in asked.only or CHANGES:
         began = time.monotonic()
@@ -94,7 +94,7 @@ def main() -> None:
                 run,
                 seed=asked.seed,
                 actors=asked.actors,
-                graded=False,
+                grade=False,
             )
             spent = time.monotonic() - began
             searched, policy = marked(game, run, exam, recipe.selfplay)

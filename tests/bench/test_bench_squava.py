@@ -71,7 +71,7 @@ def test_the_cache_changes_no_score() -> None:
     states = [labelled.position.state for labelled in POSITIONS]
     first = hybrid.search_all(game, net, states, 4, ordering=True, repeat=1)
     second = hybrid.search_all(game, net, states, 4, ordering=True, repeat=1)
-    no_cache = replace(net, cache=net.cache[:0])
+    no_cache = replace(net, estimates=net.estimates[:0])
     uncached = hybrid.search_all(game, no_cache, states, 4, ordering=True, repeat=1)
     assert (first.scores, first.nodes) == (uncached.scores, uncached.nodes)
     assert 0 < first.hit_rate == second.hit_rate, "every pass starts with an empty cache"
@@ -224,7 +224,7 @@ def test_phases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def play_match(task: str, players: tuple[str, str], games: int, *_: Any, **more: float) -> Any:
         matches.append((task, players[1], games, more.get("published")))
         ours = z.player(players[0])
-        assert ours.fit(GAME).net.shares == (600, 400)
+        assert ours.prepare(GAME).net.blend == (600, 400)
         assert ours.choose(GAME.start()).depth == 4
         return measure.create_row("squava", task, "zermelo", 50.0, "points of 100", wins=40.0, **more)
 

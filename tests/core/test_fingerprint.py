@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import zermelo as z
-from zermelo.core.fingerprint import rules_fingerprint, source_digest
+from zermelo.core.game.fingerprint import rules_fingerprint, source_digest
 from zermelo.games import registry
 
 #: Shipped models, position sets and books carry these: they must never change.
@@ -75,7 +75,7 @@ def test_digests_are_the_same_in_another_process() -> None:
     specs = ("tictactoe", "mnk:4x3x3", "reversi:4", "examples/domineering.py")
     code = (
         "import sys, zermelo as z\n"
-        "from zermelo.core.fingerprint import rules_fingerprint, source_digest\n"
+        "from zermelo.core.game.fingerprint import rules_fingerprint, source_digest\n"
         "for game in map(z.game, sys.argv[1:]): print(rules_fingerprint(game), source_digest(game))"
     )
     done = subprocess.run(

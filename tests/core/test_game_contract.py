@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import zermelo as z
 from support.samples import SPECS
 from zermelo.core.game import MaskGame
-from zermelo.core.notation import board_text
+from zermelo.core.notation import format_board
 from zermelo.games import registry
 
 seeds = st.integers(0, 2**32)
@@ -67,7 +67,7 @@ def test_boards_round_trip(game: z.Game, seed: int) -> None:
             continue  # a board does not show which stone was forbidden
         again = game.position(board, position.player)
         assert again.state == position.state
-        text = board_text(board, game.grid, position.player)
+        text = format_board(board, game.grid, position.player)
         assert game.position(text).state == position.state
         assert game.position(text.replace("/", "").replace(".", "-")).state == position.state
 
@@ -80,10 +80,10 @@ def test_symmetries_commute_with_play(game: z.Game, seed: int) -> None:
     line = random_line(game, seed)
     for position in line[:: max(1, len(line) // 8)]:
         for symmetry in symmetries:
-            image = game.moved(position.state, symmetry)
+            image = game.transform(position.state, symmetry)
             assert game.result(image) == game.result(position.state)
             for action in position.actions[::5]:
-                one = game.moved(game.play(position.state, action), symmetry)
+                one = game.transform(game.play(position.state, action), symmetry)
                 assert one == game.play(image, symmetry.actions[action])
 
 

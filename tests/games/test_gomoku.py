@@ -36,7 +36,7 @@ def replay(game: BoardGame, cells: np.ndarray, actions: np.ndarray, notes: np.nd
     for row in range(len(actions)):
         at = game.landing(cells, actions[row])
         cells[at] = 1 + row % 2
-        over, value = game.judge(cells, at, game.cells - row - 1)
+        over, value = game.result_after(cells, at, game.cells - row - 1)
         notes[row, 0], notes[row, 1] = over, value
 
 
@@ -50,7 +50,7 @@ def check_padded_board(game: BoardLineGame, reference: LineGame, seed: int) -> N
         over, value = reference.result(state)
         expected.append([int(over), int(value)])
     plain, native = (np.zeros((len(actions), 2), np.int64) for _ in range(2))
-    frame = game.to_cells(game.initial())
+    frame = game.to_padded_board(game.initial())
     replay(game, bytearray(frame), actions, plain)
     compiled(replay, game)(np.frombuffer(frame, np.uint8).copy(), np.array(actions), native)
     assert plain.tolist() == native.tolist() == expected

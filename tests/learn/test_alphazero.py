@@ -12,19 +12,19 @@ import torch
 
 import zermelo as z
 from support.learners import alphazero as tiny
-from support.learners import interrupted, same
+from support.learners import train_until, same
 from zermelo.bench import measure, selfplay
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.core.player import Limit
-from zermelo.core.symmetry import inverse
+from zermelo.core.symmetry import invert
 from zermelo.learn.actors.protocol import RolloutRequest
 from zermelo.learn.alphazero import learner as alphazero
 from zermelo.learn.alphazero import throughput
 from zermelo.learn.alphazero import trainer as zero
 from zermelo.learn.alphazero.learner import Chunk, Learner, Replay
 from zermelo.learn.alphazero.tensor_games import TensorGame
-from zermelo.learn.batch import exams
+from zermelo.learn.batch import evaluation_sets
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config import recipes
 from zermelo.learn.config.network import DENSE, TOWER, NetworkConfig
@@ -82,7 +82,7 @@ def test_a_chunk(rule: str, tmp_path: Path, *, by_tensors: bool) -> None:
     game = word_game(recipe.game)
     assert len(chunk["words"]) == 8 * 6
     states = chunk["words"].view(np.uint64)
-    legal = GameBatch(game).masks(states)
+    legal = GameBatch(game).legal_masks(states)
     assert legal.any(1).all()  # no game of it is over
     assert np.allclose(chunk["policies"].astype(np.float32).sum(1), 1, atol=2e-3)
     assert not chunk["policies"][~legal].any()
@@ -189,7 +189,7 @@ def test_the_mean_over_images_is_the_same_for_each_of_them(spec: str) -> None:
     np.testing.assert_allclose(again[0].numpy(), logits, atol=1e-5)
     np.testing.assert_allclose(again[1].numpy(), values, atol=1e-5)
     for turn in game.symmetries()[1:]:
-        moved = planes.reshape(3, 2, -1)[:, :, inverse(turn.cells)].reshape(planes.shape)
+        moved = planes.reshape(3, 2, -1)[:, :, invert(turn.cells)].reshape(planes.shape)
         assert not np.allclose(net(moved)[1], net(planes)[1])
         its_logits, its_values = in_images(net, game, number)(moved)
         np.testing.assert_allclose(its_logits[:, list(turn.actions)], logits, atol=1e-5)
@@ -201,14 +201,14 @@ def test_boards_and_policies_turn_together(spec: str) -> None:
     """As the game's own symmetries move states and actions."""
     game = word_game(spec)
     rules, game_batch = TensorGame(game), GameBatch(game)
-    states = game_batch.sampled(40, 12, 5)
+    states = game_batch.sample_states(40, 12, 5)
     policies = torch.rand(40, game.num_actions)
     words = torch.from_numpy(states.view(np.int64))
     planes = rules.planes(tuple(words.unbind(1)))
-    for turn in range(rules.num_turns):
+    for turn in range(rules.num_symmetries):
         turns = torch.full((40,), turn)
         moved, permuted = rules.turned(planes, policies, turns)
-        images = torch.from_numpy(game_batch.turned(states, turns.numpy()).view(np.int64))
+        images = torch.from_numpy(game_batch.transform(states, turns.numpy()).view(np.int64))
         assert (moved == rules.planes(tuple(images.unbind(1)))).all()
         assert (permuted[:, game_batch.action_maps[turn]] == policies).all()
 
@@ -223,7 +223,7 @@ def learner(**asked: Any) -> tuple[Learner, Replay]:
 
 def test_learning_lowers_both_losses_and_the_average_follows() -> None:
     taught, replay = learner(average=0.9)
-    states = GameBatch(word_game("tictactoe")).sampled(64, 5, 1)
+    states = GameBatch(word_game("tictactoe")).sample_states(64, 5, 1)
     policies = torch.zeros(64, 9)
     policies[:, 4] = 1
     replay.add(Chunk(torch.from_numpy(states.view(np.int64)), policies, torch.ones(64)))
@@ -231,7 +231,7 @@ def test_learning_lowers_both_losses_and_the_average_follows() -> None:
     before = {name: t.clone() for name, t in taught.average.state_dict().items()}
     losses = [
         taught.learn(places, torch.zeros(16, dtype=torch.int64), 1e-2).tolist()
-        for places in replay.draw(60, 16, rng)
+        for places in replay.sample(60, 16, rng)
     ]
     assert losses[-1][0] < 0.2 * losses[0][0]
     assert losses[-1][1] < 0.2 * losses[0][1]
@@ -252,7 +252,7 @@ def test_replay_forgets_the_oldest() -> None:
 def test_a_loss_that_is_no_number_stops_the_run(tmp_path: Path) -> None:
     recipe = tiny(tmp_path, ("batch = 16", "batch = 16, rate = { begin = 1e30, end = 1e30 }"))
     with pytest.raises(zero.Diverged, match="the loss is no number any more"):
-        training.train(recipe, tmp_path / "run", graded=False)
+        training.train(recipe, tmp_path / "run", grade=False)
 
 
 # Runs.
@@ -260,10 +260,10 @@ def test_a_loss_that_is_no_number_stops_the_run(tmp_path: Path) -> None:
 
 def test_resumed_is_the_same_to_the_bit(tmp_path: Path) -> None:
     recipe = tiny(tmp_path)
-    training.train(recipe, tmp_path / "whole", seed=5, graded=False)
-    interrupted(recipe, tmp_path / "cut", 16)
-    interrupted(recipe, tmp_path / "cut", 28, resume=True)
-    training.train(recipe, tmp_path / "cut", seed=5, resume=True, graded=False)
+    training.train(recipe, tmp_path / "whole", seed=5, grade=False)
+    train_until(recipe, tmp_path / "cut", 16)
+    train_until(recipe, tmp_path / "cut", 28, resume=True)
+    training.train(recipe, tmp_path / "cut", seed=5, resume=True, grade=False)
     assert same(tmp_path / "whole", tmp_path / "cut")
 
 
@@ -305,7 +305,7 @@ def test_recipes_that_cannot_be_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "gomoku6"])
 def test_shipped_recipes_in_short(name: str, tmp_path: Path) -> None:
-    run = training.train(f"{name}-alphazero", tmp_path / "run", short=True, graded=False)
+    run = training.train(f"{name}-alphazero", tmp_path / "run", short=True, grade=False)
     found = z.player(run.player).choose(z.game(name).start())
     assert found.source == "alphazero"
 
@@ -351,17 +351,17 @@ def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(alphazero, "play", full)
     with pytest.raises(z.ZermeloError, match="--device cpu needs no GPU"):
-        training.train(tiny(tmp_path), tmp_path / "run", graded=False)
+        training.train(tiny(tmp_path), tmp_path / "run", grade=False)
 
 
 def test_label_files(tmp_path: Path) -> None:
     game = word_game("connect4")
-    names = [name for name, _exam in exams.read(game, [])]
+    names = [name for name, _exam in evaluation_sets.load_evaluation_sets(game, [])]
     assert names == ["easy", "medium", "hard"]
     from zermelo.grading import position_sets
 
     shipped = Path(position_sets.__file__).parent / "shipped" / "connect4-hard.txt"
-    ((name, exam),) = exams.read(game, [shipped])
+    ((name, exam),) = evaluation_sets.load_evaluation_sets(game, [shipped])
     assert (name, len(exam.states)) == ("connect4-hard", 200)
 
 
@@ -371,14 +371,14 @@ def test_label_files(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("zero")
-    training.train(tiny(folder), folder / "run", seed=1, graded=False)
+    training.train(tiny(folder), folder / "run", seed=1, grade=False)
     return folder / "run"
 
 
 def test_the_player(run: Path) -> None:
     game = z.game("tictactoe")
     player = z.player(f"alphazero:{run},sims=32")
-    found = player.choose(game.position(moves="a1 b1 a2 b2"), Limit(every=True))
+    found = player.choose(game.position(moves="a1 b1 a2 b2"), Limit(all_moves=True))
     assert (found.move, found.value, found.exact) == ("a3", "win", True)
     assert len(found.candidates) == 5
     block = player.choose(game.position(moves="a1 b2 a2"))
@@ -417,7 +417,7 @@ def test_what_does_not_play(run: Path, tmp_path: Path) -> None:
 
 def test_full_layers_play_and_are_checked(tmp_path: Path) -> None:
     recipe = tiny(tmp_path, (_TOWER, 'kind = "dense", hidden = [8, 8, 8]'))
-    training.train(recipe, tmp_path / "run", seed=1, graded=False)
+    training.train(recipe, tmp_path / "run", seed=1, grade=False)
     start = z.game("tictactoe").start()
     assert z.player(f"alphazero:{tmp_path / 'run'},sims=8").choose(start).source == "alphazero"
     arrays, said = weights_file.read(tmp_path / "run" / FINAL)
@@ -449,7 +449,7 @@ def test_the_benchmark_in_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selfplay, "RECIPES", ("tictactoe-alphazero",))
     monkeypatch.setattr(selfplay, "GAME", "tictactoe")
     monkeypatch.setattr(selfplay, "_SECONDS", 0.01)
-    monkeypatch.setattr(measure, "use_one_core", lambda: None)
+    monkeypatch.setattr(measure, "pin_to_one_core", lambda: None)
     found = selfplay.run("cpu", (), 1, lambda _text: None)
     assert [row["unit"] for row in found["rows"]] == [*["simulations/s"] * 3, "positions/s"]
     assert all(row["rate"] > 0 for row in found["rows"])

@@ -30,8 +30,8 @@ from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.learn.runs import training
 from zermelo.search.explain.analysis import analyze, to_json
 from zermelo.search.limits import SearchClock
-from zermelo.search.negamax import kernel as k
-from zermelo.search.negamax.runner import Runner
+from zermelo.search.negamax import arrays as a
+from zermelo.search.negamax.searcher import NegamaxSearcher
 
 NAMES = {"ours": OURS, "published": PUBLISHED}
 
@@ -87,13 +87,13 @@ def test_symmetric_states_are_worth_the_same() -> None:
     torch.manual_seed(3)
     hooks = valued(GAME, "lines", OURS.network.hidden)
     net = net_for(hooks, value.network_for(OURS, GAME).export())
-    runner = Runner(hooks, table_bits=10, symmetry=False, net=net)
+    searcher = NegamaxSearcher(hooks, table_bits=10, symmetry=False, network=net)
     seen = states(10)
     for turn in range(8):
         turned = GameBatch(GAME).transform(seen, np.full(len(seen), turn))
         for state, image in zip(seen, turned, strict=True):
             one, other = (
-                runner.look_ahead(tuple(map(int, s)), 0, -hooks.win_score, hooks.win_score, SearchClock())
+                searcher.search(tuple(map(int, s)), 0, -hooks.win_score, hooks.win_score, SearchClock())
                 for s in (state, image)
             )
             assert abs(one - other) <= 1, "but for the order of sums"
@@ -107,10 +107,10 @@ def test_the_kernel_says_what_the_network_says(made: tuple[Recipe, Any, Looking]
         wanted = net(torch.from_numpy(encoder(seen))).numpy() * UNIT
     hooks, held = looking.hooks, looking._net
     # One ply ahead every child that needs a search is judged by the network alone.
-    held.shares = (1000, 0)
-    runner = Runner(hooks, table_bits=10, symmetry=False, net=net_for(hooks, net.export()))
+    held.blend = (1000, 0)
+    searcher = NegamaxSearcher(hooks, table_bits=10, symmetry=False, network=net_for(hooks, net.export()))
     found = [
-        runner.look_ahead(tuple(map(int, state)), 0, -hooks.win_score, hooks.win_score, SearchClock())
+        searcher.search(tuple(map(int, state)), 0, -hooks.win_score, hooks.win_score, SearchClock())
         for state in seen
     ]
     assert np.abs(np.array(found) - wanted).max() <= 1.01
@@ -121,33 +121,33 @@ def test_python_says_what_the_kernel_says(made: tuple[Recipe, Any, Looking]) -> 
     _, net, looking = made
     hooks = looking.hooks
     held = net_for(hooks, net.export())
-    runner = Runner(hooks, table_bits=10, symmetry=False, net=held)
+    searcher = NegamaxSearcher(hooks, table_bits=10, symmetry=False, network=held)
     for row in states(3):
         state = tuple(map(int, row))
-        compiled = runner.look_ahead(state, 0, -hooks.win_score, hooks.win_score, SearchClock())
-        assert abs(int(hooks.evaluate_network(state, held.weights, held.room)) - compiled) <= 1
+        compiled = searcher.search(state, 0, -hooks.win_score, hooks.win_score, SearchClock())
+        assert abs(int(hooks.evaluate_network(state, held.weights, held.layers)) - compiled) <= 1
 
 
 def test_many_searches_are_single_ones(made: tuple[Recipe, Any, Looking]) -> None:
     _, net, looking = made
     hooks = looking.hooks
-    plain = Runner(hooks, table_bits=16, symmetry=False, net=net_for(hooks, net.export(), cache=0))
+    plain = NegamaxSearcher(hooks, table_bits=16, symmetry=False, network=net_for(hooks, net.export(), cache=0))
     seen = states(6, seed=2)
     for plies in (1, 2, 3):
-        scores = plain.look_each(seen, plies)
+        scores = plain.look_ahead_batch(seen, plies)
         for state, row in zip(seen, scores, strict=True):
             root = tuple(map(int, state))
             plain.renew()
             for action in range(25):
                 if action not in hooks.actions(root):
-                    assert row[action] == k.NO_SCORE
+                    assert row[action] == a.NO_SCORE
                     continue
                 child = hooks.play(root, action)
                 over, won = hooks.result(child)
                 score = won * hooks.win_score
                 if not over:
                     far = hooks.win_score + 1
-                    score = plain.look_ahead(child, plies - 1, -far, far, SearchClock())
+                    score = plain.search(child, plies - 1, -far, far, SearchClock())
                 assert row[action] == -score + (score > 0) - (score < 0)
 
 
@@ -157,19 +157,19 @@ def test_the_cache_changes_nothing_and_dies_with_the_weights() -> None:
     hooks = valued(GAME, "lines", OURS.network.hidden)
     seen = states(8, seed=4)
     with_cache = net_for(hooks, net.export())
-    cached = Runner(hooks, table_bits=16, symmetry=False, net=with_cache)
-    plain = Runner(hooks, table_bits=16, symmetry=False, net=net_for(hooks, net.export(), cache=0))
-    assert (cached.look_each(seen, 3) == plain.look_each(seen, 3)).all()
-    asked, found = int(cached.control[k.ASKED]), int(cached.control[k.FOUND])
-    assert asked == plain.control[k.ASKED]
+    cached = NegamaxSearcher(hooks, table_bits=16, symmetry=False, network=with_cache)
+    plain = NegamaxSearcher(hooks, table_bits=16, symmetry=False, network=net_for(hooks, net.export(), cache=0))
+    assert (cached.look_ahead_batch(seen, 3) == plain.look_ahead_batch(seen, 3)).all()
+    asked, found = int(cached.control[a.NETWORK_LOOKUPS]), int(cached.control[a.CACHE_HITS])
+    assert asked == plain.control[a.NETWORK_LOOKUPS]
     assert 0 < found < asked
-    assert plain.control[k.FOUND] == 0
+    assert plain.control[a.CACHE_HITS] == 0
     looking = value.looking_for(OURS, GAME)
     looking.load(net.export())
     before = looking.worths(seen, 2)[0]
     torch.manual_seed(4)
     looking.load(value.network_for(OURS, GAME).export())
-    assert not looking._net.cache.any()
+    assert not looking._net.estimates.any()
     assert not np.allclose(before, looking.worths(seen, 2)[0])
 
 
@@ -181,8 +181,8 @@ def test_blends() -> None:
 
     def estimate(*shares: int) -> int:
         net = net_for(hooks, arrays, shares)
-        runner = Runner(hooks, table_bits=10, symmetry=False, net=net)
-        return runner.look_ahead(state, 0, -hooks.win_score, hooks.win_score, SearchClock())
+        searcher = NegamaxSearcher(hooks, table_bits=10, symmetry=False, network=net)
+        return searcher.search(state, 0, -hooks.win_score, hooks.win_score, SearchClock())
 
     learned, known = estimate(1000, 0), estimate(0, 1000)
     assert known == GAME.hooks.evaluate(state)
@@ -288,7 +288,7 @@ def test_a_run_plays(trained: Path) -> None:
     assert player.choose(won).move == "c1", "what search sees it need not have learned"
     again = z.player(f"hybrid:{trained},depth=2").choose(GAME.start())
     assert (again.move, again.estimate) == (found.move, found.estimate)
-    assert z.player(f"hybrid:{trained}").fit(GAME).net.shares == (1000, 0)
+    assert z.player(f"hybrid:{trained}").prepare(GAME).net.blend == (1000, 0)
     z.player(f"hybrid:{trained}").choose(GAME.start(), z.Limit(depth=1))
 
 
@@ -388,4 +388,4 @@ def test_the_card_has_both_grades(tmp_path: Path) -> None:
 def test_hybrid_engine_without_a_cache(trained: Path) -> None:
     engine, depth = hybrid.hybrid_engine(str(trained), GAME, cache=0)
     assert depth == OURS.searching.play_depth
-    assert len(engine.net.cache) == 0
+    assert len(engine.net.estimates) == 0

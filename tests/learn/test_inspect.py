@@ -90,7 +90,7 @@ def test_patterns_name_their_cells() -> None:
 def test_the_reward_is_that_of_self_play(spec: str, moves: str) -> None:
     game: Any = z.game(spec)
     position = game.position(moves=moves)
-    before = game.position(moves=game.split(moves)[:-1])
+    before = game.position(moves=game.split_moves(moves)[:-1])
     result = inspect_position(spec, moves)["shaping"]
     game_batch = GameBatch(game)
     self_play = SelfPlay(

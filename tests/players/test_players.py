@@ -35,7 +35,7 @@ def test_every_player_plays_every_game(spec: str, name: str) -> None:
         position = game.start()
         for _ in range(length):
             position = position.play_action(rng.choice(position.actions))
-        found = player.choose(position, Limit(seconds=0.3, every=True))
+        found = player.choose(position, Limit(seconds=0.3, all_moves=True))
         assert found.move in position.legal
         assert {c.move for c in found.candidates} == set(position.legal)
         assert found.exact == (found.estimate is None) == (found.value is not None)
@@ -188,7 +188,7 @@ def test_lookahead_sees_the_end_of_reversi_and_draws() -> None:
 @pytest.mark.parametrize("spec", [*SPECS, "random:seed=1", "level:1,seed=1", "perfect:seed=2"])
 def test_the_chosen_move_leads_its_record(spec: str) -> None:
     position = z.game("tictactoe").position(moves="a1 b2 b1")
-    found = z.player(spec).choose(position, Limit(seconds=0.5, every=True))
+    found = z.player(spec).choose(position, Limit(seconds=0.5, all_moves=True))
     assert found.candidates[0].move == found.move or spec.startswith("perfect")
     assert next(c for c in found.candidates if c.move == found.move).best
     assert found.value == next(c for c in found.candidates if c.move == found.move).value

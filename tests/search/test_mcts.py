@@ -18,18 +18,18 @@ from zermelo.search.limits import SearchClock
 from zermelo.search.mcts import kernel as tree_kernel
 from zermelo.search.mcts import tree
 from zermelo.search.mcts.kernel import (  # fmt: skip
-    COUNT,
-    DRAWN,
-    FIRST,
-    LOST,
-    PROVEN,
+    NUM_CHILDREN,
+    DRAW,
+    FIRST_CHILD,
+    LOSS,
+    PROOF,
     ROOT,
-    TOTAL,
-    TRIED,
-    UNIT,
-    UNKNOWN,
+    VALUE_SUM,
+    NUM_VISITED,
+    VALUE_SCALE,
+    UNPROVEN,
     VISITS,
-    WON,
+    WIN,
 )
 from zermelo.search.mcts.tree import Tree
 from zermelo.search.solver.solution import VALUES
@@ -96,26 +96,26 @@ def test_the_arithmetic_of_a_tree(spec: str, solver: bool) -> None:
     game = z.game(spec)
     made = grown(game, game.initial(), 4000, sure=solver)
     nodes, stats, *_ = made._arrays
-    used = int(made._control[tree_kernel.USED])
+    used = int(made._control[tree_kernel.NUM_NODES])
     assert nodes[ROOT, VISITS] == 4000
     checked = 0
     todo = [ROOT]
     while todo:
         node = todo.pop()
-        first, tried = int(nodes[node, FIRST]), int(nodes[node, TRIED])
-        assert tried <= nodes[node, COUNT]
-        assert first + nodes[node, COUNT] <= used
+        first, tried = int(nodes[node, FIRST_CHILD]), int(nodes[node, NUM_VISITED])
+        assert tried <= nodes[node, NUM_CHILDREN]
+        assert first + nodes[node, NUM_CHILDREN] <= used
         children = list(range(first, first + tried))
         todo += children
-        visits, total = int(nodes[node, VISITS]), int(nodes[node, TOTAL])
+        visits, total = int(nodes[node, VISITS]), int(nodes[node, VALUE_SUM])
         assert abs(total) <= visits
-        if nodes[node, PROVEN] == UNKNOWN:
+        if nodes[node, PROOF] == UNPROVEN:
             assert stats[node, 0] == np.float32(total) / np.float32(visits)
-        if children and nodes[node, PROVEN] == UNKNOWN:
+        if children and nodes[node, PROOF] == UNPROVEN:
             checked += 1
             # Its own first visit, then one of a child each time.
             assert visits == 1 + sum(int(nodes[child, VISITS]) for child in children)
-            below = sum(int(nodes[child, TOTAL]) for child in children)
+            below = sum(int(nodes[child, VALUE_SUM]) for child in children)
             assert abs(total + below) <= 1  # the first visit's own random game
     assert checked > 50
 
@@ -130,12 +130,16 @@ def test_native_and_plain_python_grow_the_same_tree(
     options = {"evaluator": judge, "batch": 8 if judge else 1}
     native = grown(game, game.initial(), 300, **options)
     monkeypatch.setattr(
-        tree.Room, "kernel", lambda room, function: functools.partial(function, room.game)
+        tree.Room,
+        "kernel",
+        lambda room, function, **_: functools.partial(
+            function, room.game.hooks if isinstance(room.game, WordGame) else room.game
+        ),
     )
     plain = grown(game, game.initial(), 300, **options)
     assert native.children() == plain.children()
-    used = int(native._control[tree_kernel.USED])
-    assert used == plain._control[tree_kernel.USED]
+    used = int(native._control[tree_kernel.NUM_NODES])
+    assert used == plain._control[tree_kernel.NUM_NODES]
     assert native.line(native.children()[0].action) == plain.line(plain.children()[0].action)
 
 
@@ -145,7 +149,7 @@ def test_every_game(spec: str) -> None:
     player = z.player("mcts:sims=600,seed=3")
     position = game.start()
     for _ in range(6):
-        found = player.choose(position, z.Limit(every=True))
+        found = player.choose(position, z.Limit(all_moves=True))
         assert found.nodes == 600 or found.exact
         assert sorted(c.move for c in found.candidates) == sorted(position.legal)
         assert found.candidates[0].move == found.move
@@ -287,9 +291,9 @@ def test_an_evaluator_takes_the_place_of_rollouts(batch: int) -> None:
         nodes = made._arrays[0]
         assert nodes[ROOT, VISITS] == 60
         # No penalty is left: what the root holds is what its children do, and its own value.
-        first, tried = int(nodes[ROOT, FIRST]), int(nodes[ROOT, TRIED])
-        below = int(nodes[first : first + tried, TOTAL].sum())
-        assert int(nodes[ROOT, TOTAL]) == -below - UNIT * truth(position)
+        first, tried = int(nodes[ROOT, FIRST_CHILD]), int(nodes[ROOT, NUM_VISITED])
+        below = int(nodes[first : first + tried, VALUE_SUM].sum())
+        assert int(nodes[ROOT, VALUE_SUM]) == -below - VALUE_SCALE * truth(position)
 
 
 def test_priors_decide_what_is_looked_at_first() -> None:
@@ -353,7 +357,7 @@ def test_bad_evaluators(game: str, evaluator: str, words: str) -> None:
 
 
 def test_the_numbers_of_what_is_proven() -> None:
-    assert (LOST - DRAWN, WON - DRAWN) == (-1, 1)
+    assert (LOSS - DRAW, WIN - DRAW) == (-1, 1)
 
 
 def test_a_search_where_all_is_known_ends_in_time() -> None:
@@ -379,13 +383,13 @@ def test_a_move_that_is_known_does_not_make_the_position_known() -> None:
 def test_in_an_analysis_the_moves_beside_a_proven_win_are_judged_too() -> None:
     position = z.game("connect4").position(moves="4 1 4 1 4 2")
     for spec in ("mcts:sims=2000,seed=1", "mcts:sims=2000,seed=1,evaluator=heuristic"):
-        found = z.player(spec).choose(position, z.Limit(every=True))
+        found = z.player(spec).choose(position, z.Limit(all_moves=True))
         assert found.value == "win"
         assert sum(c.visits or 0 for c in found.candidates if c.exact) < 100
 
 
 def test_sums_do_not_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "_MAX_TOTAL", 500 * UNIT)
+    monkeypatch.setattr(tree, "_MAX_TOTAL", 500 * VALUE_SCALE)
     game = z.game("connect4")
     judge = mcts.evaluators.make("heuristic", game)
     made = grown(game, game.initial(), 10_000, sure=False, evaluator=judge, batch=4)

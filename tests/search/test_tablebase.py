@@ -144,7 +144,7 @@ class Heap(WordGame):
     def __init__(self, tokens: int, *, back: int = 0, worth: int = 0) -> None:
         self.spec = f"heap:{tokens},{back},{worth}"
         self.tokens, self.num_actions, self.most, self.one = tokens, 3, 3, 1
-        self.back, self.worth, self.specialised = back, worth, False
+        self.back, self.worth, self.is_specialised = back, worth, False
 
     def initial(self) -> tuple[Word, Word]:
         return (self.tokens, 0)

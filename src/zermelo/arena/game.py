@@ -7,7 +7,7 @@ import time
 from zermelo.arena.plan import GRACE, Fixture, Plan
 from zermelo.arena.scoresheet import Activity, Scoresheet, Turn
 from zermelo.core.errors import BadMove
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.core.player import Limit, Player
 from zermelo.core.position import Outcome, Position
 from zermelo.players.registry import load_player
@@ -105,7 +105,7 @@ class GameRunner:
         try:
             return position.parse(move)
         except BadMove:
-            msg = f"illegal move {shown(move)}"
+            msg = f"illegal move {quote_text(move)}"
             raise _Forfeit(msg) from None
 
     def _play_random_game(self) -> list[Position]:

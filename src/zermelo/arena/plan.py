@@ -69,7 +69,7 @@ class Plan:
             if is_player_file(spec):
                 load_player_class(spec)  # not created here, where a crash would stop everything
             else:
-                load_player(spec).fit(self.rules)
+                load_player(spec).prepare(self.rules)
 
     @cached_property
     def rules(self) -> Game:

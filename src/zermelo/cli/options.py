@@ -232,7 +232,7 @@ def _read_position(game: "Game", line: str | None) -> "Position":
     if line is None:
         msg = f"the line has more than {_MAX_LINE:,} characters"
         raise ZermeloError(msg)
-    return game.read(line)
+    return game.parse_position(line)
 
 
 # Output.

@@ -36,7 +36,8 @@ def play(
     from zermelo.core.player import Limit
     from zermelo.matches.match import Match
     from zermelo.players.registry import HUMAN
-    from zermelo.ui import commands, terminal
+    from zermelo.ui import terminal
+    from zermelo.ui.terminal_match import DisplayOptions
 
     moves: tuple[str, ...] = ()
     if resume:
@@ -51,7 +52,7 @@ def play(
     if full_screen:
         _play_full_screen(match, players, limit, show_thinking=show_thinking)
         return
-    display = commands.Options(indices, terminal.wants_colour(), show_thinking, limit)
+    display = DisplayOptions(indices, terminal.wants_colour(), show_thinking, limit)
     terminal.play(match, players, display)
 
 
@@ -133,7 +134,7 @@ def choose(
     game: str, player: str, source: PositionSource, seconds: float | None, as_json: bool
 ) -> int:
     """Print the move that PLAYER chooses in a position of GAME."""
-    from zermelo.core.player import Limit, last_of
+    from zermelo.core.player import Limit, last_analysis
     from zermelo.games import registry
     from zermelo.players.registry import load_player
 
@@ -143,7 +144,7 @@ def choose(
     def answer(position: "Position") -> Fields:
         if position.is_over:
             return chooser.choose(position).choice()  # raises an error that says so
-        return last_of(chooser.think(position, Limit(seconds=seconds))).choice()
+        return last_analysis(chooser.think(position, Limit(seconds=seconds))).choice()
 
     return options.answer_positions(
         rules, source, answer, lambda fields: fields["move"], as_json=as_json

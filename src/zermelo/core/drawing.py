@@ -105,10 +105,10 @@ def to_svg(position: "Position", *, title: str = "") -> str:
             middle = (x + _CELL // 2, y + _CELL // 2)
             parts.append(
                 _disc(*middle, game.disc_colours[stone < 0])
-                if game.discs
+                if game.has_discs
                 else _mark(*middle, stone)
             )
-            if cell == position.last_cell and game.discs:
+            if cell == position.last_cell and game.has_discs:
                 parts.append(f'<circle class="last" cx="{x + 20}" cy="{y + 20}" r="4"/>')
             elif cell == position.last_cell:
                 parts.append(

@@ -60,11 +60,11 @@ class Grid:
         """The index of a cell from its name; BadMove says what is wrong."""
         found = _CELL.fullmatch(text.strip().lower())
         if not found:
-            msg = f"{shown(text)} is not a cell: {self.cells_text}"
+            msg = f"{quote_text(text)} is not a cell: {self.cells_text}"
             raise BadMove(msg)
         row, col = int(found[2]) - 1, ord(found[1]) - ord("a")
         if row >= self.rows or col >= self.cols:
-            msg = f"{shown(text)} is outside the {self} board: {self.cells_text}"
+            msg = f"{quote_text(text)} is outside the {self} board: {self.cells_text}"
             raise BadMove(msg)
         return row * self.cols + col
 
@@ -102,7 +102,7 @@ def parse_number(text: str) -> int | None:
     return int(text) if _NUMBER.fullmatch(text) else None
 
 
-def shown(text: str, limit: int = 40) -> str:
+def quote_text(text: str, limit: int = 40) -> str:
     """A text as errors repeat it: quoted, escaped, cut short."""
     return ascii(text) if len(text) <= limit else f"{ascii(text[:limit])[:-1]}…'"
 
@@ -129,14 +129,14 @@ def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
     sides: dict[str, int] = {"X": 0, "O": 1}
     if len(parts) not in (1, 2) or (len(parts) == 2 and parts[1] not in sides):
         msg = (
-            f"{shown(text)} is not a board: rows of X, O and . from the top, separated by / or "
+            f"{quote_text(text)} is not a board: rows of X, O and . from the top, separated by / or "
             "nothing, then optionally a space and the side to move, X or O"
         )
         raise BadBoard(msg)
     rows = parts[0].split("/")
     wrong = sorted(set(parts[0]) - set(_STONES) - {"/"})
     if wrong:
-        msg = f"{shown(wrong[0])} in a board: a cell is X, O, . or -"
+        msg = f"{quote_text(wrong[0])} in a board: a cell is X, O, . or -"
         raise BadBoard(msg)
     if len(rows) > 1 and (len(rows) != grid.rows or any(len(row) != grid.cols for row in rows)):
         sizes = " ".join(str(len(row)) for row in rows[: MAX_SIDE + 1])
@@ -149,7 +149,7 @@ def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
     return cells, sides[parts[1]] if len(parts) == 2 else None
 
 
-def board_text(cells: tuple[int, ...], grid: Grid, player: int) -> str:
+def format_board(cells: tuple[int, ...], grid: Grid, player: int) -> str:
     """A board as `parse_board` reads it, rows separated by `/`, with the side to move.
 
     >>> board_text((1, 0, 0, -1), Grid(2, 2), 0)

@@ -25,7 +25,7 @@ class Limit:
     seconds: float | None = None
     nodes: int | None = None
     depth: int | None = None
-    every: bool = False  #: judge every legal move, for an analysis, and not only the best
+    all_moves: bool = False  #: judge every legal move, for an analysis, and not only the best
     stop: threading.Event | None = field(default=None, compare=False)  #: set to stop it early
 
 
@@ -127,7 +127,7 @@ class Player(ABC):
     """Whoever chooses moves. A player may keep what it found between calls."""
 
     name: str
-    heavy: bool = False  #: what it keeps between calls is large: not to be kept idle
+    is_heavy: bool = False  #: what it keeps between calls is large: not to be kept idle
 
     @abstractmethod
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
@@ -140,7 +140,7 @@ class Player(ABC):
         from earlier positions forgets that. One that does neither leaves this as it is.
         """
 
-    def fit(self, game: "Game") -> Any:  # noqa: B027 - most play every game
+    def prepare(self, game: "Game") -> Any:  # noqa: B027 - most play every game
         """Get ready for a game: an error says why it cannot be played, before a match begins."""
 
     def choose(self, position: Position, limit: Limit | None = None) -> Analysis:
@@ -155,7 +155,7 @@ class Player(ABC):
         return last
 
 
-def last_of(thinking: Iterator[Analysis]) -> Analysis:
+def last_analysis(thinking: Iterator[Analysis]) -> Analysis:
     """The last answer; Ctrl-C ends the thinking, and what was found by then is the answer."""
     last = None
     try:

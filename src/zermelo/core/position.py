@@ -145,7 +145,7 @@ legal: b1 c1 a2 c2 a3 b3 c3
             moves = [self.game.to_text(a) for a in self.history[-_SHOWN_MOVES:]]
             cut = "… " if len(self.history) > _SHOWN_MOVES else ""
             after = f" after {cut}{' '.join(moves)}"
-        head = f"illegal move {notation.shown(move)} in {self.game.spec}{after}"
+        head = f"illegal move {notation.quote_text(move)} in {self.game.spec}{after}"
         if self.outcome:
             return f"{head}: the game is over: {self.verdict}"
         legal = [self.game.to_text(a) for a in actions[:_SHOWN_MOVES]]

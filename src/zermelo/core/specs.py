@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from zermelo.core.errors import BadSpec
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 
 MAX_LENGTH = 4096
 
@@ -37,12 +37,12 @@ class Parameter:
             value = text if not self.choices or text in self.choices else None
             right = " or ".join(self.choices)
         if value is None:
-            msg = f"{where}: {self.name} is {shown(text)}: it must be {right}"
+            msg = f"{where}: {self.name} is {quote_text(text)}: it must be {right}"
             raise BadSpec(msg)
         return value
 
 
-def split(spec: str) -> tuple[str, list[str], dict[str, str]]:
+def split_spec(spec: str) -> tuple[str, list[str], dict[str, str]]:
     """Name, plain values, and values by key.
 
     >>> split("mcts:800,seed=3")
@@ -59,14 +59,14 @@ def split(spec: str) -> tuple[str, list[str], dict[str, str]]:
         if not equals:
             plain.append(key)
         elif key in keyed:
-            msg = f"{shown(spec)} gives {key} twice"
+            msg = f"{quote_text(spec)} gives {key} twice"
             raise BadSpec(msg)
         else:
             keyed[key] = value
     return name, plain, keyed
 
 
-def values(
+def parse_parameters(
     spec: str, plain: Mapping[str, str], keyed: Mapping[str, str], known: Iterable[Parameter]
 ) -> dict[str, Any]:
     """Every parameter's value, given or default; BadSpec for one that does not exist."""
@@ -75,24 +75,24 @@ def values(
     for key, value in keyed.items():
         if key not in by_name:
             has = f"it has {', '.join(by_name)}" if by_name else "it has none"
-            msg = f"{shown(spec)}: there is no parameter {shown(key)}; {has}"
+            msg = f"{quote_text(spec)}: there is no parameter {quote_text(key)}; {has}"
             raise BadSpec(msg)
         if key in given:
-            msg = f"{shown(spec)} gives {key} twice"
+            msg = f"{quote_text(spec)} gives {key} twice"
             raise BadSpec(msg)
         given[key] = value
     return {
-        name: parameter.parse(given[name], shown(spec)) if name in given else parameter.default
+        name: parameter.parse(given[name], quote_text(spec)) if name in given else parameter.default
         for name, parameter in by_name.items()
     }
 
 
-def refuse(kind: str, name: str, known: Iterable[str]) -> NoReturn:
+def raise_unknown(kind: str, name: str, known: Iterable[str]) -> NoReturn:
     """BadSpec for a name that does not exist, with the nearest one that does."""
     names = list(known)
     near = difflib.get_close_matches(name, names, n=1)
     guess = f"; did you mean {near[0]}?" if near else ""
-    msg = f"unknown {kind} {shown(name)}: there is {', '.join(names)}{guess}"
+    msg = f"unknown {kind} {quote_text(name)}: there is {', '.join(names)}{guess}"
     raise BadSpec(msg)
 
 

@@ -27,7 +27,7 @@ class Symmetry:
         return sum(1 << self.cells[cell] for cell in bits(board))
 
 
-def inverse(cells: tuple[int, ...]) -> list[int]:
+def invert(cells: tuple[int, ...]) -> list[int]:
     """Where what stands on each cell afterwards comes from; the same of actions.
 
     >>> inverse((2, 0, 1))
@@ -51,7 +51,7 @@ _TURNS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
 }
 
 
-def of_grid(grid: Grid, extra_actions: int = 0) -> tuple[Symmetry, ...]:
+def grid_symmetries(grid: Grid, extra_actions: int = 0) -> tuple[Symmetry, ...]:
     """All symmetries of a board whose actions are its cells, then `extra_actions` others.
 
     >>> [s.name for s in of_grid(Grid(2, 3))]
@@ -65,7 +65,7 @@ def of_grid(grid: Grid, extra_actions: int = 0) -> tuple[Symmetry, ...]:
     return tuple(found)
 
 
-def of_columns(grid: Grid) -> tuple[Symmetry, ...]:
+def column_symmetries(grid: Grid) -> tuple[Symmetry, ...]:
     """The symmetries of a board with gravity, whose actions are its columns."""
     columns = tuple(range(grid.cols))
     return (
@@ -101,7 +101,7 @@ def byte_tables(symmetries: tuple[Symmetry, ...]) -> list[list[list[Word]]]:
     ]
 
 
-def turn_word(board: Any, table: Any) -> Any:
+def transform_word(board: Any, table: Any) -> Any:
     """A board moved by one symmetry, whose byte table this is."""
     moved = word(0)
     for byte in range(8):

@@ -1,4 +1,4 @@
-"""Tables: the one game that an environment has running, fast for word games, plain for others."""
+"""The running game of an environment: a fast form for word games, a plain one for all others."""
 
 import copy
 import functools
@@ -12,76 +12,76 @@ from zermelo.core.game import Game, WordGame
 from zermelo.envs.planes import Array, Planes
 from zermelo.kernels import compiled, kernel
 
-ANEW = -1  #: the action that starts the game again
-Answer = tuple[bool, int, int]  #: over, value for the side to move, the side to move
+RESET = -1  #: the action that starts the game again
+StepResult = tuple[bool, int, int]  #: is it over, value for the side to move, the side to move
 
 
-class Table(Protocol):
+class EnvBoard(Protocol):
     """What an environment needs of its running game."""
 
-    shape: tuple[int, int, int]
-    play: Callable[[Any], Answer]  #: play a legal action, or ANEW
+    shape: tuple[int, int, int]  #: of an observation: [plane, row, column]
+    play: Callable[[Any], StepResult]  #: play a legal action, or RESET
 
     @property
     def state(self) -> Any:
-        """The state as the rules know it."""
+        """The state in the form of the rules."""
 
     def is_legal(self, action: Any) -> bool:
-        """Whether an action in range may be played."""
+        """Return whether an action of the game is legal now."""
 
-    def planes(self, *, mover: bool) -> Array:
-        """A fresh observation, for the side to move or for the other."""
+    def observe(self, *, for_mover: bool) -> Array:
+        """Return a new observation for the side to move, or else for the other side."""
 
-    def mask(self) -> Array:
-        """A fresh mask of the legal actions."""
+    def action_mask(self) -> Array:
+        """Return a new mask of the legal actions."""
 
 
-def table_for(game: Game, planes: int) -> Table:
-    """The fast one where it can be had: a word game with planes of stones alone."""
+def create_board(game: Game, planes: int) -> EnvBoard:
+    """Return the fast form if the game has one and only planes of stones are needed."""
     if isinstance(game, WordGame) and game.grid and game.num_words == 3 and planes == 2:
-        return WordTable(game)
-    return PlainTable(game, planes)
+        return WordBoard(game)
+    return PlainBoard(game, planes)
 
 
-class PlainTable:
-    """Any game with a board, in plain Python."""
+class PlainBoard:
+    """A game with a board, in plain Python."""
 
     def __init__(self, game: Game, planes: int) -> None:
         self._planes = Planes(game, planes)
         self.shape = self._planes.shape
         self._game = self._planes.game
         self.state: Any = None
-        self.play: Callable[[Any], Answer] = self._play
-        self.play(ANEW)
+        self.play: Callable[[Any], StepResult] = self._play
+        self.play(RESET)
 
-    def _play(self, action: Any) -> Answer:
+    def _play(self, action: Any) -> StepResult:
         game = self._game
-        self.state = game.initial() if action == ANEW else game.play(self.state, int(action))
+        self.state = game.initial() if action == RESET else game.play(self.state, int(action))
         over, value = game.result(self.state)
         return bool(over), int(value), game.player(self.state)
 
     def is_legal(self, action: Any) -> bool:
-        """By the mask."""
-        return bool(self.mask()[action])
+        """Return whether an action of the game is legal now."""
+        return bool(self.action_mask()[action])
 
-    def planes(self, *, mover: bool) -> Array:
-        """Made when asked."""
+    def observe(self, *, for_mover: bool) -> Array:
+        """Return a new observation for the side to move, or else for the other side."""
         player = self._game.player(self.state)
-        return self._planes.observe(self.state, player if mover else 1 - player)
+        return self._planes.observe(self.state, player if for_mover else 1 - player)
 
-    def mask(self) -> Array:
-        """Made when asked."""
-        return self._planes.mask(self.state)
+    def action_mask(self) -> Array:
+        """Return a new mask of the legal actions."""
+        return self._planes.action_mask(self.state)
 
 
 @kernel("uint64[::1], int8[:,::1], int8[::1], int64")
 def advance(game: WordGame, words: Any, planes: Any, mask: Any, action: Any) -> Any:
-    """Play an action on the state in `words`, or start anew; fill planes and mask for the mover.
+    """Play an action on the state in `words`, or reset it; fill planes and mask for the mover.
 
-    `planes` are [own or other, cell]. Returns (over, value, player).
+    `planes` are [own or other, cell]. Return (over, value, player).
     """
     state = game.initial()
-    if action != ANEW:
+    if action != RESET:
         state = game.play((words[0], words[1], words[2]), action)
     words[0], words[1], words[2] = state
     for cell in range(planes.shape[1]):
@@ -98,39 +98,40 @@ def advance(game: WordGame, words: Any, planes: Any, mask: Any, action: Any) -> 
     return over, value, popcount(state[2])
 
 
-class WordTable:
-    """A word game: one kernel call a move, which also writes what is to be observed."""
+class WordBoard:
+    """A word game: one kernel call plays a move and writes the observation."""
 
     def __init__(self, game: WordGame) -> None:
         assert game.grid is not None
         rows, cols = game.grid.rows, game.grid.cols
         self.shape = (2, rows, cols)
         self._words = np.zeros(3, np.uint64)
-        # One flat array, shared with the kernel: a second view of it would part company in copies.
-        self._seen = np.zeros((2, rows * cols), np.int8)
+        # One flat array, shared with the kernel: copying the board would separate two views of it.
+        self._observation = np.zeros((2, rows * cols), np.int8)
         self._mask = np.zeros(game.num_actions, np.int8)
-        # Constants passed at run time would cost more than the move itself: freeze them in.
-        frozen = copy.copy(game)
-        frozen.specialised = True
-        run = compiled(advance, frozen)
-        self.play: Callable[[Any], Answer] = functools.partial(
-            run, self._words, self._seen, self._mask
+        # Passing the constants of the rules at run time would cost more than the move itself.
+        specialised = copy.copy(game)
+        specialised.is_specialised = True
+        run = compiled(advance, specialised)
+        self.play: Callable[[Any], StepResult] = functools.partial(
+            run, self._words, self._observation, self._mask
         )
-        self.play(ANEW)
+        self.play(RESET)
 
     @property
     def state(self) -> Any:
-        """The state as the rules know it."""
+        """The state in the form of the rules."""
         return tuple(int(word) for word in self._words)
 
     def is_legal(self, action: Any) -> bool:
-        """By the mask."""
+        """Return whether an action of the game is legal now."""
         return bool(self._mask[action])
 
-    def planes(self, *, mover: bool) -> Array:
-        """A copy, the player's own stones first."""
-        return (self._seen.copy() if mover else self._seen[::-1].copy()).reshape(self.shape)
+    def observe(self, *, for_mover: bool) -> Array:
+        """Return a copy of the observation, the player's own stones first."""
+        planes = self._observation if for_mover else self._observation[::-1]
+        return planes.copy().reshape(self.shape)
 
-    def mask(self) -> Array:
-        """A copy."""
+    def action_mask(self) -> Array:
+        """Return a copy of the mask of the legal actions."""
         return self._mask.copy()

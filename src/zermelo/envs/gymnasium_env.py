@@ -157,5 +157,5 @@ class GameEnv(gymnasium.Env[Any, Any]):
     def _threats(self, position: Position) -> float:
         own = self._planes.winning_cells(position.state).bit_count()
         assert isinstance(self.game, MaskGame)
-        other = self.game.handed_over(position.state)
+        other = self.game.null_move(position.state)
         return (own - self._planes.winning_cells(other).bit_count()) / 10

@@ -1,7 +1,7 @@
 """Observations: a position as planes of 0 and 1, `[plane, row, column]`, seen by one player.
 
 Planes 0 and 1 are the player's own stones and the other's. With four planes, 2 and 3 mark the
-cells where a move would win at once: for the player, and for the other if it were their turn.
+cells where a move wins immediately: for the player, and for the other if it were their turn.
 """
 
 from typing import Any
@@ -17,14 +17,14 @@ Array = NDArray[np.int8]
 
 
 class Planes:
-    """Makes observations and masks for one game."""
+    """Encodes the positions of one game as observations and action masks."""
 
     def __init__(self, game: Game, planes: int = 2) -> None:
         if game.grid is None:
             msg = f"{game.spec} has no board: environments need one"
             raise BadSpec(msg)
         if planes not in (2, 4):
-            msg = f"planes is {planes}: it can be 2 (stones) or 4 (and cells that win at once)"
+            msg = f"planes is {planes}: it can be 2 (stones) or 4 (and cells that win immediately)"
             raise BadSpec(msg)
         if planes == 4 and not (isinstance(game, MaskGame) and game.num_boards == 2):
             msg = f"{game.spec} has no boards to swap: planes can be 2"
@@ -33,20 +33,21 @@ class Planes:
         self.shape = (planes, self.grid.rows, self.grid.cols)
 
     def observe(self, state: Any, player: int) -> Array:
-        """The planes as `player` sees them."""
-        found = np.empty(self.shape, np.int8)
+        """Return the planes as `player` sees them."""
+        planes = np.empty(self.shape, np.int8)
         own = 1 if player == 0 else -1
         board = np.array(self.game.board(state), np.int8).reshape(self.shape[1:])
-        found[0], found[1] = board == own, board == -own
+        planes[0], planes[1] = board == own, board == -own
         if self.count == 4:
             assert isinstance(self.game, MaskGame)
-            mine = state if self.game.player(state) == player else self.game.handed_over(state)
-            found[2] = self._plane(self.winning_cells(mine))
-            found[3] = self._plane(self.winning_cells(self.game.handed_over(mine)))
-        return found
+            is_mover = self.game.player(state) == player
+            mine = state if is_mover else self.game.null_move(state)
+            planes[2] = self._plane(self.winning_cells(mine))
+            planes[3] = self._plane(self.winning_cells(self.game.null_move(mine)))
+        return planes
 
     def winning_cells(self, state: Any) -> int:
-        """The cells where the side to move wins at once, as a mask."""
+        """Return the cells where the side to move wins immediately, as a mask."""
         cells = 0
         for action in self.game.actions(state):
             child = self.game.play(state, action)
@@ -56,33 +57,36 @@ class Planes:
                 cells |= 1 << cell
         return cells
 
-    def mask(self, state: Any) -> Array:
-        """1 for every legal action."""
-        found = np.zeros(self.game.num_actions, np.int8)
-        found[self.game.actions(state)] = 1
-        return found
+    def action_mask(self, state: Any) -> Array:
+        """Return an array with 1 for every legal action."""
+        mask = np.zeros(self.game.num_actions, np.int8)
+        mask[self.game.actions(state)] = 1
+        return mask
 
     def _plane(self, cells: int) -> Array:
         flat = np.array([cells >> cell & 1 for cell in range(self.grid.size)], np.int8)
         return flat.reshape(self.shape[1:])
 
 
-_CELL = 24
-_COLOURS = {1: (27, 108, 168), -1: (224, 161, 38)}
+_CELL_PIXELS = 24
+_DISC_COLOURS = {1: (27, 108, 168), -1: (224, 161, 38)}
 
 
-def picture(board: tuple[int, ...], grid: Grid, line: tuple[int, ...] | None) -> NDArray[np.uint8]:
-    """The board as an image, `[height, width, 3]`: discs on squares, the deciding line marked."""
-    image = np.full((grid.rows * _CELL, grid.cols * _CELL, 3), 243, np.uint8)
-    image[::_CELL] = image[:, ::_CELL] = 170
-    middle = (_CELL - 1) / 2
-    rows, cols = np.mgrid[:_CELL, :_CELL] - middle
-    disc = rows**2 + cols**2 < (0.38 * _CELL) ** 2
+def render_rgb(
+    board: tuple[int, ...], grid: Grid, winning_line: tuple[int, ...] | None
+) -> NDArray[np.uint8]:
+    """Draw a board as an image, `[height, width, 3]`: discs on squares, the winning line marked."""
+    size = _CELL_PIXELS
+    image = np.full((grid.rows * size, grid.cols * size, 3), 243, np.uint8)
+    image[::size] = image[:, ::size] = 170
+    centre = (size - 1) / 2
+    rows, cols = np.mgrid[:size, :size] - centre
+    disc = rows**2 + cols**2 < (0.38 * size) ** 2
     for cell, stone in enumerate(board):
         row, col = grid.row_col(cell)
-        square = image[row * _CELL : (row + 1) * _CELL, col * _CELL : (col + 1) * _CELL]
-        if line and cell in line:
+        square = image[row * size : (row + 1) * size, col * size : (col + 1) * size]
+        if winning_line and cell in winning_line:
             square[1:, 1:] = (255, 224, 138)
         if stone:
-            square[disc] = _COLOURS[stone]
+            square[disc] = _DISC_COLOURS[stone]
     return image

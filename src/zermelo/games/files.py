@@ -8,7 +8,7 @@ from typing import Any
 
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.games import user_code
 from zermelo.games.trial import check_game
 
@@ -37,7 +37,7 @@ def load_game(spec: str) -> Game:
     """Return the game in a file, after a trial; raise BadSpec, in one line, if there is none."""
     path = Path(spec.strip())
     if not path.is_file():
-        msg = f"{shown(spec, 200)}: there is no such file"
+        msg = f"{quote_text(spec, 200)}: there is no such file"
         raise BadSpec(msg)
     with user_code.guard(spec):
         game = _build_game(spec, user_code.load_module(path))

@@ -10,7 +10,7 @@ from zermelo.core import specs
 from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
-from zermelo.core.notation import MAX_SIDE, shown
+from zermelo.core.notation import MAX_SIDE, quote_text
 from zermelo.core.specs import Parameter
 from zermelo.games import files
 from zermelo.games.lines.large import BoardLineGame
@@ -70,15 +70,15 @@ def _cached_file_game(spec: str, _path: str, _modified: int) -> Game:
 
 @functools.lru_cache(maxsize=256)
 def _named_game(spec: str) -> Game:
-    name, plain, keyed = specs.split(spec)
+    name, plain, keyed = specs.split_spec(spec)
     if name not in _ENTRIES:
         installed = files.load_installed_game(name) if not plain and not keyed else None
         if installed is not None:
             return installed
-        specs.refuse("game", name, [*_ENTRIES, *files.installed_games()])
+        specs.raise_unknown("game", name, [*_ENTRIES, *files.installed_games()])
     entry = _ENTRIES[name]
     sizes = _parse_shape(spec, entry, plain)
-    return entry.build(spec, **specs.values(spec, sizes, keyed, entry.parameters))
+    return entry.build(spec, **specs.parse_parameters(spec, sizes, keyed, entry.parameters))
 
 
 def entries() -> list[GameEntry]:
@@ -94,7 +94,7 @@ def _parse_shape(spec: str, entry: GameEntry, plain: list[str]) -> dict[str, str
     if len(plain) > 1 or len(sizes) != len(entry.shape):
         form = "x".join(part.upper() for part in entry.shape)
         usage = f"{entry.name}:{form}" if form else f"{entry.name}:key=value"
-        msg = f"{shown(spec)}: {shown(','.join(plain))} has no meaning here; write {usage}"
+        msg = f"{quote_text(spec)}: {quote_text(','.join(plain))} has no meaning here; write {usage}"
         raise BadSpec(msg)
     return dict(zip(entry.shape, sizes, strict=True))
 
@@ -113,7 +113,7 @@ def _errors_name(spec: str) -> Iterator[None]:
     try:
         yield
     except BadSpec as error:
-        msg = f"{shown(spec)}: {error}"
+        msg = f"{quote_text(spec)}: {error}"
         raise BadSpec(msg) from None
 
 
@@ -134,7 +134,7 @@ def _build_line_game(
     with _errors_name(spec):
         if rows * cols + pie > WORD_BITS:
             return BoardLineGame(*sizes, **options, spec=spec)
-        return WordLineGame(*sizes, **options, spec=spec, specialised=is_preset)
+        return WordLineGame(*sizes, **options, spec=spec, is_specialised=is_preset)
 
 
 def _build_tictactoe(spec: str, size: int, win: int) -> Game:
@@ -144,12 +144,12 @@ def _build_tictactoe(spec: str, size: int, win: int) -> Game:
 def _build_mnk(spec: str, rows: int, cols: int, win: int) -> Game:
     least = 3
     if not (rows or cols or win):
-        msg = f"{shown(spec)}: an m,n,k game needs its sizes: mnk:ROWSxCOLSxK, such as mnk:5x5x4"
+        msg = f"{quote_text(spec)}: an m,n,k game needs its sizes: mnk:ROWSxCOLSxK, such as mnk:5x5x4"
         raise BadSpec(msg)
     longer = max(rows, cols)
     if min(rows, cols) > 0 and longer <= MAX_SIDE and not least <= win <= longer:
         allowed = f"it can be 3 to {longer}" if longer >= least else "a side of 3 or more is needed"
-        msg = f"{shown(spec)}: K is {win}: on a {rows}x{cols} board {allowed}"
+        msg = f"{quote_text(spec)}: K is {win}: on a {rows}x{cols} board {allowed}"
         raise BadSpec(msg)
     return _build_line_game(spec, rows, cols, win)
 
@@ -162,10 +162,10 @@ def _build_reversi(spec: str, size: int) -> Game:
 def _build_gomoku(spec: str, size: int, overline: Overline, *, renju: bool) -> Game:
     least, five = 5, 5
     if not least <= size <= MAX_SIDE:
-        msg = f"{shown(spec)}: size is {size}: a Gomoku board has 5 to {MAX_SIDE} rows"
+        msg = f"{quote_text(spec)}: size is {size}: a Gomoku board has 5 to {MAX_SIDE} rows"
         raise BadSpec(msg)
     if renju and overline != "any":
-        msg = f"{shown(spec)}: renju has its own rule for overlines: leave overline out"
+        msg = f"{quote_text(spec)}: renju has its own rule for overlines: leave overline out"
         raise BadSpec(msg)
     if renju:
         from zermelo.games.lines.renju import RenjuGame  # the only rules that need numpy

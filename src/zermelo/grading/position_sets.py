@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.core.errors import ZermeloError
-from zermelo.core.fingerprint import rules_fingerprint
+from zermelo.core.game.fingerprint import rules_fingerprint
 from zermelo.core.game import Game
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.core.position import Position
 from zermelo.grading.oracle import MoveValues
 
@@ -44,7 +44,7 @@ class LabelledPosition:
         moves = self.position.moves
         assert moves is not None
         text = "".join(moves)
-        if self.position.game.split(text) != moves:  # only digits need no separator
+        if self.position.game.split_moves(text) != moves:  # only digits need no separator
             text = " ".join(moves)
         return text if self.move_values is None else f"{text}\t{_to_letters(self.move_values)}"
 
@@ -106,7 +106,7 @@ def parse(text: str, game: Game, name: str) -> list[LabelledPosition]:
 
 def _parse_line(line: str, game: Game) -> LabelledPosition:
     text, tab, letters = line.rstrip("\r").partition("\t")
-    position = game.read(text)
+    position = game.parse_position(text)
     if position.is_over:
         msg = f"the game is over ({position.verdict}), so there is no move to grade"
         raise BadPositionSet(msg)
@@ -117,7 +117,7 @@ def _from_letters(letters: str, position: Position) -> MoveValues:
     actions = position.actions
     wrong = next((letter for letter in letters if letter not in _LETTERS), None)
     if wrong is not None:
-        msg = f"{shown(wrong)} is not a label: use W, w, d or l"
+        msg = f"{quote_text(wrong)} is not a label: use W, w, d or l"
         raise BadPositionSet(msg)
     if len(letters) != len(actions):
         msg = f"there are {len(letters)} labels for {len(actions)} legal moves"
@@ -155,7 +155,7 @@ def _check_header(line: str, game: Game) -> None:
         return
     spec, rules = header.get("game", game.spec), header.get("rules")
     if spec != game.spec:
-        msg = f"these are positions of {shown(str(spec))}, not of {game.spec}"
+        msg = f"these are positions of {quote_text(str(spec))}, not of {game.spec}"
         raise BadPositionSet(msg)
     if rules is not None and rules != rules_fingerprint(game):
         msg = f"these positions belong to different rules of {game.spec}: generate them again"

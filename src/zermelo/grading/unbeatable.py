@@ -64,7 +64,7 @@ class _RefutationSearch:
         self.policy, self.seat, self.value = policy, seat, value
         self.game: Game = policy.game
         self.oracle, self.max_positions, self.progress = oracle, max_positions, progress
-        self.is_layered = isinstance(self.game, WordGame) and self.game.layered
+        self.is_layered = isinstance(self.game, WordGame) and self.game.is_layered
         # By number of a position: the position before it and the action between the two.
         self.parents, self.actions = array("i", [-1]), array("i", [-1])
 

@@ -29,7 +29,7 @@ from typing import Any
 from zermelo.core import bitboard
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game, SolverHooks
-from zermelo.core.symmetry import turn_word
+from zermelo.core.symmetry import transform_word
 from zermelo.kernels import cache
 
 Kernel = Callable[..., Any]
@@ -145,7 +145,7 @@ class _Writer:
 
     def __init__(self, function: Kernel, rules: Rules) -> None:
         self.function, self.rules = function, rules
-        self.frozen = bool(getattr(rules, "specialised", False))
+        self.frozen = bool(getattr(rules, "is_specialised", False))
         # Where methods and constants are looked for: hooks come before the game.
         self.classes: list[type] = [type(rules)]
         if isinstance(rules, SolverHooks):
@@ -156,6 +156,7 @@ class _Writer:
         self.functions: dict[str, str] = {}  # name in the module → its source
         self.constants: dict[str, Any] = {}  # game constants, by name → type hint
         self.globals: dict[str, Any] = {}  # plain constants of the sources' modules
+        self.tuples: dict[str, tuple[str, ...]] = {}  # named tuples that kernels build → fields
         self.owner: dict[str, Any] = {}  # name in the module → what it came from
 
     def module(self) -> tuple[str, tuple[Any, ...]]:
@@ -182,6 +183,10 @@ class _Writer:
             *([f"    {name}: Any" for name in fields] or ["    pass"]),
             *[f"{name} = {value!r}" for name, value in sorted(self.globals.items())],
         ]
+        for name, tuple_fields in self.tuples.items():
+            own_name = f"{name}_{self.function.__name__}"
+            lines += [f"class {own_name}(NamedTuple):", *[f"    {f}: Any" for f in tuple_fields]]
+            lines.append(f"{name} = {own_name}")
         lines += [f"game_{name} = {_array(self._value(name))}" for name in arrays]
         if self.frozen:
             lines.append(f"game = {self.tuple_name}(*{_literal(values)})")
@@ -244,7 +249,7 @@ class _Writer:
             parameters = "states, row, state"
             body = "; ".join(f"states[row, {i}] = state[{i}]" for i in range(num_words))
         else:
-            self._add("call_turn_word", turn_word)
+            self._add("call_turn_word", transform_word)
             parameters = "state, table"
             parts = [
                 f"call_turn_word(state[{i}], table)" if i < num_boards else f"state[{i}]"
@@ -277,6 +282,8 @@ class _Writer:
             return f"call_{name}"
         if isinstance(value, bool | int | float):
             self.globals[name] = value
+        elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
+            self.tuples[name] = value._fields
         elif name != "np":
             msg = f"{_name(function)} uses {name}, which cannot be compiled"
             raise KernelError(msg)

@@ -24,7 +24,7 @@ class Match:
         self.game = game = registry.game(game) if isinstance(game, str) else game
         self.resigned: int | None = None  #: the player who resigned
         self._positions = [game.start()]
-        for move in game.split(moves) if isinstance(moves, str) else moves:
+        for move in game.split_moves(moves) if isinstance(moves, str) else moves:
             self._positions.append(self.position.play(move))
         self._seconds: list[float | None] = [None] * (len(self._positions) - 1)
         self._undone: list[tuple[Position, float | None]] = []  # the last one is redone first

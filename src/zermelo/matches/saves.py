@@ -13,7 +13,7 @@ from urllib.parse import quote
 from zermelo.core import home
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.games.files import is_game_file
 from zermelo.players.files import is_player_file
 
@@ -123,7 +123,7 @@ def _path(game: str) -> Path:
 def _named_path(name: str) -> Path:
     """Return a path in a folder of its own, so that no name can be that of a game."""
     if not _NAME.fullmatch(name):
-        msg = f"{shown(name)} is not a valid name: use up to 40 letters, digits, - and _"
+        msg = f"{quote_text(name)} is not a valid name: use up to 40 letters, digits, - and _"
         raise ZermeloError(msg)
     return _folder() / "named" / f"{name}.json"
 

@@ -30,15 +30,15 @@ class AlphaBetaPlayer(Player):
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """Yield an analysis for every depth."""
-        engine = self.fit(position.game)
+        engine = self.prepare(position.game)
         seconds = min(filter(None, (self.seconds, limit.seconds)), default=None)
         clock = SearchClock(replace(limit, seconds=seconds))
         max_depth = min(filter(None, (self.depth, limit.depth)), default=None)
         for iteration in deepen(
-            engine, position.state, clock, max_depth=max_depth, all_moves=limit.every
+            engine, position.state, clock, max_depth=max_depth, all_moves=limit.all_moves
         ):
             analysis = Analysis.from_candidates(
-                candidates_from_iteration(engine, iteration, all_moves=limit.every),
+                candidates_from_iteration(engine, iteration, all_moves=limit.all_moves),
                 nodes=clock.nodes,
                 seconds=clock.seconds,
                 depth=iteration.depth,
@@ -53,7 +53,7 @@ class AlphaBetaPlayer(Player):
         if self._engine is not None:
             self._engine.clear()
 
-    def fit(self, game: Game) -> Engine:
+    def prepare(self, game: Game) -> Engine:
         """Return the engine for a game, kept for as long as the game is the same."""
         if self._engine is None or self._game != game:
             self._game = game

@@ -58,7 +58,7 @@ class LevelPlayer(Player):
         if self._solver is not None:
             self._solver.forget()
 
-    def fit(self, game: Game) -> Engine:
+    def prepare(self, game: Game) -> Engine:
         """Return the engine for a game; it and the solver are kept while the game is the same."""
         if self._engine is None or self._engine.game != game:
             self._engine = engine_for(game)
@@ -67,7 +67,7 @@ class LevelPlayer(Player):
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """Yield one analysis if the solver proves every move in time, else one per depth."""
-        engine = self.fit(position.game)
+        engine = self.prepare(position.game)
         limit = replace(limit, seconds=limit.seconds or _SECONDS, nodes=limit.nodes or _PROOF_NODES)
         clock = SearchClock(replace(limit, nodes=None))
         error_sample, move_sample = self._rng.random(), self._rng.random()
@@ -125,7 +125,7 @@ class LevelPlayer(Player):
             clock,
             max_depth=limit.depth,
             all_moves=True,
-            with_lines=limit.every,
+            with_lines=limit.all_moves,
         ):
             is_proven = can_prove and _is_proven(engine, iteration)
             if is_proven or clock.nodes <= own_nodes or iteration.depth == 1:

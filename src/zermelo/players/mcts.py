@@ -22,7 +22,7 @@ _PAUSE = 0.1  # seconds between two answers
 class MCTSPlayer(Player):
     """Simulates games in a tree that grows towards good moves; what it proves, it says."""
 
-    heavy = True
+    is_heavy = True
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class MCTSPlayer(Player):
         """The dice begin anew, with no tree; what judges the leaves stays."""
         self.seed, self._tree = seed, None
 
-    def fit(self, game: Game) -> None:
+    def prepare(self, game: Game) -> None:
         """Get ready for a game; BadSpec, or what its evaluator says, where it cannot play it."""
         if self.evaluator and self._judged != game:
             self._judge, self._judged = evaluators.make(self.evaluator, game), game
@@ -82,22 +82,22 @@ class MCTSPlayer(Player):
         tree = self._tree_for(position.game)  # which may have to be compiled
         clock = SearchClock(replace(limit, seconds=seconds))
         # An analysis judges every move: moves that could be left out elsewhere belong to it.
-        if limit.every or not self.reuse or not tree.move_to(position.state):
-            tree.plant(position.state, every=limit.every)
+        if limit.all_moves or not self.reuse or not tree.move_to(position.state):
+            tree.plant(position.state, all_moves=limit.all_moves)
         shown = 0.0
         try:
             for _ in tree.simulate(number, clock):
                 if clock.seconds - shown > _PAUSE and tree.children():
                     shown = clock.seconds
-                    yield _record(position, tree, clock, every=limit.every)
+                    yield _record(position, tree, clock, all_moves=limit.all_moves)
         except SearchStopped:
             pass
-        yield _record(position, tree, clock, every=limit.every)
+        yield _record(position, tree, clock, all_moves=limit.all_moves)
 
     def _tree_for(self, game: Game) -> Tree:
         """The tree of the last move, or a new one."""
         if self._tree is None or self._tree.game != game:
-            self.fit(game)
+            self.prepare(game)
             self._tree = Tree(
                 game,
                 c=self.c,
@@ -109,14 +109,14 @@ class MCTSPlayer(Player):
         return self._tree
 
 
-def _record(position: Position, tree: Tree, clock: SearchClock, *, every: bool) -> Analysis:
+def _record(position: Position, tree: Tree, clock: SearchClock, *, all_moves: bool) -> Analysis:
     # Whoever only wants a move does not wait for the lines behind the others.
     candidates = [
-        _candidate(position, tree, child, whole=every or rank == 0)
+        _candidate(position, tree, child, whole=all_moves or rank == 0)
         for rank, child in enumerate(tree.children())
     ]
     is_lost = bool(candidates) and candidates[0].value is Value.LOSS and not tree.is_proven
-    if every or not candidates or is_lost:  # with few simulations some moves were not tried
+    if all_moves or not candidates or is_lost:  # with few simulations some moves were not tried
         tried = {candidate.move for candidate in candidates}
         untried = [move for move in position.legal if move not in tried]
         candidates += [Candidate(move, estimate=0.0, visits=0, pv=(move,)) for move in untried]

@@ -37,7 +37,7 @@ class PerfectPlayer(Player):
             msg = f"{game.spec} is beyond perfect: it solves boards up to 64 cells"
             raise Unsolved(msg)
         limit = replace(limit, seconds=limit.seconds or _SECONDS)
-        if limit.every or not isinstance(game, WordGame):
+        if limit.all_moves or not isinstance(game, WordGame):
             analysis = self._analyze(position, limit)
         else:
             analysis = self._solve(game, position, limit)

@@ -176,7 +176,7 @@ def _python_layers(game: Game, options: _CountOptions) -> _Layers:
 def _canonical(game: Game, symmetries: tuple[Symmetry, ...], state: Any) -> Any:
     if not isinstance(game, MaskGame):
         return state
-    return min((game.moved(state, symmetry) for symmetry in symmetries), default=state)
+    return min((game.transform(state, symmetry) for symmetry in symmetries), default=state)
 
 
 # Word games, in kernels.
@@ -190,7 +190,7 @@ def _word_layers(game: WordGame, options: _CountOptions) -> _Layers:
     states = np.array([game.initial()], np.uint64)
     paths = np.ones(1, np.uint64)
     children = _StateTable(game)
-    seen = None if game.layered or not options.states else _StateTable(game)
+    seen = None if game.is_layered or not options.states else _StateTable(game)
     ply = 0
     while len(states):
         mode = _SUM_ONLY if options.is_summed(ply) else _EXPAND

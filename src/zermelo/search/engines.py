@@ -5,8 +5,8 @@ from typing import Any
 from zermelo.core.game import BoardGame, Game, SolverHooks, WordGame
 from zermelo.search.engine import Engine
 from zermelo.search.limits import SearchClock
-from zermelo.search.negamax import kernel as k
-from zermelo.search.negamax.runner import Net, Runner
+from zermelo.search.negamax import arrays as a
+from zermelo.search.negamax.searcher import LeafNetwork, NegamaxSearcher
 
 _TABLE_BITS = 19
 _MAX_LINE = 64
@@ -28,41 +28,41 @@ class WordEngine(Engine):
     """The solver's kernel, with a horizon; without `ordering` it tries moves as they come."""
 
     def __init__(
-        self, hooks: SolverHooks, net: Net | None = None, *, ordering: bool = True
+        self, hooks: SolverHooks, net: LeafNetwork | None = None, *, ordering: bool = True
     ) -> None:
         self.hooks, self.game = hooks, hooks.game
         self.far, self.ply_cost = hooks.win_score, hooks.ply_cost
         self.scale = hooks.estimate_scale
         # Reversi is decided by counting at the end: no score proves anything before.
         self.decisive_score = self.far // 2 if self.ply_cost else self.far
-        self.has_exact_distances = hooks.game.layered
+        self.has_exact_distances = hooks.game.is_layered
         # Without symmetry a state's best move in the table is its own, so lines can be read off.
-        self._runner = Runner(
+        self._searcher = NegamaxSearcher(
             hooks, table_bits=_TABLE_BITS, ordering=ordering, symmetry=False, net=net
         )
 
     def start_iteration(self, depth: int) -> None:
         """Another generation of the table."""
         del depth
-        self._runner.renew()
-        self._runner.control[k.MET_HORIZON] = 0
+        self._searcher.renew()
+        self._searcher.control[a.HIT_HORIZON] = 0
         self.hit_horizon = False
 
     def clear(self) -> None:
         """No scores, nor moves that were best."""
-        self._runner.forget()
+        self._searcher.clear()
 
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
         """By the kernel."""
-        score = self._runner.look_ahead(state, depth, alpha, beta, clock)
-        self.hit_horizon = bool(self._runner.control[k.MET_HORIZON])
+        score = self._searcher.search(state, depth, alpha, beta, clock)
+        self.hit_horizon = bool(self._searcher.control[a.HIT_HORIZON])
         return score
 
     def principal_variation(self, state: Any) -> list[int]:
         """The table's moves, and at the end of the line what wins at once."""
         actions: list[int] = []
         while len(actions) < _MAX_LINE and not self.game.result(state)[0]:
-            action = self._runner.move(state)
+            action = self._searcher.move(state)
             if action is None or action not in self.game.actions(state):
                 action = self._last(state)
                 return actions if action is None else [*actions, action]

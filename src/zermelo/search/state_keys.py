@@ -22,7 +22,7 @@ def canonical_state(game: WordGame | SolverHooks, state: Any, symmetry_tables: A
     """
     smallest = state
     for number in range(1, len(symmetry_tables)):
-        image = game.turned(state, symmetry_tables[number])
+        image = game.transform_by_table(state, symmetry_tables[number])
         if image < smallest:
             smallest = image
     return smallest

@@ -15,7 +15,7 @@ def find_game(spec: str) -> Game:
     Compiling its rules once more would take seconds. Raise BadSpec if there is no such game.
     """
     game = games.named_game(spec)
-    if isinstance(game, WordLineGame) and game.specialised:
+    if isinstance(game, WordLineGame) and game.is_specialised:
         return next(
             preset
             for preset in map(games.named_game, games.PRESETS)

@@ -90,7 +90,7 @@ class PlayerPool:
         try:
             yield player
         finally:
-            if not player.heavy:
+            if not player.is_heavy:
                 with self._lock:
                     self._idle.append((spec, game, player))
                     del self._idle[:-_MAX_IDLE]
@@ -107,19 +107,19 @@ class PlayerPool:
 
         def work() -> None:
             with self.borrow(spec, game.spec) as player:
-                player.fit(game)
+                player.prepare(game)
 
         await self.moves.submit(work)
 
     async def choose(
-        self, spec: str, position: Position, seconds: float | None, *, every: bool = False
+        self, spec: str, position: Position, seconds: float | None, *, all_moves: bool = False
     ) -> TimedAnalysis:
         """Let a player choose a move, within `seconds` or else within the player's own time."""
 
         def work() -> TimedAnalysis:
             with self.borrow(spec, position.game.spec) as player:
                 within = min(seconds or _default_seconds(player), self.max_seconds)
-                limit = Limit(seconds=within, every=every, stop=self.closing)
+                limit = Limit(seconds=within, all_moves=all_moves, stop=self.closing)
                 begin, cpu_begin = time.perf_counter(), time.thread_time()
                 analysis = player.choose(position, limit)
                 wall, cpu = time.perf_counter() - begin, time.thread_time() - cpu_begin

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 
 MAX_SECONDS = 60.0
 MAX_MOVES = 500
@@ -116,4 +116,4 @@ def _name(part: Any) -> str:
     """Return our own field names as they are; quote whatever else a client sent as a name."""
     text = str(part)
     is_plain = isinstance(part, int) or (text.isidentifier() and len(text) <= 40)
-    return text if is_plain else shown(text)
+    return text if is_plain else quote_text(text)

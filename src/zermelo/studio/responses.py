@@ -46,7 +46,7 @@ class PositionView(BaseModel):
     cols: int
     board: list[int]
     symbols: str
-    discs: bool
+    has_discs: bool
     gravity: bool
     columns: list[str]
     cells: list[CellView]
@@ -138,7 +138,7 @@ def _position_fields(position: Position) -> dict[str, Any]:
         "cols": grid.cols if grid else 0,
         "board": board,
         "symbols": game.symbols,
-        "discs": game.discs,
+        "discs": game.has_discs,
         "gravity": game.gravity,
         "columns": game.column_labels,
         "cells": [

@@ -6,110 +6,105 @@ import sys
 from dataclasses import replace
 
 from zermelo.core.errors import ZermeloError
-from zermelo.matches import saves
+from zermelo.core.position import Position
 from zermelo.matches.match import Match
-from zermelo.players import registry as roster
 from zermelo.search.explain import analysis
-from zermelo.ui import commands, texts
-from zermelo.ui.commands import Leave, Options, Sitting
-from zermelo.ui.session import sentence
-from zermelo.ui.thinking import Think
+from zermelo.ui import texts
+from zermelo.ui.commands import QuitGame, find_command, wait_or_stop
+from zermelo.ui.terminal_match import DisplayOptions, TerminalMatch
+from zermelo.ui.texts import to_sentence
+from zermelo.ui.thinking import ThinkingThread
 
-_MAX_LINE = 1000
-_MAX_ROWS = 12  # of a thought
+_MAX_LINE = 1000  # characters
+_MAX_ROWS = 12  # of an analysis
 
 
-def play(match: Match, players: tuple[str, str], options: Options) -> None:
-    """Play to the end, or until the human leaves: then the game is saved."""
-    _prepare()
-    sitting = Sitting(match, players, options)
-    print(sitting.title)
-    print(sitting.board)
+def play(match: Match, players: tuple[str, str], options: DisplayOptions) -> None:
+    """Play to the end, or until the human quits: then save the match."""
+    _prepare_streams()
+    terminal = TerminalMatch(match, players, options)
+    print(terminal.title)
+    print(terminal.board)
     try:
-        while sitting.match.outcome is None:
-            if sitting.thinker is None:
-                _ask(sitting)
+        while terminal.match.outcome is None:
+            if terminal.player_to_move is None:
+                _read_line(terminal)
             else:
-                _reply(sitting)
-    except (Leave, EOFError, KeyboardInterrupt):
-        _save(sitting)
+                _reply(terminal)
+    except (QuitGame, EOFError, KeyboardInterrupt):
+        _leave(terminal)
         return
-    except ZermeloError:  # a player that cannot go on
-        _save(sitting)
+    except ZermeloError:  # a player has no move
+        _leave(terminal)
         raise
-    if sitting.kept:
-        saves.forget(sitting.match.game.spec)
-    verdict = sitting.match.verdict
-    print(f"{verdict[0].upper()}{verdict[1:]}.")
+    terminal.saver.leave(terminal.match, terminal.players)
+    print(to_sentence(terminal.match.verdict))
 
 
 def wants_colour() -> bool:
-    """Colour on a terminal, unless NO_COLOR or a dumb terminal says otherwise."""
-    dumb = os.environ.get("TERM") == "dumb"
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and not dumb
+    """Return whether to use colour: on a terminal that is not dumb, without NO_COLOR."""
+    is_dumb = os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and not is_dumb
 
 
-def _prepare() -> None:
-    """Lines can be edited on a terminal, and signs it does not know do not end the game."""
+def _prepare_streams() -> None:
+    """Enable line editing on a terminal, and replace characters that stdout cannot encode."""
     if sys.stdin.isatty():
         with contextlib.suppress(ImportError):
-            import readline  # noqa: F401 - `input` uses it where it is there
+            import readline  # noqa: F401 - `input` uses it once it is imported
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
 
 
-def _ask(sitting: Sitting) -> None:
-    """One line from the human: a move or a command; a bad one is answered with the reason."""
-    match = sitting.match
+def _read_line(terminal: TerminalMatch) -> None:
+    """Read a move or a command from the human; answer a bad one with the reason."""
+    match = terminal.match
     if match.position.legal == ["pass"]:
-        print("There is nothing else to play: type pass.")
+        print("Your only legal move is pass: type pass.")
     line = input(f"{match.game.symbols[match.position.player]} to move: ").strip()
     if len(line) > _MAX_LINE:
-        print(f"A line of {len(line)} characters is no move. Type help for what is.")
+        print(f"A line of {len(line):,} characters is too long. Type help for the commands.")
         return
-    found = commands.find(sitting, line)
+    command = find_command(terminal, line)
     try:
-        if found:
-            command, argument = found
-            said = command.run(sitting, argument)
-            print(said, end="\n" if said else "")
+        if command is not None:
+            text = command[0].run(terminal, command[1])
+            print(text, end="\n" if text else "")
             return
         before = match.position
         match.play(line)
     except ZermeloError as error:
-        print(f"{sentence(error)} Type help for commands.")
+        print(f"{to_sentence(error)} Type help for the commands.")
         return
+    print(f"You played: {_echo(match, before)}\n{terminal.board}")
+
+
+def _echo(match: Match, before: Position) -> str:
+    """Return the last move, with the digits that the game accepts for it in brackets."""
     move, cell = match.moves[-1], match.position.last_cell
-    # The digits that would have played this move, as the game itself reads them.
     digits = "" if cell is None else match.game.cell_hint(before.state, cell)
-    echo = move if digits in ("", move) or match.game.discs else f"{move} ({digits})"
-    print(f"You played: {echo}\n{sitting.board}")
+    return move if digits in ("", move) or match.game.has_discs else f"{move} ({digits})"
 
 
-def _reply(sitting: Sitting) -> None:
-    """A player's move. Ctrl-C asks for it now, where there is a human to go on with."""
-    match, thinker, options = sitting.match, sitting.thinker, sitting.options
-    assert thinker is not None
+def _reply(terminal: TerminalMatch) -> None:
+    """Play a player's move. Ctrl-C makes it move now if a human plays too, else it quits."""
+    match, seat, options = terminal.match, terminal.player_to_move, terminal.options
+    assert seat is not None
     position = match.position
-    think = Think(thinker, position, replace(options.limit, every=options.thinking))
-    if roster.HUMAN not in sitting.players:
-        commands.wait(think)
-    answer = commands.answer(think)
+    thread = ThinkingThread(seat, position, replace(options.limit, all_moves=options.thinking))
+    answer = wait_or_stop(thread) if terminal.humans else thread.wait()
     match.play(answer.move)
     if options.thinking:
-        found = analysis.to_json(position, answer, match.game.spec)
-        print(texts.analysis_text(found, sitting.sides(position), _MAX_ROWS))
+        fields = analysis.to_json(position, answer, match.game.spec)
+        print(texts.analysis_text(fields, terminal.side_names(position), _MAX_ROWS))
     symbol = match.game.symbols[position.player]
-    print(f"{thinker.player.name} ({symbol}) plays {answer.move}\n{sitting.board}")
+    print(f"{seat.player.name} ({symbol}) plays {answer.move}\n{terminal.board}")
 
 
-def _save(sitting: Sitting) -> None:
-    """On leaving; where nothing was played, an earlier save stays as it is."""
-    if not (sitting.match.moves or sitting.kept):
-        print()
-        return
+def _leave(terminal: TerminalMatch) -> None:
+    """Save an unfinished match and say how to continue it."""
     try:
-        print(f"\n{sitting.keep()}")
-    except OSError as error:
-        moves = " ".join(sitting.match.moves)
-        print(f"\nThe game could not be saved ({error.strerror}). Its moves: {moves}")
+        message = terminal.saver.leave(terminal.match, terminal.players)
+    except ZermeloError as error:
+        message = to_sentence(error)
+    print(f"\n{message}" if message else "")

@@ -1,4 +1,4 @@
-"""Players at work: a think about one position, in a thread of its own, that can be cut short."""
+"""Players that think in threads, and live analysis of the position on the screen."""
 
 import threading
 from collections.abc import Callable
@@ -8,91 +8,144 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
-from zermelo.players import registry as roster
+from zermelo.players.registry import HUMAN, load_player
+from zermelo.search.explain.analysis import Analyst
+from zermelo.search.solver.solver import Settings
 
 
-class Thinker:
-    """A player, and a lock: it thinks about one position at a time."""
+class LockedPlayer:
+    """A player with a lock, as it can think about only one position at a time."""
 
     def __init__(self, player: Player) -> None:
         self.player = player
         self.lock = threading.Lock()
 
 
-class Think(threading.Thread):
-    """A player's think about one position, in a thread of its own."""
+class ThinkingThread(threading.Thread):
+    """A thread in which a player thinks about one position. It starts at once.
+
+    `on_thought` is called after every analysis, `on_end` at the end, both from the thread.
+    """
 
     def __init__(
         self,
-        thinker: Thinker,
+        seat: LockedPlayer,
         position: Position,
         limit: Limit,
-        on_thought: Callable[["Think"], None] = lambda _: None,
-        on_end: Callable[["Think"], None] = lambda _: None,
+        on_thought: Callable[["ThinkingThread"], None] = lambda _: None,
+        on_end: Callable[["ThinkingThread"], None] = lambda _: None,
     ) -> None:
         super().__init__(name="think", daemon=True)
-        self.thinker, self.position = thinker, position
-        self.found: Analysis | None = None  #: the latest answer
-        self.error = ""  #: why there is none
-        self.cancelled = False
+        self.seat, self.position = seat, position
+        self.analysis: Analysis | None = None  #: the latest one
+        self.error = ""  #: why there is no analysis
         self.done = threading.Event()
+        self._is_cancelled = False
         self._stop_event = threading.Event()
         self._limit = replace(limit, stop=self._stop_event)
         self._on_thought, self._on_end = on_thought, on_end
         self.start()
 
     def stop(self) -> None:
-        """Ask for what it has found so far."""
+        """Make the player answer with the best move so far."""
         self._stop_event.set()
 
     def cancel(self) -> None:
-        """Nobody wants its answer any more."""
-        self.cancelled = True
+        """Stop thinking because the answer is no longer needed."""
+        self._is_cancelled = True
         self._stop_event.set()
 
+    def wait(self) -> Analysis:
+        """Wait for the end and return the analysis. Raise ZermeloError if there is none."""
+        while not self.done.wait(0.2):  # a loop, as signals do not end a wait on every system
+            pass
+        if self.analysis is None:
+            raise ZermeloError(self.error)
+        return self.analysis
+
     def run(self) -> None:
-        """In the thread."""
-        name = self.thinker.player.name
+        """Think; any error of the player becomes `error`."""
+        name = self.seat.player.name
         try:
-            with self.thinker.lock:
+            with self.seat.lock:
                 self._think()
         except ZermeloError as error:
             self.error = str(error)
         except Exception as error:  # noqa: BLE001 - a player's file may raise anything
             self.error = f"{name}: {type(error).__name__}: {error}".removesuffix(": ")
-        if self.found is None and self._stop_event.is_set():
+        if self.analysis is None and self._stop_event.is_set():
             self.error = f"{name} was stopped before it had a move"
         self.done.set()
         self._on_end(self)
 
     def _think(self) -> None:
-        if self.cancelled:
+        if self._is_cancelled:
             return
-        for found in self.thinker.player.think(self.position, self._limit):
-            self.found = found
-            if self.cancelled:
+        for analysis in self.seat.player.think(self.position, self._limit):
+            self.analysis = analysis
+            if self._is_cancelled:
                 return
             self._on_thought(self)
             if self._stop_event.is_set():
                 return
 
 
-def seated(game: Game, players: tuple[str, str]) -> tuple[Thinker | None, Thinker | None]:
-    """Who sits where, None for a human; what cannot play this game is refused."""
-    seats: list[Thinker | None] = []
+class LiveAnalysis:
+    """The analysis of the position on the screen, while it is switched on.
+
+    All methods need the lock. `on_change` is called without it after every new analysis.
+    """
+
+    def __init__(self, lock: threading.RLock, on_change: Callable[[], None]) -> None:
+        self.is_on = False
+        self.thread: ThinkingThread | None = None
+        self._lock, self._on_change = lock, on_change
+        self._analyst: LockedPlayer | None = None
+
+    @property
+    def latest(self) -> Analysis | None:
+        """The latest analysis of the position."""
+        return self.thread.analysis if self.thread else None
+
+    def follow(self, position: Position) -> None:
+        """Analyse this position instead of the last one."""
+        is_due = self.is_on and not position.is_over
+        if self.thread and (not is_due or self.thread.position is not position):
+            self.cancel()
+        if is_due and self.thread is None:
+            self._analyst = self._analyst or create_analyst()
+            self.thread = ThinkingThread(
+                self._analyst, position, Limit(), on_thought=self._notify, on_end=self._notify
+            )
+
+    def cancel(self) -> None:
+        """Stop the analysis of the current position."""
+        if self.thread:
+            self.thread.cancel()
+            self.thread = None
+
+    def _notify(self, thread: ThinkingThread) -> None:
+        with self._lock:
+            is_current = thread is self.thread
+        if is_current:
+            self._on_change()
+
+
+def load_seats(
+    game: Game, players: tuple[str, str]
+) -> tuple[LockedPlayer | None, LockedPlayer | None]:
+    """Return the players of a match, None for a human. Raise BadSpec if one cannot play it."""
+    seats: list[LockedPlayer | None] = []
     for spec in players:
-        if spec == roster.HUMAN:
+        if spec == HUMAN:
             seats.append(None)
         else:
-            player = roster.player(spec)
-            player.fit(game)
-            seats.append(Thinker(player))
+            player = load_player(spec)
+            player.prepare(game)
+            seats.append(LockedPlayer(player))
     return seats[0], seats[1]
 
 
-def analyst() -> Thinker:
-    """Whoever judges every move beside a game."""
-    from zermelo.search.explain.analysis import Analyst
-    from zermelo.search.solver.solver import Settings
-
-    return Thinker(Analyst(Settings(table_bits=20)))  # 32 MB at most
+def create_analyst() -> LockedPlayer:
+    """Return an analyst with a table of at most 32 MB."""
+    return LockedPlayer(Analyst(Settings(table_bits=20)))

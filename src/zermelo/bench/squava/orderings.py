@@ -13,7 +13,7 @@ from zermelo.games.lines.tactics import LineTactics
 from zermelo.search.engines import WordEngine
 from zermelo.search.iterative_deepening import deepen
 from zermelo.search.limits import SearchClock
-from zermelo.search.negamax.runner import Runner
+from zermelo.search.negamax.searcher import NegamaxSearcher
 from zermelo.search.solver.solver import Solver
 
 _STONES = (6, 12)  # on the boards of the sample
@@ -51,12 +51,12 @@ def compare_orderings(number: int, progress: Callable[[str], None]) -> list[Row]
 
 def _count_nodes(name: str, hooks: SolverHooks, states: list[Any], *, ordering: bool) -> Row:
     """Find win, draw or loss of every position, starting each with an empty table."""
-    runner = Runner(hooks, table_bits=20, ordering=ordering)
-    runner.table[:] = 0
+    searcher = NegamaxSearcher(hooks, table_bits=20, ordering=ordering)
+    searcher.allocate_table()
     clock, begin = SearchClock(), time.process_time()
     for state in states:
-        runner.forget()
-        runner.bounds(state, -hooks.win_score, hooks.win_score, clock, coarse=True)
+        searcher.clear()
+        searcher.narrow_bounds(state, -hooks.win_score, hooks.win_score, clock, sign_only=True)
     seconds = time.process_time() - begin
     return measure.create_row(
         "squava",

@@ -17,10 +17,10 @@ class BoardGame(BoardTraversal, MaskGame):
 
     cells: int  #: how many there are, without the border
     stride: int  #: from a cell to the one below it
-    specialised: bool = False  #: as in WordGame
+    is_specialised: bool = False  #: as in WordGame
 
     @abstractmethod
-    def to_cells(self, state: Any) -> bytearray:
+    def to_padded_board(self, state: Any) -> bytearray:
         """The padded board of a state."""
 
     @abstractmethod
@@ -28,13 +28,13 @@ class BoardGame(BoardTraversal, MaskGame):
         """Where in the padded board an action puts its stone."""
 
     @abstractmethod
-    def list_open(self, cells: Any, moves: Any) -> Any:
+    def list_legal(self, cells: Any, moves: Any) -> Any:
         """Write the actions that can be played to `moves`; returns how many."""
 
     @abstractmethod
-    def is_spent(self, cells: Any, action: Any) -> Any:
+    def is_exhausted(self, cells: Any, action: Any) -> Any:
         """Whether an action just played cannot be played again."""
 
     @abstractmethod
-    def judge(self, cells: Any, at: Any, left: Any) -> Any:
+    def result_after(self, cells: Any, at: Any, left: Any) -> Any:
         """`result` after the stone on `at`, with `left` free cells; value for the next mover."""

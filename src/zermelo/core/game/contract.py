@@ -34,7 +34,7 @@ class Game(PlainTraversal, ABC):
     grid: "Grid | None" = None  #: the board, for games that have one
     symbols: str = "XO"  #: one letter a player, for text
     gravity: bool = False  #: an action is a column, whose lowest free cell takes the stone
-    discs: bool = False  #: drawn as discs, where stones fall or flip, and not as marks
+    has_discs: bool = False  #: drawn as discs, where stones fall or flip, and not as marks
     disc_colours: tuple[str, str] = ("#1b6ca8", "#e0a126")
     #: how perft counts a finished game: not again, or once at every later depth
     counts_finished: ClassVar[bool] = False
@@ -73,10 +73,10 @@ class Game(PlainTraversal, ABC):
         for action in range(self.num_actions):
             if self.to_text(action).lower() == wanted:
                 return action
-        msg = f"{notation.shown(text)} is not a move: {self.move_forms}"
+        msg = f"{notation.quote_text(text)} is not a move: {self.move_forms}"
         raise BadMove(msg)
 
-    def split(self, text: str) -> list[str]:
+    def split_moves(self, text: str) -> list[str]:
         """A line of moves as single moves."""
         return notation.split_moves(text)
 
@@ -158,7 +158,7 @@ class Game(PlainTraversal, ABC):
             raise BadBoard(msg)
         if board is None:
             position = self.start()
-            for move in self.split(moves) if isinstance(moves, str) else moves or ():
+            for move in self.split_moves(moves) if isinstance(moves, str) else moves or ():
                 position = position.play(move)
             return position
         if isinstance(board, str):
@@ -178,7 +178,7 @@ class Game(PlainTraversal, ABC):
             raise BadBoard(msg)
         return Position(self, self.from_board(cells, to_move, checked=not unchecked), None)
 
-    def read(self, line: str) -> Position:
+    def parse_position(self, line: str) -> Position:
         """The position that a line of text names: `board:` and a board, or moves from the start."""
         line = line.strip()
         if line.startswith("board:"):
@@ -192,7 +192,7 @@ class Game(PlainTraversal, ABC):
             raise BadBoard(msg)
         wrong = next((c for c in cells if isinstance(c, bool) or c not in (-1, 0, 1)), None)
         if wrong is not None:
-            msg = f"{notation.shown(str(wrong))} in a board: a cell is 1, -1 or 0"
+            msg = f"{notation.quote_text(str(wrong))} in a board: a cell is 1, -1 or 0"
             raise BadBoard(msg)
 
     def __eq__(self, other: object) -> bool:

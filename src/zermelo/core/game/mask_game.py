@@ -26,12 +26,12 @@ class MaskGame(Game):
         """The last entry of a state."""
         return int(state[-1])
 
-    def handed_over(self, state: Any) -> Any:
+    def null_move(self, state: Any) -> Any:
         """The same board with the other side to move, for games of two boards and a player."""
         mine, theirs, *rest, player = state
         return (theirs, mine, *rest, 1 - player)
 
-    def moved(self, state: Any, symmetry: Symmetry) -> Any:
+    def transform(self, state: Any, symmetry: Symmetry) -> Any:
         """A state as a symmetry moves it."""
         boards = (symmetry.word(board) for board in state[: self.num_boards])
         return (*boards, *state[self.num_boards :])

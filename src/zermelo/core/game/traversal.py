@@ -21,11 +21,11 @@ class PlainTraversal:
         """The row that a walk begins with."""
         return [state]
 
-    def enter(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - words need no room
+    def load_root(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - words need no room
         """The state of a row."""
         return roots[row][0]
 
-    def leave(self: Any, roots: Any, row: Any, state: Any) -> None:
+    def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
         """The state into a row."""
         roots[row][0] = state
 
@@ -33,7 +33,7 @@ class PlainTraversal:
         """The state after a legal action; the one before is not used again."""
         return self.play(state, action)
 
-    def ended(self: Any, state: Any) -> Any:
+    def current_result(self: Any, state: Any) -> Any:
         """(is it over, value for the side to move)."""
         return self.result(state)
 
@@ -53,13 +53,13 @@ class PlainTraversal:
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
         """A random game from here: (value for the side to move, dice after it, moves made)."""
-        over, value = self.ended(state)
+        over, value = self.current_result(state)
         sign, steps = 1, 0
         while not over:
             count = self.list_moves(state, moves)
             rng = word(rng + STRIDE)
             state = self.step(state, int(moves[scale(mix(rng), count)]))
-            over, value = self.ended(state)
+            over, value = self.current_result(state)
             sign = -sign
             steps += 1
         return sign * value, rng, steps
@@ -72,11 +72,11 @@ class WordTraversal:
         """The row that a walk begins with."""
         return list(state)
 
-    def enter(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - as PlainTraversal
+    def load_root(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - as PlainTraversal
         """The state of a row."""
         return self.load(roots, row)
 
-    def leave(self: Any, roots: Any, row: Any, state: Any) -> None:
+    def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
         """The state into a row."""
         self.store(roots, row, state)
 
@@ -84,7 +84,7 @@ class WordTraversal:
         """The state after a legal action."""
         return self.play(state, action)
 
-    def ended(self: Any, state: Any) -> Any:
+    def current_result(self: Any, state: Any) -> Any:
         """(is it over, value for the side to move)."""
         return self.result(state)
 
@@ -126,9 +126,9 @@ class BoardTraversal:
 
     def to_root(self: Any, state: Any) -> list[Any]:
         """The row that a walk begins with."""
-        return [*self.to_cells(state), self.player(state)]
+        return [*self.to_padded_board(state), self.player(state)]
 
-    def enter(self: Any, roots: Any, row: Any, room: Any) -> Any:
+    def load_root(self: Any, roots: Any, row: Any, room: Any) -> Any:
         """The state of a row, on the board in `room`; it is not over."""
         left = 0
         for place in range(len(room)):
@@ -136,7 +136,7 @@ class BoardTraversal:
             left += 1 if room[place] == 0 else 0
         return room, left, 1 - (1 - int(roots[row, len(room)])), left == 0, left - left
 
-    def leave(self: Any, roots: Any, row: Any, state: Any) -> None:
+    def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
         """The state into a row."""
         cells, _left, player, _over, _value = state
         for place in range(len(cells)):
@@ -148,16 +148,16 @@ class BoardTraversal:
         cells, left, player, _over, _value = state
         at = self.landing(cells, action)
         cells[at] = 1 + player
-        over, value = self.judge(cells, at, left - 1)
+        over, value = self.result_after(cells, at, left - 1)
         return cells, left - 1, 1 - player, over, value
 
-    def ended(self: Any, state: Any) -> Any:
+    def current_result(self: Any, state: Any) -> Any:
         """As it was judged when the last stone fell."""
         return state[3], state[4]
 
     def list_moves(self: Any, state: Any, moves: Any) -> Any:
         """Write the legal actions to `moves`; return their number."""
-        return self.list_open(state[0], moves)
+        return self.list_legal(state[0], moves)
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
         """A random game from here: (value for the side to move, dice after it, moves made).
@@ -165,16 +165,16 @@ class BoardTraversal:
         The list of moves is made once: what is spent leaves it.
         """
         stride = word(STRIDE)
-        count = self.list_open(state[0], moves)
-        over, value = self.ended(state)
+        count = self.list_legal(state[0], moves)
+        over, value = self.current_result(state)
         steps = 0
         while not over:
             rng = word(rng + stride)
             chosen = scale(mix(rng), count)
             state = self.step(state, int(moves[chosen]))
-            if self.is_spent(state[0], moves[chosen]):
+            if self.is_exhausted(state[0], moves[chosen]):
                 count -= 1
                 moves[chosen] = moves[count]
-            over, value = self.ended(state)
+            over, value = self.current_result(state)
             steps += 1
         return (value if steps & 1 == 0 else -value), rng, steps

@@ -8,7 +8,7 @@ from zermelo.core.bitboard import WORD_BITS, Word
 from zermelo.core.game.mask_game import MaskGame
 from zermelo.core.game.solver_hooks import SolverHooks
 from zermelo.core.game.traversal import WordTraversal
-from zermelo.core.symmetry import turn_word
+from zermelo.core.symmetry import transform_word
 
 
 class WordGame(WordTraversal, MaskGame):
@@ -21,9 +21,9 @@ class WordGame(WordTraversal, MaskGame):
 
     num_words: ClassVar[int] = 3  #: words in a state
     #: a state can be reached at one ply only, as where every move adds a stone
-    layered: bool = False
+    is_layered: bool = False
     #: constants are compiled in; False shares one compilation among all sizes of a class
-    specialised: bool = True
+    is_specialised: bool = True
 
     #: what the solver knows about this game without search
     hooks_class: ClassVar[type[SolverHooks]] = SolverHooks
@@ -45,12 +45,12 @@ class WordGame(WordTraversal, MaskGame):
         """A state whatever types the rules made of it; the compiler writes its own."""
         return state
 
-    def turned(self, state: tuple[Word, ...], table: Any) -> tuple[Word, ...]:
+    def transform_by_table(self, state: tuple[Word, ...], table: Any) -> tuple[Word, ...]:
         """A state moved by a symmetry, whose byte table this is; the compiler writes its own."""
-        boards = (turn_word(board, table) for board in state[: self.num_boards])
+        boards = (transform_word(board, table) for board in state[: self.num_boards])
         return (*boards, *state[self.num_boards :])
 
-    def signed(self) -> "WordGame":
+    def to_signed(self) -> "WordGame":
         """The same rules with constants for int64 tensors, where bit 63 is the sign."""
         twin = copy.copy(self)
         vars(twin).pop("hooks", None)  # they belong to this game

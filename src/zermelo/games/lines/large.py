@@ -46,7 +46,7 @@ class BoardLineGame(LineGame, BoardGame):
         row, col = divmod(cell, self.cols)
         return (row + 1) * self.stride + col + 1
 
-    def to_cells(self, state: Any) -> bytearray:
+    def to_padded_board(self, state: Any) -> bytearray:
         """Return the padded board of a state."""
         cells = bytearray(self._frame)
         mover = FIRST if self.player(state) == 0 else SECOND
@@ -67,7 +67,7 @@ class BoardLineGame(LineGame, BoardGame):
             place -= self.stride
         return place
 
-    def list_open(self, cells: Any, moves: Any) -> Any:
+    def list_legal(self, cells: Any, moves: Any) -> Any:
         """Write the free cells, or with gravity the columns that are not full, to `moves`."""
         count = 0
         for row in range(1 if self.gravity else self.rows):
@@ -77,11 +77,11 @@ class BoardLineGame(LineGame, BoardGame):
                     count += 1
         return count
 
-    def is_spent(self, cells: Any, action: Any) -> Any:
+    def is_exhausted(self, cells: Any, action: Any) -> Any:
         """Whether an action just played is no longer legal: with gravity, if the column is full."""
         return not self.gravity or cells[self.stride + action + 1] != FREE
 
-    def judge(self, cells: Any, at: Any, left: Any) -> Any:
+    def result_after(self, cells: Any, at: Any, left: Any) -> Any:
         """Return (is over, value) after the stone at `at`, tested for win, then loss, then draw."""
         if self.is_in_winning_line(cells, at):
             return True, -1

@@ -36,7 +36,7 @@ def _parse_column(game: "LineGame", text: str) -> int:
     if number is None and len(text) == 1 and text in "abcdefghijklmnopqrst":
         number = ord(text) - ord("a") + 1
     if number is None or not 1 <= number <= game.cols:
-        msg = f"{notation.shown(text)} is not a column: {move_forms(game)}"
+        msg = f"{notation.quote_text(text)} is not a column: {move_forms(game)}"
         raise BadMove(msg)
     return number - 1
 
@@ -55,7 +55,7 @@ def _has_digit_form(game: "LineGame") -> bool:
 
 
 def _outside(game: "LineGame", text: str) -> BadMove:
-    return BadMove(f"{notation.shown(text)} is outside the {game.grid} board: {move_forms(game)}")
+    return BadMove(f"{notation.quote_text(text)} is outside the {game.grid} board: {move_forms(game)}")
 
 
 def short_form(game: "LineGame", cell: int) -> str:

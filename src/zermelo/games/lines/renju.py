@@ -69,7 +69,7 @@ class RenjuGame(BoardLineGame):
 
     def foul_of(self, state: Any, action: int) -> int:
         """Return the foul that black would commit with an action; black is to move."""
-        cells = self.to_cells(state)
+        cells = self.to_padded_board(state)
         cells[self.padded_index(action)] = FIRST
         return self.foul(cells, self.padded_index(action))
 
@@ -220,7 +220,7 @@ class RenjuGame(BoardLineGame):
             return ""
         foul = OVERLINE
         if last is not None:
-            foul = self.foul(self.to_cells(state), self.padded_index(last))
+            foul = self.foul(self.to_padded_board(state), self.padded_index(last))
         return f": {self.symbols[0]} made {FOULS[foul]}"
 
     def winning_line(self, state: Any) -> tuple[int, ...] | None:

@@ -71,7 +71,7 @@ class LineGame(MaskGame):
             f"line:rows={rows},cols={cols},win={win},lose={lose},gravity={str(gravity).lower()},"
             f"overline={overline},pie={str(pie).lower()}"
         )
-        self.discs = gravity
+        self.has_discs = gravity
         cells = self.grid.size
         self.num_actions = cols if gravity else cells + pie
         self.one, self.none = 1, 0
@@ -174,7 +174,7 @@ class LineGame(MaskGame):
         """Return the action that a move names, in any form listed in docs/notation.md."""
         return line_notation.parse_action(self, text)
 
-    def split(self, text: str) -> list[str]:
+    def split_moves(self, text: str) -> list[str]:
         """Split a line of moves; with gravity and up to 9 columns also digits such as `4455`."""
         moves = notation.split_moves(text)
         if self.gravity and self.cols <= line_notation.MAX_DIGIT:
@@ -244,8 +244,8 @@ class LineGame(MaskGame):
     def symmetries(self) -> tuple[symmetry.Symmetry, ...]:
         """Return all symmetries of the board; with gravity only the mirror image."""
         if self.gravity:
-            return symmetry.of_columns(self.grid)
-        return symmetry.of_grid(self.grid, extra_actions=int(self.pie))
+            return symmetry.column_symmetries(self.grid)
+        return symmetry.grid_symmetries(self.grid, extra_actions=int(self.pie))
 
 
 def check_parameters(
@@ -265,7 +265,7 @@ def check_parameters(
         msg = f"lose is {lose}: with win {win} it can be 0 (none) or 1 to {win - 1}, below win"
         raise BadSpec(msg)
     if overline not in ("any", "exact"):
-        msg = f"overline is {notation.shown(str(overline))}: it can be any or exact"
+        msg = f"overline is {notation.quote_text(str(overline))}: it can be any or exact"
         raise BadSpec(msg)
     if pie and gravity:
         msg = "the pie rule needs a game without gravity"

@@ -24,14 +24,14 @@ class WordLineGame(LineGame, WordGame):
     win_windows: tuple[tuple[Word, Word], ...]  # [direction]: the first cells of lines, the step
     lose_windows: tuple[tuple[Word, Word], ...]
 
-    def __init__(self, *sizes: int, specialised: bool = False, **rules: Any) -> None:
+    def __init__(self, *sizes: int, is_specialised: bool = False, **rules: Any) -> None:
         super().__init__(*sizes, **rules)
         if self.grid.size > WORD_BITS:
             msg = f"{self.grid} has {self.grid.size} cells: a word holds {WORD_BITS}"
             raise BadSpec(msg)
-        self.specialised = specialised
+        self.is_specialised = is_specialised
         self.cells = self.grid.size
-        self.layered = not self.pie  # a swap adds no stone
+        self.is_layered = not self.pie  # a swap adds no stone
         self.win_windows = window_masks(self.grid, self.win)
         self.lose_windows = window_masks(self.grid, self.lose or 2)
 

@@ -31,10 +31,10 @@ _DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # towards higher bits
 class Reversi(WordGame):
     """Discs turn over between the new one and the next of its colour, in all eight directions."""
 
-    discs = True
+    has_discs = True
     disc_colours = ("#26241f", "#fdfcf9")
     counts_finished = True
-    layered = False  # a pass adds no disc
+    is_layered = False  # a pass adds no disc
 
     full: Word
     one: Word
@@ -49,7 +49,7 @@ class Reversi(WordGame):
             msg = f"size is {size}: Reversi has 4, 6 or 8 rows and columns"
             raise BadSpec(msg)
         self.size, self.spec = size, spec
-        self.specialised = size == max(SIZES)
+        self.is_specialised = size == max(SIZES)
         self.grid: Grid = Grid(size, size)
         self.cells = size * size
         self.num_actions = self.cells + 1  # the last is the pass
@@ -155,7 +155,7 @@ class Reversi(WordGame):
         if number is None:
             return self.grid.parse(text)
         if number >= self.cells:
-            msg = f"{notation.shown(text)} is outside the {self.grid} board: {self.move_forms}"
+            msg = f"{notation.quote_text(text)} is outside the {self.grid} board: {self.move_forms}"
             raise BadMove(msg)
         return number
 
@@ -212,7 +212,7 @@ class Reversi(WordGame):
 
     def symmetries(self) -> tuple[symmetry.Symmetry, ...]:
         """All of the square's."""
-        return symmetry.of_grid(self.grid, extra_actions=1)
+        return symmetry.grid_symmetries(self.grid, extra_actions=1)
 
 
 def _ray(grid: Grid, down: int, right: int) -> tuple[Word, Word, Word]:

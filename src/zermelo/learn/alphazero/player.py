@@ -38,7 +38,7 @@ class AlphaZeroPlayer(Player):
         self._net: Judge | None = None
         self._search: KernelSearch | None = None
 
-    def fit(self, game: Game) -> Judge:
+    def prepare(self, game: Game) -> Judge:
         """Its network for a game; BadWeights where it has none."""
         if self._net is None or self._game != game:
             self._net, simulations, considered = read(self.run, game)
@@ -52,7 +52,7 @@ class AlphaZeroPlayer(Player):
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """One answer."""
-        net = self.fit(position.game)
+        net = self.prepare(position.game)
         clock = SearchClock(limit)
         states = np.array([position.state], np.uint64)
         is_proven = False

@@ -130,7 +130,7 @@ def encode_lines(game: WordLineGame, states: Any, symmetries: Any, lines: Any, o
     for row in range(len(states)):
         state = game.load(states, row)
         for symmetry in range(len(symmetries)):
-            mine, theirs, _player = game.turned(state, symmetries[symmetry])
+            mine, theirs, _player = game.transform_by_table(state, symmetries[symmetry])
             offset = 0
             for line in range(len(lines)):
                 index = line_index(mine, theirs, lines[line, 0], lines[line, 1], lines[line, 2])

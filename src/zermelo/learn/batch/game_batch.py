@@ -142,7 +142,7 @@ def find_least_images(
         best = state
         symmetries[row] = 0
         for symmetry in range(1, len(tables)):
-            image = game.turned(state, tables[symmetry])
+            image = game.transform_by_table(state, tables[symmetry])
             if image < best:
                 best = image
                 symmetries[row] = symmetry
@@ -153,7 +153,7 @@ def find_least_images(
 def transform_states(game: WordGame, states: Any, tables: Any, symmetries: Any, images: Any) -> Any:
     """Write the image of every state under its symmetry."""
     for row in range(len(states)):
-        game.store(images, row, game.turned(game.load(states, row), tables[symmetries[row]]))
+        game.store(images, row, game.transform_by_table(game.load(states, row), tables[symmetries[row]]))
 
 
 @kernel("uint64[:,::1], bool[::1]", common=False)

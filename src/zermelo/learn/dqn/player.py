@@ -26,7 +26,7 @@ class DQNPlayer(Player):
         self.name = f"dqn:{','.join(options)}" if options else "dqn"
         self._model: Model | None = None
 
-    def fit(self, game: Game) -> Model:
+    def prepare(self, game: Game) -> Model:
         """Load the model for a game; raise BadWeights if there is none that fits."""
         if self._model is None or self._model.game_batch.game != game:
             self._model = Model(self.run, game)
@@ -37,7 +37,7 @@ class DQNPlayer(Player):
         del limit
         begin = time.perf_counter()
         game = position.game
-        model = self.fit(game)
+        model = self.prepare(game)
         values = model.values(np.array([position.state], np.uint64))[0]
         best = self._best_action(model, position, values)
         ranked = sorted(position.actions, key=lambda a: (a != best, -values[a]))

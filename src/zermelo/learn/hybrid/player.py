@@ -14,8 +14,8 @@ from zermelo.learn.models.model import check_arrays, opened
 from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.players.alphabeta import AlphaBetaPlayer
 from zermelo.search.engines import WordEngine
-from zermelo.search.negamax import kernel as k
-from zermelo.search.negamax.runner import Net
+from zermelo.search.negamax import arrays as a
+from zermelo.search.negamax.searcher import LeafNetwork
 
 _MOST = 0.99  # of an estimate: 1 is for what is proven
 _WIDEST = 4096  # layer that a file may ask for
@@ -24,14 +24,14 @@ _WIDEST = 4096  # layer that a file may ask for
 class HybridEngine(WordEngine):
     """The solver's kernel with a horizon, and a network there."""
 
-    def __init__(self, hooks: Valued, net: Net, *, ordering: bool = True) -> None:
+    def __init__(self, hooks: Valued, net: LeafNetwork, *, ordering: bool = True) -> None:
         super().__init__(hooks, net, ordering=ordering)
         self.net = net
 
     @property
     def hit_rate(self) -> float:
         """The share of all estimates so far that the cache held."""
-        asked, found = (int(self._runner.control[at]) for at in (k.ASKED, k.FOUND))
+        asked, found = (int(self._searcher.control[at]) for at in (a.NETWORK_LOOKUPS, a.CACHE_HITS))
         return found / max(1, asked)
 
     def to_estimate(self, score: int) -> float:
@@ -41,9 +41,9 @@ class HybridEngine(WordEngine):
     def parts(self, state: Any) -> dict[str, float]:
         """What an estimate of a state is made of, seen by the side to move."""
         hooks, net = self.hooks, self.net
-        learned = int(hooks.evaluate_network(state, net.weights, net.room))
+        learned = int(hooks.evaluate_network(state, net.weights, net.layers))
         heuristic = int(hooks.evaluate(state))
-        blend = (net.shares[0] * learned + net.shares[1] * heuristic) // 1000
+        blend = (net.blend[0] * learned + net.blend[1] * heuristic) // 1000
         return {
             "network": self.to_estimate(learned),
             "heuristic": super().to_estimate(heuristic),
@@ -81,7 +81,7 @@ class HybridPlayer(AlphaBetaPlayer):
         super().__init__(f"hybrid:{','.join(words)}" if words else "hybrid", depth, seconds)
         self.run, self.blend, self._asked = run, blend, depth
 
-    def fit(self, game: Game) -> HybridEngine:
+    def prepare(self, game: Game) -> HybridEngine:
         """Its engine for a game; BadWeights where it has none."""
         if not isinstance(self._engine, HybridEngine) or self._game != game:
             self._engine, depth = hybrid_engine(self.run, game, self.blend)
@@ -92,9 +92,9 @@ class HybridPlayer(AlphaBetaPlayer):
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """A record a depth; where every move is judged, with what the estimates are made of."""
-        engine = self.fit(position.game)
+        engine = self.prepare(position.game)
         for found in super().think(position, limit):
-            yield _with_parts(found, position, engine) if limit.every else found
+            yield _with_parts(found, position, engine) if limit.all_moves else found
 
 
 def _with_parts(found: Analysis, position: Position, engine: HybridEngine) -> Analysis:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.core.fingerprint import rules_fingerprint
+from zermelo.core.game.fingerprint import rules_fingerprint
 from zermelo.core.game import Game, WordGame
 from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.game_batch import GameBatch
@@ -164,11 +164,11 @@ class Model:
         encoder = Encoder(self.about["encoder"], game)
         check_arrays(path, arrays, _expected(path, shape, encoder.shape, game.num_actions))
         net = Forward(arrays, shape, encoder.shape)
-        return lambda seen: net(encoder(seen), self.game_batch.masks(seen))
+        return lambda seen: net(encoder(seen), self.game_batch.legal_masks(seen))
 
     def values(self, states: Any) -> Any:
         """[row, action]: what every action seems worth to the side to move."""
-        seen, turns = self.game_batch.canonical(states) if self.canonical else (states, None)
+        seen, turns = self.game_batch.canonicalise(states) if self.canonical else (states, None)
         found = self._judge(seen)
         if turns is None:
             return found
@@ -176,7 +176,7 @@ class Model:
 
     def choose(self, states: Any) -> Any:
         """The best legal action of every state."""
-        return masked_argmax(self.values(states), self.game_batch.masks(states))
+        return masked_argmax(self.values(states), self.game_batch.legal_masks(states))
 
 
 def _table(path: Path, arrays: dict[str, Any], game: WordGame) -> QTable:

@@ -23,7 +23,7 @@ from typing import Any
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
-from zermelo.core.fingerprint import rules_fingerprint
+from zermelo.core.game.fingerprint import rules_fingerprint
 from zermelo.core.game import WordGame
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.models import model

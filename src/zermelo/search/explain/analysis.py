@@ -11,7 +11,7 @@ from typing import Any
 
 from zermelo.core.bitboard import sign
 from zermelo.core.game import Game, WordGame
-from zermelo.core.player import Analysis, Candidate, Limit, Player, last_of
+from zermelo.core.player import Analysis, Candidate, Limit, Player, last_analysis
 from zermelo.core.position import Position
 from zermelo.core.value import Value
 from zermelo.search.candidates import candidate_from_score
@@ -51,11 +51,11 @@ def analyze(
     limit = limit or Limit()
     analyst = analyst or Analyst()
     if player is None:
-        return last_of(analyst.think(position, limit))
+        return last_analysis(analyst.think(position, limit))
     if limit.seconds is not None:
         limit = replace(limit, seconds=limit.seconds / 2)
-    analysis = last_of(player.think(position, replace(limit, every=True)))
-    verdict = last_of(analyst.think(position, limit))
+    analysis = last_analysis(player.think(position, replace(limit, all_moves=True)))
+    verdict = last_analysis(analyst.think(position, limit))
     reasons = {candidate.move: candidate.reasons for candidate in verdict.candidates}
     candidates = tuple(replace(c, reasons=reasons[c.move]) for c in analysis.candidates)
     return replace(analysis, candidates=candidates, verdict=verdict)
@@ -110,7 +110,7 @@ class Analyst(Player):
         self._engine: Engine | None = None
         self._solver: Solver | None = None
 
-    def fit(self, game: Game) -> Engine:
+    def prepare(self, game: Game) -> Engine:
         """Return the engine for a game; it and the solver are kept while the game is the same."""
         if self._engine is None or self._engine.game != game:
             self._engine = engine_for(game)
@@ -129,7 +129,7 @@ class Analyst(Player):
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """Yield an analysis after every iteration and after every proven move."""
-        engine = self.fit(position.game)
+        engine = self.prepare(position.game)
         if limit.seconds is None and limit.nodes is None:
             limit = replace(limit, seconds=SECONDS)
         analysis = _AnalysisInProgress(position, engine, SearchClock(limit))

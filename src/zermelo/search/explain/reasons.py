@@ -99,7 +99,7 @@ class RuleFacts:
         """Return the actions with which the side not to move would win immediately."""
         if not isinstance(self.game, LineGame):
             return []
-        passed = self.game.handed_over(state)
+        passed = self.game.null_move(state)
         return [] if self.game.result(passed)[0] else self._winning_actions(passed)
 
     def _end_of_game(self, action: int) -> Reason:
@@ -163,7 +163,7 @@ class RuleFacts:
         assert isinstance(self.game, LineGame)
         if self.game.gravity:
             return f"column {self.game.to_text(action)}"
-        passed = self.game.handed_over(state)
+        passed = self.game.null_move(state)
         cell = self.game.last_cell(self.game.play(passed, action), action)
         return self.game.to_text(action) if cell is None else self.game.grid.text(cell)
 

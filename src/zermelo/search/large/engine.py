@@ -83,7 +83,7 @@ class BoardEngine(Engine):
         return score
 
     def _look_ahead(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
-        cells = np.frombuffer(self.game.to_cells(state), np.uint8)
+        cells = np.frombuffer(self.game.to_padded_board(state), np.uint8)
         control, frames = self._control, self._frames
         self._set_up(cells, self.game.player(state))
         frames[0, [k.ALPHA, k.BETA, k.NEXT, k.DEPTH]] = alpha, beta, k.NEW, depth
@@ -116,7 +116,7 @@ class BoardEngine(Engine):
         self._clock = clock
         found = self._find(state, clock, _FORCING, _FORCING_NODES)
         # Does the other side win by force if this one passes? Then a move has to prevent it.
-        passed = self.game.handed_over(state)
+        passed = self.game.null_move(state)
         self._in_danger = (
             found is None
             and not self.game.result(passed)[0]

@@ -2,7 +2,7 @@
 
 The estimate counts windows, all stretches of `win` cells: one that holds stones of one side only
 is worth more the fewer are missing. Counts are kept up to date with every stone, and so is what a
-cell gains for a side, which orders the moves. Counts are hints; the truth comes from `judge`.
+cell gains for a side, which orders the moves. Counts are hints; the truth comes from `result_after`.
 
 What may be called proven. A win needs one move whose child is a proven loss. A loss needs every
 legal move to be answered for, though only the most promising `width` moves are searched:
@@ -89,7 +89,7 @@ def look_ahead(  # noqa: PLR0915 - numbered steps on one stack
             place = game.landing(cells, moves[ply, at])
             owner = moves[ply, ranks + at] if stage == HINTS else side
             cells[place] = 1 + owner
-            over, value = game.judge(cells, place, control[LEFT] - ply - 1)
+            over, value = game.result_after(cells, place, control[LEFT] - ply - 1)
             if not over and stage < HINTS:
                 frames[ply, PLACE] = place
                 put(place, side, 1, windows, through, counts, gains, tally)

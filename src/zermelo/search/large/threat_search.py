@@ -77,7 +77,7 @@ class ThreatSearch:
 
     def _look(self, state: Any, kind: int, limit: int, clock: SearchClock) -> ForcedWin | None:
         """One question to the kernel; SearchStopped when the clock says so."""
-        cells = np.frombuffer(self.game.to_cells(state), np.uint8)
+        cells = np.frombuffer(self.game.to_padded_board(state), np.uint8)
         control, frames = self._control, self._frames
         control[[k.PLY, k.READY, k.ATTACKER]] = 0, 0, self.game.player(state)
         control[k.LEFT] = np.count_nonzero(cells == 0)

@@ -26,7 +26,7 @@ def make(spec: str, game: Game) -> Evaluator:
     """The evaluator that a spec names, for a game."""
     name, _, rest = spec.partition(":")
     if name not in _FACTORIES:
-        specs.refuse("evaluator", name, _FACTORIES)
+        specs.raise_unknown("evaluator", name, _FACTORIES)
     module, _, factory = _FACTORIES[name].partition(":")
     made: Evaluator = getattr(importlib.import_module(module), factory)(rest, game)
     return made

@@ -62,14 +62,14 @@ class Tree:
         self._leaves = Room(game, batch)
         self._slots: NDArray[Any] = np.zeros(batch, np.int64)
         self._control: NDArray[Any] = np.zeros(k.NUM_CONTROLS, np.int64)
-        self._control[k.SURE] = sure
+        self._control[k.USE_SOLVER] = sure
         self._dice: NDArray[Any] = np.array([mix(word(seed + 1))], np.uint64)
         # A slice must be short where a simulation takes long.
         self._least = _SLICE if self._room.is_native else 1
         self._arrays = self._new_arrays(_FIRST_NODES)
         self.root: Any = None
-        work = (k.gather, k.scatter) if evaluator else (k.grow,)
-        kernels = (*work, k.transplant)
+        work = (k.select_leaves, k.expand_leaves) if evaluator else (k.simulate,)
+        kernels = (*work, k.copy_subtree)
         self._run = [self._room.kernel(function, with_hooks=True) for function in kernels]
 
     @staticmethod
@@ -84,8 +84,8 @@ class Tree:
             np.empty(size, np.float32),
         ]
 
-    def plant(self, state: Any, *, every: bool = False) -> None:
-        """Begin anew at a state that is not over; `every`: all its moves are to be judged."""
+    def plant(self, state: Any, *, all_moves: bool = False) -> None:
+        """Begin anew at a state that is not over; `all_moves`: every move is to be evaluated."""
         nodes, stats, _, priors = self._arrays
         self.root = state
         self._room.fill(0, state)
@@ -93,18 +93,18 @@ class Tree:
         nodes[k.ROOT, k.PARENT] = -1
         stats[k.ROOT] = 0
         priors[k.ROOT] = 1
-        self._control[k.USED], self._control[k.FULL], self._control[k.EVERY] = 1, 0, every
+        self._control[k.NUM_NODES], self._control[k.IS_FULL], self._control[k.ALL_MOVES] = 1, 0, all_moves
 
     def move_to(self, state: Any) -> bool:
         """Keep what is known of a state that is a move or two on; False if that is nothing."""
         node = self._find(state)
         nodes = self._arrays[0]
         # A node that was proven when it was entered has no children to choose from.
-        if node is None or nodes[node, k.COUNT] == 0 or nodes[node, k.PROVEN] != k.UNKNOWN:
+        if node is None or nodes[node, k.NUM_CHILDREN] == 0 or nodes[node, k.PROOF] != k.UNPROVEN:
             return False
         moved = self._new_arrays(len(nodes))
-        self._control[k.USED] = self._run[-1](node, *self._arrays, *moved)
-        self._control[k.FULL] = self._control[k.EVERY] = 0
+        self._control[k.NUM_NODES] = self._run[-1](node, *self._arrays, *moved)
+        self._control[k.IS_FULL] = self._control[k.ALL_MOVES] = 0
         self._arrays = moved
         self.root = state
         self._room.fill(0, state)
@@ -132,9 +132,9 @@ class Tree:
     def simulate(self, number: int | None, clock: SearchClock) -> Iterator[int]:
         """Simulate so many times, in slices; yields how many are done. SearchStopped by the clock."""
         control = self._control
-        unit = k.UNIT if self.evaluator else 1
+        unit = k.VALUE_SCALE if self.evaluator else 1
         whole = min(_MAX_TOTAL // unit - self.visits - len(self._slots), number or _ENDLESS)
-        control[k.SIMS] = 0
+        control[k.SIMULATIONS] = 0
         done, last = 0, -1
         while not self.is_settled and last < done < whole:
             self._make_room()
@@ -144,7 +144,7 @@ class Tree:
             else:
                 control[k.BUDGET] = min(whole, done + clock.next_slice(self._least))
                 self._roll_out()
-            last, done = done, int(control[k.SIMS])
+            last, done = done, int(control[k.SIMULATIONS])
             clock.report(done - last)
             yield done
 
@@ -154,13 +154,13 @@ class Tree:
         while True:
             work = room.roots, room.board, room.moves, *self._arrays[:3]
             self._run[0](self._control, self._dice, self.c, *work)
-            if self._control[k.SIMS] >= self._control[k.BUDGET] or self.is_settled:
+            if self._control[k.SIMULATIONS] >= self._control[k.BUDGET] or self.is_settled:
                 return
             self._make_room()
 
     def _evaluate(self, evaluator: Evaluator) -> None:
         """One batch of leaves: whole ones, so that the clock has no say in what they hold."""
-        if self._control[k.FULL]:
+        if self._control[k.IS_FULL]:
             return
         room, found = self._room, (self._leaves.roots, self._slots)
         gather, scatter, _ = self._run
@@ -174,16 +174,16 @@ class Tree:
         """Arrays as large as the next slice of work may need, as far as there may be."""
         import numpy as np
 
-        need = int(self._control[k.USED]) + len(self._slots) * self.game.num_actions
+        need = int(self._control[k.NUM_NODES]) + len(self._slots) * self.game.num_actions
         size = len(self._arrays[0])
         if need <= size:
-            self._control[k.FULL] = 0
+            self._control[k.IS_FULL] = 0
             return
         while size < need and size < MAX_NODES:
             size *= 2
-        self._control[k.FULL] = size < need
+        self._control[k.IS_FULL] = size < need
         if size > len(self._arrays[0]):
-            used = int(self._control[k.USED])
+            used = int(self._control[k.NUM_NODES])
             larger = self._new_arrays(size)
             for new, old in zip(larger, self._arrays, strict=True):
                 np.copyto(new[:used], old[:used])
@@ -192,12 +192,12 @@ class Tree:
     @property
     def is_settled(self) -> bool:
         """Whether what was asked is proven."""
-        return bool(k.is_settled(self._control, self._arrays[0]))
+        return bool(k.is_finished(self._control, self._arrays[0]))
 
     @property
     def is_proven(self) -> bool:
         """Whether the root's value is known."""
-        return bool(self._arrays[0][k.ROOT, k.PROVEN] != k.UNKNOWN)
+        return bool(self._arrays[0][k.ROOT, k.PROOF] != k.UNPROVEN)
 
     @property
     def visits(self) -> int:
@@ -206,8 +206,8 @@ class Tree:
 
     def _children(self, node: int) -> range:
         """Those that were tried."""
-        first = int(self._arrays[0][node, k.FIRST])
-        return range(first, first + int(self._arrays[0][node, k.TRIED]))
+        first = int(self._arrays[0][node, k.FIRST_CHILD])
+        return range(first, first + int(self._arrays[0][node, k.NUM_VISITED]))
 
     def children(self) -> list[Child]:
         """The moves that were tried from the root, best first."""
@@ -215,9 +215,9 @@ class Tree:
 
     def _child(self, node: int) -> Child:
         nodes, _, actions, _ = self._arrays
-        visits, total, proven = (int(nodes[node, i]) for i in (k.VISITS, k.TOTAL, k.PROVEN))
-        unit = k.UNIT if self.evaluator else 1
-        value = None if proven == k.UNKNOWN else proven - k.DRAWN
+        visits, total, proven = (int(nodes[node, i]) for i in (k.VISITS, k.VALUE_SUM, k.PROOF))
+        unit = k.VALUE_SCALE if self.evaluator else 1
+        value = None if proven == k.UNPROVEN else proven - k.DRAW
         mean = total / (visits * unit) if visits else 0.0
         return Child(int(actions[node]), visits, max(-1.0, min(1.0, mean)), value)
 
@@ -226,8 +226,8 @@ class Tree:
         nodes = self._arrays[0]
 
         def rank(child: int) -> tuple[int, int, int]:
-            settled = {k.WON: 1, k.LOST: -1}.get(int(nodes[child, k.PROVEN]), 0)
-            return settled, int(nodes[child, k.VISITS]), int(nodes[child, k.TOTAL])
+            settled = {k.WIN: 1, k.LOSS: -1}.get(int(nodes[child, k.PROOF]), 0)
+            return settled, int(nodes[child, k.VISITS]), int(nodes[child, k.VALUE_SUM])
 
         return sorted(self._children(node), key=rank, reverse=True)
 

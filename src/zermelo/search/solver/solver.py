@@ -16,8 +16,8 @@ from zermelo.core.game import WordGame
 from zermelo.search.engines import WordEngine
 from zermelo.search.iterative_deepening import deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped, SubClock
-from zermelo.search.negamax import kernel as k
-from zermelo.search.negamax.runner import Runner
+from zermelo.search.negamax import arrays as a
+from zermelo.search.negamax.searcher import NegamaxSearcher
 from zermelo.search.tablebase.tablebase import Tablebase
 
 _MAX_LINE = 64
@@ -46,8 +46,8 @@ class Solver:
         self.game, self.hooks, self.settings = game, game.hooks, settings or Settings()
         self.known = known  #: a table of the game, or a book, which answers without search
         self._engine: WordEngine | None = None
-        self._runners = [
-            Runner(
+        self._searchers = [
+            NegamaxSearcher(
                 self.hooks,
                 table_bits=self.settings.table_bits if self.settings.table else None,
                 ordering=self.settings.ordering,
@@ -57,14 +57,14 @@ class Solver:
         ]
 
     @property
-    def runner(self) -> Runner:
+    def searcher(self) -> NegamaxSearcher:
         """What searches, the first thread's: for kernels that ask many questions at once."""
-        return self._runners[0]
+        return self._searchers[0]
 
     def forget(self) -> None:
         """Start anew, as if nothing had been asked."""
-        for runner in self._runners:
-            runner.forget()
+        for searcher in self._searchers:
+            searcher.clear()
 
     def score(self, state: Any, clock: SearchClock | None = None) -> int:
         """The exact score of a state.
@@ -76,7 +76,7 @@ class Solver:
         known = self._known(state)
         if known is not None:
             return known
-        if self.settings.deepening and self.game.layered and not self.hooks.short_wins_first:
+        if self.settings.deepening and self.game.is_layered and not self.hooks.short_wins_first:
             for proving, deepening in _TURNS:
                 with contextlib.suppress(SearchStopped):
                     return self._prove(state, clock.subclock(nodes=proving))
@@ -147,11 +147,11 @@ class Solver:
     def bounds(
         self, state: Any, low: int, high: int, clock: SearchClock | None = None, *, coarse: bool = False
     ) -> tuple[int, int]:
-        """Bounds that answer the question, for a state that is not over; see `Runner.bounds`."""
+        """Bounds that answer the question, for a state that is not over; see `NegamaxSearcher.bounds`."""
         clock = clock or SearchClock()
-        if len(self._runners) > 1:
+        if len(self._searchers) > 1:
             return self._bounds_together(state, low, high, clock, coarse=coarse)
-        return self._runners[0].bounds(state, low, high, clock, coarse=coarse)
+        return self._searchers[0].bounds(state, low, high, clock, coarse=coarse)
 
     def best(self, state: Any, score: int, clock: SearchClock | None = None) -> list[int]:
         """All actions that reach exactly this score, which is the state's."""
@@ -188,15 +188,15 @@ class Solver:
         self, state: Any, low: int, high: int, clock: SearchClock, *, coarse: bool
     ) -> tuple[int, int]:
         """As the kernel narrows its bounds, with the moves of every guess split among threads."""
-        control = [0] * k.NUM_CONTROLS
-        control[k.LOW], control[k.HIGH], control[k.COARSE] = low, high, coarse
-        control[k.GAP] = self.hooks.win_score - self.hooks.max_plies(state) - 1
+        control = [0] * a.NUM_CONTROLS
+        control[a.LOWER], control[a.UPPER], control[a.SIGN_ONLY] = low, high, coarse
+        control[a.SCORE_GAP] = self.hooks.win_score - self.hooks.max_plies(state) - 1
         children = self._children(state)
         while not k.is_settled(control):
             guess = int(k.next_guess(self.hooks, control))
             scores = self._ask_all(children, self._below(guess + 1), clock)
-            control[k.LOW if max(scores) > guess else k.HIGH] = max(scores)
-        return int(control[k.LOW]), int(control[k.HIGH])
+            control[a.LOWER if max(scores) > guess else a.UPPER] = max(scores)
+        return int(control[a.LOWER]), int(control[a.UPPER])
 
     def _children(self, state: Any) -> list[Any]:
         """The states after each move, one of those that are alike up to symmetry."""
@@ -205,7 +205,7 @@ class Solver:
         children = []
         for action in self.game.actions(state):
             child = self.game.play(state, action)
-            images = {self.game.moved(child, turn) for turn in turns} | {child}
+            images = {self.game.transform(child, turn) for turn in turns} | {child}
             if min(images) not in seen:
                 seen.add(min(images))
                 children.append(child)
@@ -222,12 +222,12 @@ class Solver:
 
         The first that is ends the others' search.
         """
-        parts = [clock.subclock() for _ in self._runners]
+        parts = [clock.subclock() for _ in self._searchers]
         waiting = iter(children)
         worths: list[int] = []
         lock, is_found = threading.Lock(), threading.Event()
 
-        def work(runner: Runner, part: SubClock) -> None:
+        def work(searcher: NegamaxSearcher, part: SubClock) -> None:
             while not is_found.is_set():
                 with lock:
                     child = next(waiting, None)
@@ -237,7 +237,7 @@ class Solver:
                     low = high = self.ended(child)
                 else:
                     try:
-                        low, high = runner.bounds(child, guess, guess + 1, part)
+                        low, high = searcher.narrow_bounds(child, guess, guess + 1, part)
                     except SearchStopped:
                         if part.is_cancelled:
                             return
@@ -250,7 +250,7 @@ class Solver:
 
         with ThreadPoolExecutor(len(parts)) as pool, _cancelling(parts):
             for done in [
-                pool.submit(work, *pair) for pair in zip(self._runners, parts, strict=True)
+                pool.submit(work, *pair) for pair in zip(self._searchers, parts, strict=True)
             ]:
                 done.result()
         return worths

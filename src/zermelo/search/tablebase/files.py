@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 from zermelo.core import home
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
-from zermelo.core.fingerprint import rules_fingerprint, source_digest
+from zermelo.core.game.fingerprint import rules_fingerprint, source_digest
 from zermelo.core.game import WordGame
 
 if TYPE_CHECKING:

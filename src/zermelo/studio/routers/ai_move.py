@@ -34,7 +34,7 @@ class AiMove(BaseModel):
 async def choose_action(body: AiMoveRequest, players: Players) -> AiMove:
     """Return the best action on a board of tic-tac-toe."""
     position = _read_board(body)
-    choice = await players.choose(ANALYST, position, _SECONDS, every=True)
+    choice = await players.choose(ANALYST, position, _SECONDS, all_moves=True)
     evaluations = _evaluations(position, choice.analysis) if body.show_thinking else None
     return AiMove(action=position.parse(choice.analysis.move), evaluations=evaluations)
 

@@ -58,7 +58,7 @@ async def analyse(
             for analysis in analyst.think(position, limit):
                 yield analysis_event(position, analysis)
 
-    return await stream_events(players, "analysis", generate, Limit(seconds, every=True))
+    return await stream_events(players, "analysis", generate, Limit(seconds, all_moves=True))
 
 
 @router.get("/review", response_class=StreamingResponse, responses=_EVENTS)

@@ -95,7 +95,7 @@ def _draw_stones(surface: pygame.Surface, layout: Layout, position: Position) ->
             continue
         rect = layout.rect(index)
         surface.blit(stone(game, 0 if colour > 0 else 1, layout.cell), rect)
-        if index == last and game.discs:
+        if index == last and game.has_discs:
             pygame.draw.aacircle(surface, "white", rect.center, max(3, layout.cell // 8 + 1))
             pygame.draw.aacircle(surface, theme.LAST, rect.center, max(2, layout.cell // 8))
         elif index == last:
@@ -122,7 +122,7 @@ def _draw_ghost(surface: pygame.Surface, layout: Layout, position: Position, mov
 
 def _draw_heat(surface: pygame.Surface, cell: pygame.Rect, candidate: Candidate) -> None:
     """A move's value: what is proven fills the cell, an estimate stays small and pale."""
-    worth = candidate.worth
+    worth = candidate.expected_value
     hue = theme.GOOD if worth > _EVEN else theme.BAD if worth < -_EVEN else theme.EVEN
     near = 1 - min(candidate.plies or 0, 24) / 40
     tint = theme.mix(theme.CELL, hue, 0.2 + 0.35 * abs(worth) * near)

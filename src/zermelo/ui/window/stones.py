@@ -14,7 +14,7 @@ _CELL, _DISC, _RING, _ARM, _STROKE = 40, 16, 12, 11, 5
 
 def stone(game: Game, player: int, cell: int, alpha: int = 255) -> pygame.Surface:
     """A stone of a player, for a cell of so many pixels."""
-    if game.discs:
+    if game.has_discs:
         return _sprite("disc", game.disc_colours[player], cell, alpha)
     return _sprite("xo"[player], theme.MARKS[player], cell, alpha)
 

@@ -1,4 +1,4 @@
-"""Choices: what the menus offer, from the registry and the roster."""
+"""Choices: what the menus offer, from the registries of games and players."""
 
 from dataclasses import dataclass
 
@@ -62,13 +62,13 @@ def _players(now: str) -> list[Choice]:
     return [
         Choice(now if entry.name == name else entry.name, entry.name, entry.summary)
         for entry in list_players()
-        if not entry.alone or entry.name == name
+        if not entry.is_blocking or entry.name == name
     ]
 
 
 def player_name(spec: str) -> str:
     """The player without its parameters."""
-    return spec if is_player_file(spec) else specs.split(spec)[0]
+    return spec if is_player_file(spec) else specs.split_spec(spec)[0]
 
 
 def strength(spec: str) -> str:
@@ -76,10 +76,10 @@ def strength(spec: str) -> str:
     entry = _entry(spec)
     if entry is None:
         return ""
-    _, plain, keyed = specs.split(spec)
-    unit = _UNITS.get(entry.plain, "")
-    default = next(p.default for p in entry.parameters if p.name == entry.plain)
-    value = plain[0] if plain else keyed.get(entry.plain, default)
+    _, plain, keyed = specs.split_spec(spec)
+    unit = _UNITS.get(entry.positional, "")
+    default = next(p.default for p in entry.parameters if p.name == entry.positional)
+    value = plain[0] if plain else keyed.get(entry.positional, default)
     if value is None:  # a tree search that is limited otherwise, or by its default
         return "time" if "seconds" in keyed else "1000"
     return f"{value:g}{unit}" if isinstance(value, float) else f"{value}{unit}"
@@ -90,9 +90,9 @@ def strengths(spec: str) -> list[Choice]:
     entry = _entry(spec)
     if entry is None:
         return []
-    _, _, keyed = specs.split(spec)
-    rest = "".join(f",{key}={value}" for key, value in keyed.items() if key != entry.plain)
-    unit = _UNITS.get(entry.plain, "")
+    _, _, keyed = specs.split_spec(spec)
+    rest = "".join(f",{key}={value}" for key, value in keyed.items() if key != entry.positional)
+    unit = _UNITS.get(entry.positional, "")
     items = [
         Choice(f"{entry.name}:{value}{rest}", f"{value}{unit}") for value in _STRENGTHS[entry.name]
     ]

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from zermelo.core.game import Game
+from zermelo.core.game.contract import Game
 
 _NUM_GAMES, _MAX_PLIES = 32, 200
 
