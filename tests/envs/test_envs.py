@@ -1,4 +1,4 @@
-"""Gymnasium and PettingZoo environments, by their own checkers and by ours."""
+"""Gymnasium and PettingZoo environments, by the checkers of the libraries and by our own."""
 
 import copy
 import pickle
@@ -13,7 +13,7 @@ import pytest
 import zermelo as z
 from support.samples import SPECS
 from zermelo.envs import aec_env, gym_env
-from zermelo.envs.boards import PlainTable, table_for
+from zermelo.envs.boards import PlainBoard, create_board
 from zermelo.envs.planes import Planes
 
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed")
@@ -23,7 +23,7 @@ pettingzoo_test = pytest.importorskip("pettingzoo.test", reason="PettingZoo is n
 @pytest.mark.parametrize("spec", SPECS)
 def test_pettingzoo_checks(spec: str, capsys: pytest.CaptureFixture[str]) -> None:
     with warnings.catch_warnings():
-        # Its list of environments that may observe a dictionary with a mask has only its own.
+        # PettingZoo warns about observations that are dictionaries, except in its own environments.
         warnings.filterwarnings("ignore", category=UserWarning)
         pettingzoo_test.api_test(aec_env(spec), num_cycles=100)
         pettingzoo_test.seed_test(lambda: aec_env(spec), num_cycles=50)
@@ -46,7 +46,7 @@ def test_gymnasium_checks(spec: str, options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("raw", [False, True])
-def test_an_aec_game_is_the_game(spec: str, raw: bool) -> None:
+def test_an_aec_environment_follows_the_game(spec: str, raw: bool) -> None:
     env, game, rng = aec_env(spec, raw=raw), z.game(spec), random.Random(1)
     for _ in range(3):
         env.reset()
@@ -73,7 +73,7 @@ def test_an_aec_game_is_the_game(spec: str, raw: bool) -> None:
         assert all(env.terminations.values())
 
 
-def test_what_is_observed_is_a_copy() -> None:
+def test_an_observation_is_a_copy() -> None:
     env = aec_env("tictactoe")
     env.reset()
     first = env.last()[0]
@@ -83,16 +83,16 @@ def test_what_is_observed_is_a_copy() -> None:
     assert not env.last()[0]["observation"].any()
 
 
-def test_copies_are_environments_of_their_own() -> None:
+def test_copies_are_independent_environments() -> None:
     env = aec_env("tictactoe")
     env.reset()
     env.step(0)
-    for again in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):  # noqa: S301 - our own
-        again.step(1)
-        assert again.last()[0]["observation"].sum() == 2
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):  # noqa: S301 - our own
+        twin.step(1)
+        assert twin.last()[0]["observation"].sum() == 2
         assert env.last()[0]["observation"].sum() == 1
-        again.reset()
-        assert not again.last()[0]["observation"].any()
+        twin.reset()
+        assert not twin.last()[0]["observation"].any()
 
 
 def test_a_plain_game_with_a_board(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_plain_game_with_a_board(tmp_path: Path) -> None:
 
 
 PLAIN = """
-from zermelo.notation import Grid
+from zermelo.core.notation import Grid
 num_actions = 2
 grid = Grid(1, 2)
 def initial(): return ()
@@ -135,10 +135,10 @@ def test_an_illegal_action_loses() -> None:
 
 
 @pytest.mark.parametrize("action", [-1, 9, 1.5, "b2", None])
-def test_what_is_no_action_is_refused(action: Any) -> None:
+def test_a_value_that_is_not_an_action_is_refused(action: Any) -> None:
     env = aec_env("tictactoe")
     env.reset()
-    with pytest.raises(z.ZermeloError, match="is no action of tictactoe: 0 to 8"):
+    with pytest.raises(z.ZermeloError, match="is not an action of tictactoe: 0 to 8"):
         env.step(action)
 
 
@@ -163,7 +163,7 @@ def test_bad_options() -> None:
             make()
 
 
-def test_four_planes_mark_the_cells_that_win_at_once() -> None:
+def test_four_planes_mark_the_cells_that_win_immediately() -> None:
     """X wins on c1, O on c2.
 
     X X .
@@ -189,20 +189,20 @@ def test_four_planes_follow_gravity_and_lines_that_lose() -> None:
     assert not Planes(squava, 4).observe(state, 0)[3].any(), "c5 would make three and lose"
 
 
-def test_both_tables_agree() -> None:
+def test_both_forms_of_a_board_agree() -> None:
     rng = random.Random(1)
     for spec in ("connect4", "reversi", "squava:pie=true", "mnk:8x8x5"):
         game = z.game(spec)
-        fast, plain = table_for(game, 2), PlainTable(game, 2)
+        fast, plain = create_board(game, 2), PlainBoard(game, 2)
         position = game.start()
         while position.actions:
             action = rng.choice(position.actions)
             assert fast.play(action) == plain.play(action)
             position = position.play_action(action)
             assert fast.state == plain.state == position.state
-            assert (fast.mask() == plain.mask()).all() or position.is_over
-            assert (fast.planes(mover=True) == plain.planes(mover=True)).all()
-            assert (fast.planes(mover=False) == plain.planes(mover=False)).all()
+            assert (fast.action_mask() == plain.action_mask()).all() or position.is_over
+            assert (fast.observe(for_mover=True) == plain.observe(for_mover=True)).all()
+            assert (fast.observe(for_mover=False) == plain.observe(for_mover=False)).all()
 
 
 def test_gym_steps() -> None:
@@ -223,7 +223,7 @@ def test_gym_steps() -> None:
     assert not env.action_masks().any()
     env.reset()
     for action in (None, 1.5, "3", True):
-        with pytest.raises(z.ZermeloError, match="is no action"):
+        with pytest.raises(z.ZermeloError, match="is not an action"):
             env.step(action)
 
 
@@ -246,14 +246,14 @@ def test_gym_second_seat_sees_the_first_move_and_seeds_repeat() -> None:
 
 
 @pytest.mark.parametrize("gamma", [1.0, 0.9])
-def test_shaping_sums_to_what_it_should(gamma: float) -> None:
-    """Discounted, potential shaping adds -f(start) whatever is played: here f(start) = 0."""
+def test_shaping_does_not_change_the_return(gamma: float) -> None:
+    """Potential shaping adds -f(start) to every discounted return, and here f(start) is 0."""
     plain, shaped = (
         gym_env("tictactoe", opponent="random:seed=5", shaping=s, gamma=gamma)
         for s in (None, "threats")
     )
     rng = random.Random(2)
-    moved = 0.0
+    difference = 0.0
     for episode in range(30):
         _, info = plain.reset(seed=episode)
         shaped.reset(seed=episode)
@@ -262,12 +262,12 @@ def test_shaping_sums_to_what_it_should(gamma: float) -> None:
             action = int(rng.choice(info["action_mask"].nonzero()[0]))
             _, reward, done, _, info = plain.step(action)
             totals[0] += discount * reward
-            extra = shaped.step(action)[1]
-            totals[1] += discount * extra
-            moved += abs(extra - reward)
+            shaped_reward = shaped.step(action)[1]
+            totals[1] += discount * shaped_reward
+            difference += abs(shaped_reward - reward)
             discount *= gamma
         assert totals[0] == pytest.approx(totals[1])
-    assert moved > 1
+    assert difference > 1
 
 
 def test_shaping_by_a_function() -> None:

@@ -1,4 +1,4 @@
-"""OpenSpiel's rules and ours, move for move, and our games registered there."""
+"""OpenSpiel's rules against ours, move by move; our games and players in OpenSpiel."""
 
 import random
 
@@ -9,7 +9,7 @@ from zermelo.games.reversi.rules import Reversi
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 from zermelo.envs import open_spiel_games  # noqa: E402 - only where it is installed
-from zermelo.envs.open_spiel_players import Bot, native_name  # noqa: E402
+from zermelo.envs.open_spiel_players import ZermeloBot, open_spiel_name  # noqa: E402
 
 PAIRS = [
     ("tictactoe", "tic_tac_toe", 1000),
@@ -24,7 +24,7 @@ PAIRS = [
 
 
 def cross_check(ours: str, theirs: str, number: int) -> None:
-    """Legal actions, the player, the end and the returns, after every move of random games."""
+    """Compare legal actions, players, ends and returns after every move of random games."""
     game, other, rng = z.game(ours), pyspiel.load_game(theirs), random.Random(9)
     for _ in range(number):
         position, state = game.start(), other.new_initial_state()
@@ -69,11 +69,9 @@ def test_rules_agree_over_thousands_of_games(ours: str, theirs: str, number: int
         "mnk:3x7x3",
     ],
 )
-def test_our_games_registered_there_pass_their_simulation(
+def test_our_registered_games_pass_the_random_simulation(
     spec: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from zermelo.envs import open_spiel_games
-
     name = open_spiel_games.register(spec)
     assert name == open_spiel_games.register(spec)
     game = pyspiel.load_game(name)
@@ -98,9 +96,9 @@ def test_our_games_registered_there_pass_their_simulation(
         ("squava:pie=true", None),
     ],
 )
-def test_their_game_with_our_rules(ours: str, theirs: str | None) -> None:
-    name = native_name(z.game(ours))
-    # Their mnk and gomoku have square boards both; the faster one is taken.
+def test_the_open_spiel_game_with_our_rules(ours: str, theirs: str | None) -> None:
+    name = open_spiel_name(z.game(ours))
+    # OpenSpiel's mnk and gomoku both have square boards; the faster one is used.
     assert name == ("gomoku(size=8,connect=5)" if ours == "mnk:8x8x5" else theirs)
     if name:
         cross_check(ours, name, 20)
@@ -108,15 +106,15 @@ def test_their_game_with_our_rules(ours: str, theirs: str | None) -> None:
 
 @pytest.mark.parametrize("spec", ["tictactoe", "connect4", "reversi", "squava"])
 @pytest.mark.parametrize("bot", ["mcts,sims=30", "random"])
-def test_their_bots_play_as_our_players(spec: str, bot: str) -> None:
+def test_open_spiel_bots_as_our_players(spec: str, bot: str) -> None:
     player, position, lines = z.player(f"openspiel:{bot},seed=3"), z.game(spec).start(), []
     for _ in range(2):
         position, moves = z.game(spec).start(), []
         while not position.is_over and len(moves) < 12:
-            found = player.choose(position)
-            assert found.move in position.legal
-            moves.append(found.move)
-            position = position.play(found.move)
+            analysis = player.choose(position)
+            assert analysis.move in position.legal
+            moves.append(analysis.move)
+            position = position.play(analysis.move)
         lines.append(moves)
         player.reseed(3)
     assert lines[0] == lines[1]
@@ -124,23 +122,23 @@ def test_their_bots_play_as_our_players(spec: str, bot: str) -> None:
         player.choose(z.game("tictactoe").position("X../.O./..."))
 
 
-def test_our_players_sit_at_their_table() -> None:
+def test_our_players_as_open_spiel_bots() -> None:
     game = pyspiel.load_game("tic_tac_toe")
     for seed in range(5):
         bots = [
-            Bot("perfect", z.game("tictactoe")),
+            ZermeloBot("perfect", z.game("tictactoe")),
             pyspiel.make_uniform_random_bot(1, seed),
         ]
         returns = pyspiel.evaluate_bots(game.new_initial_state(), bots, seed)
         assert returns[0] >= 0
     registered = pyspiel.load_game(open_spiel_games.register("squava"))
-    bots = [Bot(f"mcts:sims=100,seed={side}", z.game("squava")) for side in (0, 1)]
+    bots = [ZermeloBot(f"mcts:sims=100,seed={side}", z.game("squava")) for side in (0, 1)]
     assert sum(pyspiel.evaluate_bots(registered.new_initial_state(), bots, 1)) == 0
 
 
 @pytest.mark.parametrize("moves", ["4 4 3 3", "1 4 1 4"])
-def test_their_tree_search_and_ours_look_at_moves_alike(moves: str) -> None:
-    """The same constant, no solver: mean visits over many seeds are those of one algorithm."""
+def test_both_tree_searches_distribute_their_visits_alike(moves: str) -> None:
+    """With the same constant and no solver, mean visits over 300 seeds agree."""
     position = z.game("connect4").position(moves=moves)
     visits = []
     for spec in (

@@ -18,7 +18,7 @@ from zermelo.bench.measure import ProgressFunction, Row
 from zermelo.core.game import Game
 from zermelo.games import registry
 from zermelo.search.limits import SearchClock
-from zermelo.search.mcts.tree import Tree
+from zermelo.search.mcts.tree import MCTSTree
 
 GAMES = ("tictactoe", "connect4", "gomoku6", "gomoku", "reversi")
 MATCH_GAMES = ("connect4", "gomoku6", "reversi")
@@ -56,11 +56,11 @@ def run(
 
 
 def _ours(game: Game) -> measure.StepFunction:
-    tree = Tree(game, c=_UCT_C, sure=False, seed=1)
+    tree = MCTSTree(game, c=_UCT_C, use_solver=False, seed=1)
 
     def steps(count: int) -> int:
         for _ in range(count):
-            tree.plant(game.initial())
+            tree.reset(game.initial())
             for _done in tree.simulate(_SIMULATIONS, SearchClock()):
                 pass
         return count * _SIMULATIONS
@@ -70,7 +70,7 @@ def _ours(game: Game) -> measure.StepFunction:
 
 def _open_spiel(game: Game) -> measure.StepFunction:
     pyspiel = importlib.import_module("pyspiel")
-    spiel_game = importlib.import_module("zermelo.envs.open_spiel_players").load(game)
+    spiel_game = importlib.import_module("zermelo.envs.open_spiel_players").load_open_spiel_game(game)
     evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
     start = spiel_game.new_initial_state()
     # The last arguments: memory of the tree in MB, no solver, a seed, not verbose.

@@ -1,6 +1,7 @@
 """Environments: every game with a board for Gymnasium, PettingZoo and OpenSpiel.
 
-Optional: `pip install zermelo[envs]` brings the first two.
+`pip install zermelo[envs]` installs the first two. One file for each library, `planes` for their
+observations and `boards` for the running game. Commands and benchmarks import this package.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,11 @@ __all__ = ["aec_env", "gym_env"]
 
 
 def aec_env(spec: str, **options: Any) -> "GameAEC":
-    """A PettingZoo AEC environment; `raw=True` leaves the checks of actions and order out."""
-    _need("pettingzoo", "aec_env")
+    """Return a PettingZoo AEC environment.
+
+    `raw=True` omits the checks that actions are legal and calls come in order.
+    """
+    _require("pettingzoo", "aec_env")
     from zermelo.envs.pettingzoo_env import CheckedAEC, GameAEC
 
     raw = options.pop("raw", False)
@@ -24,16 +28,16 @@ def aec_env(spec: str, **options: Any) -> "GameAEC":
 
 
 def gym_env(spec: str, **options: Any) -> "GameEnv":
-    """A Gymnasium environment for one seat; the opponent's replies are part of `step`."""
-    _need("gymnasium", "gym_env")
+    """Return a Gymnasium environment for one seat; `step` includes the opponent's reply."""
+    _require("gymnasium", "gym_env")
     from zermelo.envs.gymnasium_env import GameEnv
 
     return GameEnv(spec, **options)
 
 
-def _need(package: str, what: str) -> None:
+def _require(package: str, function: str) -> None:
     import importlib.util
 
     if importlib.util.find_spec(package) is None:
-        msg = f"{what} needs {package}: pip install 'zermelo[envs]'"
+        msg = f"{function} needs {package}: pip install 'zermelo[envs]'"
         raise ZermeloError(msg)

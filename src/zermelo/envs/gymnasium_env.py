@@ -1,4 +1,4 @@
-"""Gymnasium: one agent in one seat; the opponent's replies are part of `step`."""
+"""Gymnasium: one agent in one seat; `step` includes the opponent's reply."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,19 +11,20 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.game import MaskGame
 from zermelo.core.player import Player
 from zermelo.core.position import Position
-from zermelo.envs.planes import Planes, picture
+from zermelo.envs.planes import Planes, render_rgb
 from zermelo.games import registry
 from zermelo.players.registry import accepts_seed, load_player, with_seed
 
-Potential = Callable[[Position], float]  #: how good a position looks to the side to move
+Potential = Callable[[Position], float]  #: the value of a position to the side to move
 
 
 class GameEnv(gymnasium.Env[Any, Any]):
     """A game against an opponent.
 
-    `shaping`: None; `"threats"`, a tenth for every cell where the agent would win at once, less
-    the opponent's; or a function of the position. It adds `gamma * f(after) - f(before)` with
-    f(end) = 0, both seen by the agent, which leaves the best policy as it is (Ng et al. 1999).
+    `shaping` is None, `"threats"` or a potential function f of the position. It adds
+    `gamma * f(after) - f(before)` to the reward, from the agent's view and with f(end) = 0, which
+    does not change the best policy (Ng et al. 1999). `"threats"` counts a tenth for every cell
+    where the agent wins immediately, less those of the opponent.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
@@ -58,89 +59,82 @@ class GameEnv(gymnasium.Env[Any, Any]):
         self.action_space = spaces.Discrete(size)
         self.observation_space = spaces.Box(0, 1, self._planes.shape, np.int8)
         self._position: Position | None = None
-        self._lost = False  # by an illegal action
+        self._has_forfeited = False  # by an illegal action
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """To the agent's first choice. A seed also seeds an opponent that takes one."""
+        """Start a game and play up to the agent's first turn; the seed also seeds the opponent."""
         super().reset(seed=seed)
         del options
         if seed is not None and accepts_seed(self._opponent_spec):
-            drawn = int(self.np_random.integers(2**31))
-            self._opponent = load_player(with_seed(self._opponent_spec, drawn))
-        self._position, self._lost = self.game.start(), False
+            opponent_seed = int(self.np_random.integers(2**31))
+            self._opponent = load_player(with_seed(self._opponent_spec, opponent_seed))
+        self._position, self._has_forfeited = self.game.start(), False
         self._reply()
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """The agent's action and the opponent's reply; an illegal action loses."""
-        position = self._now()
-        if position.is_over or self._lost:
+        """Play the agent's action and the opponent's reply; an illegal action loses."""
+        position = self._current()
+        if position.is_over or self._has_forfeited:
             msg = "step after the end: call env.reset() first"
             raise ZermeloError(msg)
         if isinstance(action, bool) or not isinstance(action, int | np.integer | np.ndarray):
-            msg = f"{action!r} is no action: an int from 0 to {self.game.num_actions - 1}"
+            msg = f"{action!r} is not an action: an int from 0 to {self.game.num_actions - 1}"
             raise ZermeloError(msg)
         if int(action) not in position.actions:
-            self._lost = True
-            info = {"illegal": True, "action_mask": np.zeros(self.game.num_actions, np.int8)}
-            observed = self._planes.observe(position.state, self.seat)
-            return (
-                observed,
-                -1.0,
-                True,
-                False,
-                {**info, "winner": 1 - self.seat, "winning_line": None},
-            )
-        before = self._value(position)
+            self._has_forfeited = True
+            info = {"illegal": True, "winner": 1 - self.seat, "winning_line": None}
+            return self._observation(), -1.0, True, False, {**info, "action_mask": self._mask()}
+        before = self._potential_of(position)
         self._position = position.play_action(int(action))
         self._reply()
-        now = self._now()
-        outcome = now.outcome
+        after = self._current()
+        outcome = after.outcome
         reward = 0.0
         if outcome is not None and outcome.winner is not None:
             reward = 1.0 if outcome.winner == self.seat else -1.0
-        shaped = self.gamma * self._value(now) - before
-        return self._observation(), reward + shaped, outcome is not None, False, self._info()
+        shaping = self.gamma * self._potential_of(after) - before
+        return self._observation(), reward + shaping, outcome is not None, False, self._info()
 
     def action_masks(self) -> Any:
-        """The legal actions as booleans, by the name that masked algorithms look for."""
+        """Return the legal actions as booleans, under the name that masked algorithms expect."""
         return self._mask().astype(bool)
 
     def render(self) -> Any:
-        """The board as text or image."""
-        position = self._now()
+        """Return the board as text or as an image."""
+        position = self._current()
         if self.render_mode == "rgb_array":
             assert position.board is not None
             assert self.game.grid is not None
-            return picture(position.board, self.game.grid, position.winning_line)
+            return render_rgb(position.board, self.game.grid, position.winning_line)
         return str(position)
 
-    def _now(self) -> Position:
+    def _current(self) -> Position:
         if self._position is None:
-            msg = "the game has not begun: call env.reset() first"
+            msg = "there is no game yet: call env.reset() first"
             raise ZermeloError(msg)
         return self._position
 
     def _reply(self) -> None:
-        """Opponent's moves until the agent has a choice or the game is over."""
-        position = self._now()
+        """Let the opponent move until it is the agent's turn or the game is over."""
+        position = self._current()
         while not position.is_over and position.player != self.seat:
             position = position.play(self._opponent.choose(position).move)
         self._position = position
 
     def _observation(self) -> Any:
-        return self._planes.observe(self._now().state, self.seat)
+        return self._planes.observe(self._current().state, self.seat)
 
     def _mask(self) -> Any:
-        position = self._now()
-        if position.is_over or self._lost:
+        position = self._current()
+        if position.is_over or self._has_forfeited:
             return np.zeros(self.game.num_actions, np.int8)
-        return self._planes.mask(position.state)
+        return self._planes.action_mask(position.state)
 
     def _info(self) -> dict[str, Any]:
-        position = self._now()
+        position = self._current()
         outcome = position.outcome
         return {
             "action_mask": self._mask(),
@@ -148,14 +142,14 @@ class GameEnv(gymnasium.Env[Any, Any]):
             "winning_line": position.winning_line,
         }
 
-    def _value(self, position: Position) -> float:
-        """The potential for the agent; 0 at the end, where it is the agent's turn or not."""
+    def _potential_of(self, position: Position) -> float:
+        """Return the potential for the agent, 0 without shaping and at the end."""
         if self._potential is None or position.is_over:
             return 0.0
         return self._potential(position)
 
     def _threats(self, position: Position) -> float:
-        own = self._planes.winning_cells(position.state).bit_count()
         assert isinstance(self.game, MaskGame)
-        other = self.game.null_move(position.state)
-        return (own - self._planes.winning_cells(other).bit_count()) / 10
+        own = self._planes.winning_cells(position.state)
+        other = self._planes.winning_cells(self.game.null_move(position.state))
+        return (own.bit_count() - other.bit_count()) / 10

@@ -1,4 +1,4 @@
-"""OpenSpiel: our games registered there as Python games, so that its algorithms run on them."""
+"""OpenSpiel: our games registered as Python games, so that its algorithms can play them."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _registered: dict[str, str] = {}
 
 
 def register(spec: str) -> str:
-    """Make a game known to OpenSpiel; returns the name for `pyspiel.load_game`."""
+    """Register a game with OpenSpiel and return its name for `pyspiel.load_game`."""
     if spec not in _registered:
         name = "zermelo_" + "".join(c if c.isalnum() else "_" for c in spec)
         pyspiel.register_game(_game_type(name, spec), _game_class(name, registry.game(spec)))
@@ -49,7 +49,7 @@ def _game_class(name: str, game: Game) -> type:
         min_utility=-1.0,
         max_utility=1.0,
         utility_sum=0.0,
-        # Every move fills a cell, but for a swap and for passes, at most one between two moves.
+        # Every move fills a cell, except a swap and passes, of which two never follow each other.
         max_game_length=2 * (game.grid.size if game.grid else WORD_BITS),
     )
 
@@ -74,8 +74,8 @@ class _State(pyspiel.State):
         self.position = game.start()
 
     def current_player(self) -> Any:
-        over = self.position.is_over
-        return pyspiel.PlayerId.TERMINAL if over else self.position.player
+        is_over = self.position.is_over
+        return pyspiel.PlayerId.TERMINAL if is_over else self.position.player
 
     def _legal_actions(self, _player: int) -> list[int]:
         return self.position.actions
@@ -100,7 +100,7 @@ class _State(pyspiel.State):
 
 
 class _Observer:
-    """Own stones and the other's, as the player to be shown sees them."""
+    """Two planes: the stones of the observing player, and the other's."""
 
     def __init__(self, game: Game) -> None:
         size = game.grid.size if game.grid else 1

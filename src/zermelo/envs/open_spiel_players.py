@@ -20,15 +20,15 @@ except ImportError:
     _MSG = "OpenSpiel is not installed: pip install open_spiel"
     raise ZermeloError(_MSG) from None
 
-_SEEDS = 1 << 31  # its seeds are C ints
-_MEGABYTES = 1000  # of tree
+_NUM_SEEDS = 1 << 31  # seeds in OpenSpiel are C ints
+_TREE_MEGABYTES = 1000
 
 
-def native_name(game: Game) -> str | None:
-    """The game of OpenSpiel's own with these rules and the same actions, if it has one.
+def open_spiel_name(game: Game) -> str | None:
+    """Return OpenSpiel's own game with the same rules and actions, None if it has none.
 
     >>> import zermelo as z
-    >>> native_name(z.game("gomoku6")), native_name(z.game("squava"))
+    >>> open_spiel_name(z.game("gomoku6")), open_spiel_name(z.game("squava"))
     ('gomoku(size=6,connect=4)', None)
     """
     if isinstance(game, Reversi):
@@ -42,13 +42,13 @@ def native_name(game: Game) -> str | None:
         return f"connect_four(rows={rows},columns={cols},x_in_row={win})"
     if rows != cols:
         return f"mnk(m={cols},n={rows},k={win})"
-    # Its mnk has these too, but is much slower.
+    # OpenSpiel's mnk has these boards too, but is much slower.
     return "tic_tac_toe" if rows == win == 3 else f"gomoku(size={rows},connect={win})"
 
 
-def load(game: Game) -> Any:
-    """The game in OpenSpiel: its own where there is one, else ours registered there."""
-    name = native_name(game)
+def load_open_spiel_game(game: Game) -> Any:
+    """Return OpenSpiel's own game with the same rules, or else ours registered with it."""
+    name = open_spiel_name(game)
     if name is None:
         from zermelo.envs import open_spiel_games
 
@@ -57,7 +57,7 @@ def load(game: Game) -> Any:
 
 
 class OpenSpielPlayer(Player):
-    """One of its bots: `mcts`, with one random rollout a simulation, or `random`."""
+    """A bot of OpenSpiel: `mcts`, with one random rollout for each simulation, or `random`."""
 
     def __init__(
         self,
@@ -72,36 +72,36 @@ class OpenSpielPlayer(Player):
             msg = f"openspiel: sims is {sims}: it must be 2 or more"
             raise BadSpec(msg)
         self.bot, self.sims, self.seconds, self.c, self.solver = bot, sims, seconds, c, solver
-        self.seed = random.randrange(_SEEDS) if seed is None else seed % _SEEDS
-        more = f",sims={sims}" if bot == "mcts" else ""
-        self.name = f"openspiel:{bot}{more}" + ("" if seed is None else f",seed={seed}")
+        self.seed = random.randrange(_NUM_SEEDS) if seed is None else seed % _NUM_SEEDS
+        options = f",sims={sims}" if bot == "mcts" else ""
+        self.name = f"openspiel:{bot}{options}" + ("" if seed is None else f",seed={seed}")
         self._game: Game | None = None
-        self._theirs: Any = None
+        self._spiel_game: Any = None
         self._bots: list[Any] = []
-        self._within: float | None = None  # seconds
+        self._seconds: float | None = None  # of the present bots
 
     def reseed(self, seed: int) -> None:
-        """Bots made anew."""
-        self.seed = seed % _SEEDS
+        """Create new bots with this seed for the next move."""
+        self.seed = seed % _NUM_SEEDS
         self._game = None
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """One answer."""
+        """Yield one analysis; ZermeloError for a position without a history."""
         if position.history is None:
-            msg = "openspiel needs the moves from the start: a board alone will not do"
+            msg = "openspiel needs the moves from the start: a board is not enough"
             raise ZermeloError(msg)
         begin = time.perf_counter()
-        within = min(filter(None, (self.seconds, limit.seconds)), default=None)
-        if self._game != position.game or self._within != within:
-            self._game, self._theirs = position.game, load(position.game)
-            self._within = within
-            self._bots = [self._make(side) for side in (0, 1)]
-        state = self._theirs.new_initial_state()
+        seconds = min(filter(None, (self.seconds, limit.seconds)), default=None)
+        if self._game != position.game or self._seconds != seconds:
+            self._game, self._seconds = position.game, seconds
+            self._spiel_game = load_open_spiel_game(position.game)
+            self._bots = [self._create_bot(side) for side in (0, 1)]
+        state = self._spiel_game.new_initial_state()
         for action in position.history:
             state.apply_action(action)
         bot = self._bots[position.player]
         if self.bot == "mcts":
-            candidates = self._searched(position, bot.mcts_search(state))
+            candidates = _root_candidates(position, bot.mcts_search(state))
         else:
             move = position.game.to_text(bot.step(state))
             candidates = [Candidate(move, estimate=0.0, best=True, pv=(move,))]
@@ -112,37 +112,37 @@ class OpenSpielPlayer(Player):
             source=f"openspiel {self.bot}",
         )
 
-    def _make(self, side: int) -> Any:
+    def _create_bot(self, side: int) -> Any:
         if self.bot == "random":
             return pyspiel.make_uniform_random_bot(side, self.seed + side)
         evaluator = pyspiel.RandomRolloutEvaluator(1, self.seed + side)
         return pyspiel.MCTSBot(
-            self._theirs, evaluator, self.c, self.sims, _MEGABYTES, self.solver,
-            self.seed + side, False,  # noqa: FBT003 - its own order: quiet
-            max_wall_clock_time=self._within or -1.0,
+            self._spiel_game, evaluator, self.c, self.sims, _TREE_MEGABYTES, self.solver,
+            self.seed + side, False,  # noqa: FBT003 - not verbose; MCTSBot has no keywords here
+            max_wall_clock_time=self._seconds or -1.0,
         )  # fmt: skip
 
-    @staticmethod
-    def _searched(position: Position, root: Any) -> list[Candidate]:
-        """Its root's children, its own choice first."""
-        best = root.best_child().action
-        children = sorted(root.children, key=lambda c: (c.action != best, -c.explore_count))
-        return [
-            Candidate(
-                move := position.game.to_text(child.action),
-                estimate=child.total_reward / child.explore_count if child.explore_count else 0.0,
-                best=child.action == best,
-                visits=child.explore_count,
-                pv=(move,),
-            )
-            for child in children
-        ]
+
+def _root_candidates(position: Position, root: Any) -> list[Candidate]:
+    """Return the children of a search tree's root, the bot's choice first."""
+    best = root.best_child().action
+    children = sorted(root.children, key=lambda c: (c.action != best, -c.explore_count))
+    return [
+        Candidate(
+            move := position.game.to_text(child.action),
+            estimate=child.total_reward / child.explore_count if child.explore_count else 0.0,
+            best=child.action == best,
+            visits=child.explore_count,
+            pv=(move,),
+        )
+        for child in children
+    ]
 
 
-class Bot(pyspiel.Bot):
-    """A player of ours that sits at OpenSpiel's table, for a game of ours.
+class ZermeloBot(pyspiel.Bot):
+    """One of our players as a bot of OpenSpiel.
 
-    `state` may be of the game registered there or of OpenSpiel's own with the same rules.
+    It plays our registered game or OpenSpiel's own game with the same rules.
     """
 
     def __init__(self, player: str | Player, game: Game, limit: Limit | None = None) -> None:
@@ -151,11 +151,11 @@ class Bot(pyspiel.Bot):
         self.game, self.limit = game, limit
 
     def step(self, state: Any) -> int:
-        """The action it chooses."""
+        """Return the action that the player chooses."""
         position = self.game.start()
         for action in state.history():
             position = position.play_action(action)
         return position.parse(self.player.choose(position, self.limit).move)
 
     def restart_at(self, state: Any) -> None:
-        """Nothing is kept between games."""
+        """Do nothing, since no state is kept between games."""

@@ -1,4 +1,4 @@
-"""PettingZoo: two agents that move by turns, `player_1` first."""
+"""PettingZoo: two agents that move in turn, `player_1` first."""
 
 from typing import Any
 
@@ -8,17 +8,17 @@ from pettingzoo import AECEnv
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.position import Position
-from zermelo.envs.boards import ANEW, table_for
-from zermelo.envs.planes import picture
+from zermelo.envs.boards import RESET, create_board
+from zermelo.envs.planes import render_rgb
 from zermelo.games import registry
 
 AGENTS = ("player_1", "player_2")
 
 
 class GameAEC(AECEnv[str, dict[str, Any], int]):
-    """A game of the registry; trusts its caller to send legal actions in turn."""
+    """A game as an environment that trusts its caller to send legal actions in turn."""
 
-    metadata: dict[str, Any] = {  # noqa: RUF012 - PettingZoo's own name and form
+    metadata: dict[str, Any] = {  # noqa: RUF012 - PettingZoo defines its name and form
         "render_modes": ["human", "ansi", "rgb_array"],
         "is_parallelizable": False,
         "render_fps": 2,
@@ -32,14 +32,14 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
         self.game = registry.game(spec)
         self.metadata = {**GameAEC.metadata, "name": f"zermelo_{spec}"}
         self.render_mode = render_mode
-        self._table = table_for(self.game, planes)
+        self._board = create_board(self.game, planes)
         self.possible_agents = list(AGENTS)
         size = self.game.num_actions
         self.action_spaces = {agent: spaces.Discrete(size) for agent in AGENTS}
         self.observation_spaces = {
             agent: spaces.Dict(
                 {
-                    "observation": spaces.Box(0, 1, self._table.shape, np.int8),
+                    "observation": spaces.Box(0, 1, self._board.shape, np.int8),
                     "action_mask": spaces.Box(0, 1, (size,), np.int8),
                 }
             )
@@ -49,15 +49,15 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
         self.agents: list[str] = []
 
     def observation_space(self, agent: str) -> Any:
-        """The same space for both agents."""
+        """Return the observation space, the same for both agents."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """All actions, legal or not; the mask tells."""
+        """Return the space of all actions, legal or not; the mask has the legal ones."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Back to the start; nothing here is random."""
+        """Start a new game; the seed has no effect, since nothing is random."""
         del seed, options
         self.agents = ["player_1", "player_2"]
         self.rewards = {"player_1": 0, "player_2": 0}
@@ -66,25 +66,25 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
         self.truncations = {"player_1": False, "player_2": False}
         self.infos: dict[str, dict[str, Any]] = {"player_1": {}, "player_2": {}}
         self._skip_agent_selection = None
-        self.mover = self.agent_selection = AGENTS[self._table.play(ANEW)[2]]
+        self.mover = self.agent_selection = AGENTS[self._board.play(RESET)[2]]
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Planes as this agent sees them; the mask of the one who does not move is empty."""
-        mover = agent == self.mover
-        moves = mover and not self.terminations.get(agent, True)
+        """Return the planes as this agent sees them; the agent not to move has an empty mask."""
+        is_mover = agent == self.mover
+        can_move = is_mover and not self.terminations.get(agent, True)
         return {
-            "observation": self._table.planes(mover=mover),
-            "action_mask": self._table.mask() if moves else self._no_actions.copy(),
+            "observation": self._board.observe(for_mover=is_mover),
+            "action_mask": self._board.action_mask() if can_move else self._no_actions.copy(),
         }
 
     def step(self, action: int | None) -> None:
-        """Play an action; when the game ends, rewards are 1 and -1, or 0 for a draw."""
+        """Play an action; at the end of the game the rewards are 1 and -1, or 0 for a draw."""
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
         self._cumulative_rewards[agent] = 0
-        over, value, player = self._table.play(action)
+        over, value, player = self._board.play(action)
         self.mover = self.agent_selection = AGENTS[player]
         if over:
             self._finish(player, value)
@@ -98,47 +98,48 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
         self.terminations = {"player_1": True, "player_2": True}
 
     def render(self) -> Any:
-        """The board as text or image, or printed."""
-        position = Position(self.game, self._table.state)
+        """Return the board as text or as an image; print it in human mode."""
+        position = Position(self.game, self._board.state)
         if self.render_mode == "rgb_array":
             assert position.board is not None
             assert self.game.grid is not None
-            return picture(position.board, self.game.grid, position.winning_line)
+            return render_rgb(position.board, self.game.grid, position.winning_line)
         if self.render_mode == "ansi":
             return str(position)
-        print(position)  # noqa: T201 - what human mode is for
+        print(position)  # noqa: T201 - human mode prints
         return None
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, since no resources are open."""
 
 
 class CheckedAEC(GameAEC):
-    """The same with every call checked: order, range, and an illegal action loses with -1."""
+    """The environment with every call checked; an illegal action loses with a reward of -1."""
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """As above, once there was a reset."""
+        """Return an observation; ZermeloError before the first reset."""
         if not hasattr(self, "mover"):
             self._check_reset("observe")
         return super().observe(agent)
 
     def last(self, observe: bool = True) -> Any:  # noqa: FBT002 - PettingZoo's signature
-        """As above, after a reset."""
+        """Return what PettingZoo's `last` returns; ZermeloError before a reset."""
         self._check_reset("last")
         return super().last(observe)
 
     def step(self, action: int | None) -> None:
-        """Refuse what is no action at all; end the game on one that is not legal."""
+        """Play an action; an illegal one loses, and ZermeloError if it is not an action at all."""
         self._check_reset("step")
         agent = self.agent_selection
         if self.terminations[agent]:
             super().step(action)
             return
-        whole = isinstance(action, int | np.integer) and not isinstance(action, bool)
-        if action is None or not whole or not 0 <= action < self.game.num_actions:
-            msg = f"{action!r} is no action of {self.game.spec}: 0 to {self.game.num_actions - 1}"
+        is_int = isinstance(action, int | np.integer) and not isinstance(action, bool)
+        if action is None or not is_int or not 0 <= action < self.game.num_actions:
+            last = self.game.num_actions - 1
+            msg = f"{action!r} is not an action of {self.game.spec}: 0 to {last}"
             raise ZermeloError(msg)
-        if not self._table.is_legal(action):
+        if not self._board.is_legal(action):
             self._lose_by_illegal_action(agent)
             return
         super().step(action)
