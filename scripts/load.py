@@ -1,13 +1,14 @@
-"""Load: many clients play whole games at once against a studio that this script starts.
+"""Load test: clients play whole games in parallel against a studio that this script starts.
 
     .venv/bin/python scripts/load.py [--clients 50] [--games 1] [--no-analysis]
 
-Loopback only; the server is a process of its own with a store in a temporary folder, and one
-analysis of 10 s after the other runs beside the games. The server tells with every reply how long
-it thought, by the clock and by the thread's CPU time; what a client waited beyond that is its
-delay. The stricter figure, by CPU time, also counts what a think lost to other threads. First with
-clients that pause like people, then with clients that do not. A client is a bare connection: the
-usual libraries would need more of the two cores than the server does.
+The server is a separate process on the loopback interface, with its database in a temporary
+folder. Beside the games it runs one analysis of 10 s after another. With every reply the server
+reports how long it thought, in wall-clock time and in CPU time of the thread; the rest of the time
+that a client waited is the delay. The delay by CPU time is the stricter figure, since it includes
+what the search lost to other threads. Clients pause like people in the first run, and not at all in
+the second. They are bare connections, since the usual libraries would use more of two cores than
+the server does.
 """
 
 import argparse
@@ -27,63 +28,63 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-MUST = 100.0  # ms: 95% of replies within this beyond thinking
+MAX_DELAY = 100.0  # ms, of 95% of the replies
 _GAME, _PLAYER = "connect4", "lookahead:2"
-_PATIENCE = 180.0  # seconds for all games of a run
+_TIMEOUT = 180.0  # seconds for all games of a run
 _ANALYSIS = f"analysis?game={_GAME}&seconds=10"
 _TIMING = re.compile(r"think;dur=([0-9.]+), cpu;dur=([0-9.]+)")
 
 
 @dataclass
-class Figures:
-    """What the clients saw; times in ms."""
+class Measurements:
+    """What the clients measured; times in ms."""
 
-    beyond: list[float] = field(default_factory=list)  #: of replies, by the clock
-    beyond_cpu: list[float] = field(default_factory=list)  #: of replies, by CPU time
-    think: list[float] = field(default_factory=list)
-    moves: list[float] = field(default_factory=list)  #: of requests without thinking
+    delays: list[float] = field(default_factory=list)  #: of replies, by wall-clock time
+    cpu_delays: list[float] = field(default_factory=list)  #: of replies, by CPU time
+    thinking: list[float] = field(default_factory=list)
+    moves: list[float] = field(default_factory=list)  #: of requests without a search
     games: int = 0
     errors: list[str] = field(default_factory=list)
     analyses: int = 0
     seconds: float = 0.0
 
     def table(self) -> str:
-        """The percentiles."""
+        """Return the percentiles as a table."""
         rows = [
-            ("reply, beyond thinking", self.beyond),
-            ("reply, beyond CPU time of thinking", self.beyond_cpu),
-            ("thinking", self.think),
+            ("reply, beyond thinking", self.delays),
+            ("reply, beyond CPU time of thinking", self.cpu_delays),
+            ("thinking", self.thinking),
             ("move (no thinking)", self.moves),
         ]
         lines = [f"{'ms':36s}{'p50':>8s}{'p95':>8s}{'p99':>8s}{'max':>8s}"]
         for name, values in rows:
-            shares = (percentile(values, p) for p in (50, 95, 99, 100))
-            lines.append(f"{name:36s}" + "".join(f"{share:8.1f}" for share in shares))
-        rate = (len(self.beyond) + len(self.moves)) / max(self.seconds, 1e-9)
+            percentiles = (percentile(values, p) for p in (50, 95, 99, 100))
+            lines.append(f"{name:36s}" + "".join(f"{value:8.1f}" for value in percentiles))
+        rate = (len(self.delays) + len(self.moves)) / max(self.seconds, 1e-9)
         lines.append(
-            f"{self.games} games, {len(self.beyond)} replies, {rate:.0f} requests/s, "
+            f"{self.games} games, {len(self.delays)} replies, {rate:.0f} requests/s, "
             f"{self.analyses} analyses beside them, {len(self.errors)} errors, {self.seconds:.1f} s"
         )
         return "\n".join([*lines, *self.errors[:5]])
 
 
-def percentile(values: list[float], share: int) -> float:
-    """The value that so many percent do not exceed."""
-    if len(values) < 2 or share == 100:
+def percentile(values: list[float], percent: int) -> float:
+    """Return the value that so many percent do not exceed, or NaN without values."""
+    if len(values) < 2 or percent == 100:
         return max(values, default=float("nan"))
-    return statistics.quantiles(values, n=100, method="inclusive")[share - 1]
+    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
 
 
 @contextlib.contextmanager
-def serving(db: Path) -> Iterator[str]:
-    """A studio in a process of its own; yields its address."""
+def run_studio(db: Path) -> Iterator[str]:
+    """Run a studio in a separate process, and yield its address."""
     command = [sys.executable, "-u", "-m", "zermelo", "studio", "--port", "0", "--db", str(db)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ours
     try:
         assert server.stdout is not None
-        found = re.search(r"http://\S+", server.stdout.readline())
-        assert found, "the studio did not start"
-        yield found[0]
+        address = re.search(r"http://\S+", server.stdout.readline())
+        assert address, "the studio did not start"
+        yield address[0]
     finally:
         server.terminate()
         try:
@@ -95,7 +96,7 @@ def serving(db: Path) -> Iterator[str]:
             server.stdout.close()
 
 
-async def load(
+async def run_clients(
     url: str,
     clients: int,
     games: int,
@@ -103,47 +104,49 @@ async def load(
     *,
     analysis: bool = True,
     seed: int = 1,
-) -> Figures:
-    """So many clients at once, each with so many games."""
-    figures = Figures()
-    await _client(url, random.Random(0), 1, (0.0, 0.0), Figures())  # compilation aside
-    beside = asyncio.create_task(_analyse(url, figures)) if analysis else None
+) -> Measurements:
+    """Run clients in parallel, each with so many games."""
+    measurements = Measurements()
+    await _client(
+        url, random.Random(0), 1, (0.0, 0.0), Measurements()
+    )  # so that everything is compiled
+    analyses = asyncio.create_task(_analyse(url, measurements)) if analysis else None
     begin = time.perf_counter()
-    players = [
-        _client(url, random.Random(f"{seed} {number}"), games, pause, figures)
+    tasks = [
+        _client(url, random.Random(f"{seed} {number}"), games, pause, measurements)
         for number in range(clients)
     ]
     try:
-        await asyncio.wait_for(asyncio.gather(*players), _PATIENCE)
+        await asyncio.wait_for(asyncio.gather(*tasks), _TIMEOUT)
     except TimeoutError:
-        figures.errors.append(f"not done after {_PATIENCE:g} s")
-    figures.seconds = time.perf_counter() - begin
-    if beside is not None:
-        beside.cancel()
-        await asyncio.gather(beside, return_exceptions=True)
-    return figures
+        measurements.errors.append(f"not finished after {_TIMEOUT:g} s")
+    measurements.seconds = time.perf_counter() - begin
+    if analyses is not None:
+        analyses.cancel()
+        await asyncio.gather(analyses, return_exceptions=True)
+    return measurements
 
 
 class Connection:
-    """HTTP/1.1, one request after the other."""
+    """An HTTP/1.1 connection for one request at a time."""
 
     def __init__(self, url: str) -> None:
         self._host = url.removeprefix("http://")
 
     async def __aenter__(self) -> Self:
-        """Connect."""
+        """Open the connection."""
         name, _, port = self._host.rpartition(":")
         self._in, self._out = await asyncio.open_connection(name, int(port))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._out.close()
         with contextlib.suppress(OSError):
             await self._out.wait_closed()
 
-    async def ask(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, str]]:
-        """Status and headers."""
+    async def request(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, str]]:
+        """Send a request, and return the status and the headers; the body is left unread."""
         data = b"" if body is None else json.dumps(body).encode()
         head = f"{method} /api/v1/{path} HTTP/1.1\r\nhost: {self._host}\r\n"
         kind = f"content-type: application/json\r\ncontent-length: {len(data)}\r\n"
@@ -153,97 +156,99 @@ class Connection:
         return int(lines[0].split()[1]), {name.lower(): value for name, value in headers}
 
     async def post(self, path: str, body: dict[str, Any]) -> tuple[Any, dict[str, str]]:
-        """An answer that must be one, and the headers."""
-        status, headers = await self.ask("POST", path, body)
+        """Send a POST request that must succeed, and return the JSON and the headers."""
+        status, headers = await self.request("POST", path, body)
         answer = await self._in.readexactly(int(headers["content-length"]))
         assert 200 <= status < 300, f"{path}: {status} {answer[:200]!r}"
         return json.loads(answer), headers
 
     async def read_to(self, end: bytes) -> None:
-        """Whatever comes, up to `end`."""
+        """Read and discard lines up to one that contains `end`."""
         while end not in await self._in.readline():
             pass
 
 
 async def _client(
-    url: str, rng: random.Random, games: int, pause: tuple[float, float], figures: Figures
+    url: str, rng: random.Random, games: int, pause: tuple[float, float], measurements: Measurements
 ) -> None:
     await asyncio.sleep(rng.uniform(*pause))
     try:
         async with Connection(url) as server:
             for _ in range(games):
-                await _play(server, rng, pause, figures)
-                figures.games += 1
+                await _play(server, rng, pause, measurements)
+                measurements.games += 1
     except (OSError, EOFError, AssertionError) as error:
-        figures.errors.append(f"{type(error).__name__}: {error}")
+        measurements.errors.append(f"{type(error).__name__}: {error}")
 
 
 async def _play(
-    server: Connection, rng: random.Random, pause: tuple[float, float], figures: Figures
+    server: Connection, rng: random.Random, pause: tuple[float, float], measurements: Measurements
 ) -> None:
-    """A whole game by random moves."""
+    """Play a whole game of random moves against the player of the server."""
     match, _ = await server.post("matches", {"game": _GAME, "second": _PLAYER})
-    where = f"matches/{match['id']}"
+    path = f"matches/{match['id']}"
     while True:
         await asyncio.sleep(rng.uniform(*pause))
         move = {"move": rng.choice(match["legal"]), "ply": match["ply"]}
         begin = time.perf_counter()
-        match, _ = await server.post(f"{where}/moves", move)
-        figures.moves.append((time.perf_counter() - begin) * 1000)
+        match, _ = await server.post(f"{path}/moves", move)
+        measurements.moves.append((time.perf_counter() - begin) * 1000)
         if match["over"]:
             return
         begin = time.perf_counter()
-        match, headers = await server.post(f"{where}/reply", {})
+        match, headers = await server.post(f"{path}/reply", {})
         waited = (time.perf_counter() - begin) * 1000
-        found = _TIMING.search(headers["server-timing"])
-        assert found, "the server tells no thinking time"
-        figures.think.append(float(found[1]))
-        figures.beyond.append(waited - float(found[1]))
-        figures.beyond_cpu.append(waited - float(found[2]))
+        timing = _TIMING.search(headers["server-timing"])
+        assert timing, "the server reports no thinking time"
+        measurements.thinking.append(float(timing[1]))
+        measurements.delays.append(waited - float(timing[1]))
+        measurements.cpu_delays.append(waited - float(timing[2]))
         if match["over"]:
             return
 
 
-async def _analyse(url: str, figures: Figures) -> None:
-    """One analysis of 10 s after the other."""
+async def _analyse(url: str, measurements: Measurements) -> None:
+    """Run one analysis of 10 s after another."""
     while True:
         async with Connection(url) as server:
-            status, _ = await server.ask("GET", _ANALYSIS)
+            status, _ = await server.request("GET", _ANALYSIS)
             assert status == 200, "the analysis was refused"
-            figures.analyses += 1
+            measurements.analyses += 1
             await server.read_to(b"event: done")
 
 
-def _busy() -> float:
-    """CPU seconds that this machine has worked for others than us; nan where it cannot be told."""
+def _cpu_seconds_of_others() -> float:
+    """Return the CPU seconds used by other programs so far; NaN if the system does not tell."""
     stat = Path("/proc/stat")
     if not stat.exists():
         return float("nan")
     user, nice, system, _, _, irq, softirq, *_ = map(int, stat.read_text().split()[1:9])
-    ours = sum(os.times()[:4])  # children that have ended, too
+    ours = sum(os.times()[:4])  # including child processes that have ended
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK") - ours
 
 
 def main() -> int:
-    """Both runs; 1 if the first is slower than it must be, or anything went wrong."""
+    """Do both runs; return 1 if the first is too slow or there was any error, else 0."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--clients", type=int, default=50)
-    parser.add_argument("--games", type=int, default=1, help="for each client")
+    parser.add_argument("--games", type=int, default=1, help="games of each client")
     parser.add_argument("--no-analysis", action="store_true")
     options = parser.parse_args()
     print(f"{options.clients} clients, {_GAME} against {_PLAYER}, {os.cpu_count()} cores")
-    missed = False
+    has_failed = False
     for name, pause in (("with pauses of 0.3 to 1 s", (0.3, 1.0)), ("without pauses", (0.0, 0.0))):
-        begin, before = time.perf_counter(), _busy()
-        with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "load.db") as url:
-            figures = asyncio.run(
-                load(url, options.clients, options.games, pause, analysis=not options.no_analysis)
+        begin, before = time.perf_counter(), _cpu_seconds_of_others()
+        with tempfile.TemporaryDirectory() as folder, run_studio(Path(folder) / "load.db") as url:
+            clients = run_clients(
+                url, options.clients, options.games, pause, analysis=not options.no_analysis
             )
-        others = (_busy() - before) / (time.perf_counter() - begin)
-        print(f"\n{name}; other programs used {others:.1f} cores\n{figures.table()}")
-        people = pause[1] > 0
-        missed |= bool(figures.errors) or (people and percentile(figures.beyond_cpu, 95) > MUST)
-    return int(missed)
+            measurements = asyncio.run(clients)
+        others = (_cpu_seconds_of_others() - before) / (time.perf_counter() - begin)
+        print(f"\n{name}; other programs used {others:.1f} cores\n{measurements.table()}")
+        has_pauses = pause[1] > 0
+        is_slow = has_pauses and percentile(measurements.cpu_delays, 95) > MAX_DELAY
+        has_failed |= bool(measurements.errors) or is_slow
+    return int(has_failed)
 
 
 if __name__ == "__main__":

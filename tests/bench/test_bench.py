@@ -1,4 +1,4 @@
-"""Benchmarks: their reports, the positions they draw, and that all systems answer alike."""
+"""Benchmarks: their reports, the positions they sample, and equal scores by all systems."""
 
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ from zermelo.bench import measure, positions, signature, solve
 from zermelo.core.game import WordGame
 from zermelo.core.player import Limit
 from zermelo.search.limits import SearchClock, SearchStopped
-from zermelo.search.negamax import runner as runners
-from zermelo.search.negamax.runner import Runner
+from zermelo.search.negamax import arrays
+from zermelo.search.negamax.searcher import NegamaxSearcher
 from zermelo.search.solver.solver import Settings, Solver
 
 SIGNATURE = 412879
@@ -25,23 +25,23 @@ def word_game(spec: str) -> WordGame:
     return game
 
 
-def quietly(_: str) -> None:
+def ignore(_: str) -> None:
     pass
 
 
 @pytest.fixture(autouse=True)
 def all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests that follow in this process keep theirs."""
+    """Do not pin the process, which runs other tests, too, to one core."""
     monkeypatch.setattr(measure, "pin_to_one_core", lambda: None)
 
 
 def test_signature() -> None:
-    """Changes only with rules or search; then these numbers change in the same commit."""
-    found = answer("bench", "signature")
-    assert isinstance(found, dict)
-    assert (found["signature"], found["perft"]) == (SIGNATURE, PERFT)
-    again = signature.searches()
-    assert again == [row for row in found["rows"] if row["unit"] == "nodes"]
+    """The numbers change only with rules or search, and then here in the same commit."""
+    report = answer("bench", "signature")
+    assert isinstance(report, dict)
+    assert (report["signature"], report["perft"]) == (SIGNATURE, PERFT)
+    again = signature.count_search_nodes()
+    assert again == [row for row in report["rows"] if row["unit"] == "nodes"]
     assert sum(row["rate"] for row in again) == SIGNATURE
 
 
@@ -49,12 +49,14 @@ def test_signature() -> None:
     ("spec", "stones", "number"),
     [("connect4", (20, 30), 30), ("squava", (12, 14), 5), ("reversi:4", (2, 5), 5)],
 )
-def test_scores_of_many_states_in_one_call(spec: str, stones: tuple[int, int], number: int) -> None:
-    """As the solver finds them one by one, with the same work as one that knows nothing."""
+def test_scores_of_several_states_in_one_call(
+    spec: str, stones: tuple[int, int], number: int
+) -> None:
+    """The solver finds the same scores one by one, and a new solver visits as many nodes."""
     game = word_game(spec)
     states = [p.state for p in positions.sample_positions(game, stones, number)]
-    runner, clock = Runner(game.hooks, table_bits=16), SearchClock()
-    together = runner.scores(states, clock)
+    searcher, clock = NegamaxSearcher(game.hooks, table_bits=16), SearchClock()
+    together = searcher.solve_batch(states, clock)
     solver, nodes = Solver(game, Settings(table_bits=16, deepening=False)), 0
     for state, score in zip(states, together, strict=True):
         solver.forget()
@@ -64,30 +66,30 @@ def test_scores_of_many_states_in_one_call(spec: str, stones: tuple[int, int], n
         solver.bounds(state, -game.hooks.win_score, game.hooks.win_score, alone)
         nodes += alone.nodes
     assert clock.nodes == nodes
-    assert runner.scores([], SearchClock()) == []
+    assert searcher.solve_batch([], SearchClock()) == []
 
 
 def test_scores_when_generations_run_out_and_when_stopped() -> None:
     game = word_game("connect4")
     states = positions.sample_connect_four("middle", 8).states
-    runner = Runner(game.hooks, table_bits=16)
-    once = runner.scores(states, SearchClock())
+    searcher = NegamaxSearcher(game.hooks, table_bits=16)
+    once = searcher.solve_batch(states, SearchClock())
     with pytest.raises(SearchStopped):
-        runner.scores(states, SearchClock(Limit(nodes=3000)))
-    runner.control[runners.k.GENERATION] = (1 << 16) - 5
-    assert runner.scores(states, SearchClock()) == once
-    assert runner.control[runners.k.GENERATION] == len(states)
+        searcher.solve_batch(states, SearchClock(Limit(nodes=3000)))
+    searcher.control[arrays.GENERATION] = (1 << 16) - 5
+    assert searcher.solve_batch(states, SearchClock()) == once
+    assert searcher.control[arrays.GENERATION] == len(states)
 
 
-def test_drawn_positions_are_what_they_are_called() -> None:
+def test_sampled_positions_are_what_their_set_says() -> None:
     game = word_game("connect4")
     solver = Solver(game)
     for name, (low, high) in positions.STONE_RANGES.items():
-        some = positions.sample_connect_four(name, 15)
-        assert some.positions == positions.sample_connect_four(name, 15).positions
-        assert len(set(some.states)) == 15
-        for number, position in enumerate(some.positions):
-            assert low <= len(some.line(number)) <= high
+        position_set = positions.sample_connect_four(name, 15)
+        assert position_set.positions == positions.sample_connect_four(name, 15).positions
+        assert len(set(position_set.states)) == 15
+        for number, position in enumerate(position_set.positions):
+            assert low <= len(position_set.history(number)) <= high
             assert not position.is_over
             children = [position.play_action(action) for action in position.actions]
             assert not any(child.outcome and child.outcome.winner is not None for child in children)
@@ -96,29 +98,29 @@ def test_drawn_positions_are_what_they_are_called() -> None:
 
 
 def test_report() -> None:
-    found = solve.run(3, 1, ("sets", "switches"), None, quietly, max_nodes=30_000)
-    assert found["suite"] == "solve"
-    for row in found["rows"]:
+    report = solve.run(3, 1, ("sets", "switches"), None, ignore, max_nodes=30_000)
+    assert report["suite"] == "solve"
+    for row in report["rows"]:
         assert {"game", "task", "system", "rate", "unit", "ms", "nodes"} <= set(row)
     sets = [f"connect4/solve {name}" for name in positions.STONE_RANGES]
     if measure.is_installed("bitbully"):
-        assert list(found["ratios"]) == sets
-        assert all(set(ratio) == {"bitbully"} for ratio in found["ratios"].values())
-    stopped = [row for row in found["rows"] if row.get("stopped")]
+        assert list(report["ratios"]) == sets
+        assert all(set(ratio) == {"bitbully"} for ratio in report["ratios"].values())
+    stopped = [row for row in report["rows"] if row.get("stopped")]
     assert stopped
     assert all(row["rate"] == 0 and row["nodes"] >= 30_000 for row in stopped)
-    assert len(stopped) == sum("stopped" in note for note in found["notes"])
+    assert len(stopped) == sum("stopped" in note for note in report["notes"])
 
 
 def test_alpha_beta_beside_open_spiel() -> None:
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
-    found = solve.run(1, 1, ("alphabeta",), None, quietly)
-    assert set(found["ratios"]) == {
+    report = solve.run(1, 1, ("alphabeta",), None, ignore)
+    assert set(report["ratios"]) == {
         "tictactoe/solve start",
         "connect4/search depth 8",
         "connect4/search depth 8 with estimates",
     }
-    assert all(ratio["open_spiel"] > 1 for ratio in found["ratios"].values())
+    assert all(ratio["open_spiel"] > 1 for ratio in report["ratios"].values())
 
 
 def bench_file(path: Path, text: str) -> Any:
@@ -130,14 +132,21 @@ def test_positions_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "some.csv"
     path.write_text("set,moves,score\none,4455,18\ntwo,44556,-18\n", encoding="utf-8")
     sets = positions.read_positions(path, z.game("connect4"))
-    assert [(some.name, some.scores) for some in sets] == [("one", [18]), ("two", [-18])]
-    found = answer("bench", "solve", "--part", "sets", "--repeat", "1", "--positions", str(path))
-    assert isinstance(found, dict)
-    assert {row["task"] for row in found["rows"]} == {"solve one", "solve two"}
+    assert [(position_set.name, position_set.scores) for position_set in sets] == [
+        ("one", [18]),
+        ("two", [-18]),
+    ]
+    report = answer("bench", "solve", "--part", "sets", "--repeat", "1", "--positions", str(path))
+    assert isinstance(report, dict)
+    assert {row["task"] for row in report["rows"]} == {"solve one", "solve two"}
     plain = tmp_path / "plain.txt"
     plain.write_text("4455\n\n4 4 5 5 6\n4,4,5\n", encoding="utf-8")
-    (some,) = positions.read_positions(plain, z.game("connect4"))
-    assert (some.name, len(some.positions), some.scores) == ("plain", 3, None)
+    (position_set,) = positions.read_positions(plain, z.game("connect4"))
+    assert (position_set.name, len(position_set.positions), position_set.scores) == (
+        "plain",
+        3,
+        None,
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from zermelo.search.engines import WordEngine
 from zermelo.search.limits import SearchClock
 
 pytest.importorskip("torch", reason="torch is not installed")
-from support.learners import GAME, OURS, PUBLISHED, tiny
+from support.learners import GAME, OURS, PUBLISHED, shrink
 from zermelo.bench import actors
 from zermelo.bench.squava import phases
 from zermelo.learn.config import recipes
@@ -102,7 +102,7 @@ def small_recipes(monkeypatch: pytest.MonkeyPatch) -> None:
     load = recipes.load
 
     def load_small(name: str) -> Recipe:
-        return tiny(OURS) if name == "squava-hybrid" else load(name)
+        return shrink(OURS) if name == "squava-hybrid" else load(name)
 
     monkeypatch.setattr(recipes, "load", load_small)
 
@@ -226,13 +226,14 @@ def test_phases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ours = z.player(players[0])
         assert ours.prepare(GAME).net.blend == (600, 400)
         assert ours.choose(GAME.start()).depth == 4
-        return measure.create_row("squava", task, "zermelo", 50.0, "points of 100", wins=40.0, **more)
+        unit = "points of 100"
+        return measure.create_row("squava", task, "zermelo", 50.0, unit, wins=40.0, **more)
 
     monkeypatch.setattr(bench_players, "play_match", play_match)
     monkeypatch.setattr(phases, "_ACTORS", 1)  # two processes would compile the same kernels
     notes: list[str] = []
     out = tmp_path / "run"
-    rows = phases.measure_phases(6, out, notes, ignore, tiny(PUBLISHED))
+    rows = phases.measure_phases(6, out, notes, ignore, shrink(PUBLISHED))
     assert [(task.split(",")[0], games, wins) for task, _, games, wins in matches] == [
         (f"after {phase}", 6, wins)
         for phase, published in phases.PUBLISHED_WINS.items()

@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.learners import GAME, OURS, SMALL, alphazero, dqn, hybrid, same
+from support.learners import (
+    GAME,
+    OURS,
+    SMALL,
+    alphazero_recipe,
+    dqn_recipe,
+    have_same_weights,
+    hybrid_recipe,
+)
 from zermelo.cli import cli
 from zermelo.core.errors import ZermeloError
 from zermelo.learn.actors import processes
@@ -65,7 +73,7 @@ def test_a_factory_is_imported_by_its_name() -> None:
 
 def test_rollouts_do_not_depend_on_the_actor_that_plays_them() -> None:
     """Nor on the rollouts it played before, nor on actors killed in the meantime."""
-    recipe = hybrid()
+    recipe = hybrid_recipe()
     weights = initial_weights(recipe)
     actor = InProcessActor(create_rollout_function(recipe))
     for request in create_requests(6):
@@ -89,7 +97,7 @@ def test_rollouts_do_not_depend_on_the_actor_that_plays_them() -> None:
 
 
 def test_cancelled_rollouts_are_never_collected() -> None:
-    recipe = hybrid()
+    recipe = hybrid_recipe()
     weights = initial_weights(recipe)
     with process_pool(recipe, 1) as pool:
         for request in create_requests(3):
@@ -137,7 +145,7 @@ def test_rollouts_are_played_with_the_weights_at_the_time_of_the_request() -> No
 
 def test_actors_that_die_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_BOOT", "raise SystemExit(3) # {path}")
-    with process_pool(hybrid(), 1) as pool:
+    with process_pool(hybrid_recipe(), 1) as pool:
         pool.submit(create_requests(1)[0], {"none": np.zeros(1)})
         with pytest.raises(ZermeloError, match=r"die as soon as they start \(exit code 3\)"):
             pool.collect()
@@ -150,7 +158,7 @@ def test_an_actor_whose_folder_is_gone_ends_quietly(tmp_path: Path) -> None:
     job = {"request": asdict(create_requests(1)[0]), **paths}
     setup = {
         "factory": factory_path(create_rollout_function),
-        "recipe": hybrid().to_json(),
+        "recipe": hybrid_recipe().to_json(),
         "folder": str(folder),
     }
     text = "".join(json.dumps(line) + "\n" for line in (setup, job, job))
@@ -162,7 +170,7 @@ def test_an_actor_whose_folder_is_gone_ends_quietly(tmp_path: Path) -> None:
 
 
 def test_errors_of_actors_are_raised() -> None:
-    recipe = hybrid()
+    recipe = hybrid_recipe()
     phases = (replace(recipe.learning.phases[0], opponent="level:99"),)
     recipe = replace(recipe, learning=replace(recipe.learning, phases=phases))
     with process_pool(recipe, 1) as pool:
@@ -177,10 +185,10 @@ def test_a_run_with_actors_is_reproducible(kind: str, tmp_path: Path) -> None:
     half = replace(OURS.learning.phases[0], share=0.5)
     phases = replace(half, opponent="self"), replace(half, opponent="league")
     recipe = {
-        "hybrid": hybrid,
-        "dqn": lambda: dqn(tmp_path, "league", league=20, phases=phases),
-        "tabular": lambda: replace(dqn(tmp_path), kind="tabular"),
-        "alphazero": lambda: alphazero(tmp_path),
+        "hybrid": hybrid_recipe,
+        "dqn": lambda: dqn_recipe(tmp_path, "league", league=20, phases=phases),
+        "tabular": lambda: replace(dqn_recipe(tmp_path), kind="tabular"),
+        "alphazero": lambda: alphazero_recipe(tmp_path),
     }[kind]()
     training.train(recipe, tmp_path / "whole", seed=3, actors=2, grade=False)
     stop_at = recipe.keeping.checkpoint + 2
@@ -202,14 +210,14 @@ def test_a_run_with_actors_is_reproducible(kind: str, tmp_path: Path) -> None:
     resumed = training.train(
         recipe, tmp_path / "killed", seed=3, actors=2, resume=True, grade=False
     )
-    assert same(tmp_path / "whole", resumed.folder)
+    assert have_same_weights(tmp_path / "whole", resumed.folder)
 
 
 def test_weights_depend_on_the_number_of_actors(tmp_path: Path) -> None:
     """So the check above can fail: with a different lag, the weights differ."""
-    training.train(hybrid(), tmp_path / "none", seed=3, grade=False)
-    training.train(hybrid(), tmp_path / "one", seed=3, actors=1, grade=False)
-    assert not same(tmp_path / "none", tmp_path / "one")
+    training.train(hybrid_recipe(), tmp_path / "none", seed=3, grade=False)
+    training.train(hybrid_recipe(), tmp_path / "one", seed=3, actors=1, grade=False)
+    assert not have_same_weights(tmp_path / "none", tmp_path / "one")
 
 
 def test_the_trainer_killed(tmp_path: Path) -> None:
@@ -244,7 +252,7 @@ def test_the_trainer_killed(tmp_path: Path) -> None:
 
 
 def test_no_files_are_left_when_a_training_cannot_start(tmp_path: Path) -> None:
-    recipe, pattern = dqn(tmp_path), f"zermelo-{os.getpid()}-*"
+    recipe, pattern = dqn_recipe(tmp_path), f"zermelo-{os.getpid()}-*"
     before = list(processes._SHARED_MEMORY.glob(pattern))
     with pytest.raises(ZermeloError, match="unknown player"):
         training.prepare_training(recipe, tmp_path / "run", actors=2, opponent="nobody")

@@ -439,7 +439,7 @@ def test_symmetric_states_have_the_same_values_at_permuted_actions() -> None:
     net = QNetwork(NetworkConfig(hidden=(16,)), (9,), 9)
     untrained = dqn.DQNLearner(net, Encoder("cells", GAME), game_batch(), LearningConfig())
     for symmetry in GAME.symmetries():
-        images = np.array([GAME.moved(s, symmetry) for s in table], np.uint64)  # type: ignore[attr-defined]
+        images = np.array([GAME.transform(s, symmetry) for s in table], np.uint64)  # type: ignore[attr-defined]
         same = game_batch().canonicalise(images)[0] == game_batch().canonicalise(states)[0]
         assert same.all()
         image_q, q = untrained.values(images), untrained.values(states)

@@ -40,9 +40,7 @@ def test_an_old_run_is_resumed_and_finished(old_run: Path) -> None:
     update, lines = listing.summarize_run(old_run).update, read_log(old_run)
     recipe = str(old_run / f"{old_run.name}.toml")
     actors = 1 if "actors" in old_run.name else 0
-    run, trainer = training.prepare_training(
-        recipe, old_run, seed=SEED, resume=True, actors=actors
-    )
+    run, trainer = training.prepare_training(recipe, old_run, seed=SEED, resume=True, actors=actors)
     assert trainer.updates == update
     assert not run.warnings
     training.run_training(run, trainer)

@@ -11,7 +11,7 @@ from unittest.mock import MagicMock
 import numpy as np
 import pytest
 
-from support.learners import dqn, same
+from support.learners import dqn_recipe, have_same_weights
 from zermelo.core.errors import ZermeloError
 from zermelo.learn.actors.protocol import RolloutRequest
 from zermelo.learn.actors.ray import LOCAL, RayActorPool
@@ -42,7 +42,7 @@ def _kill_a_worker() -> int:
 @pytest.mark.proof
 def test_a_run_on_two_workers_one_killed(two_workers: None, tmp_path: Path) -> None:
     """The weights are those of two actors on this machine, bit for bit."""
-    recipe = dqn(tmp_path)
+    recipe = dqn_recipe(tmp_path)
     training.train(recipe, tmp_path / "processes", seed=3, actors=2, grade=False)
     killed: list[int] = []
 
@@ -55,17 +55,17 @@ def test_a_run_on_two_workers_one_killed(two_workers: None, tmp_path: Path) -> N
     )
     training.run_training(run, trainer, disturb)
     assert killed
-    assert same(tmp_path / "processes", tmp_path / "cluster")
+    assert have_same_weights(tmp_path / "processes", tmp_path / "cluster")
     assert not ray.is_initialized(), "a local cluster ends with its run"
 
 
 @pytest.mark.proof
 def test_errors_of_workers_are_raised(two_workers: None, tmp_path: Path) -> None:
-    recipe = dqn(tmp_path)
+    recipe = dqn_recipe(tmp_path)
     phases = (replace(recipe.learning.phases[0], opponent="level:99"),)
     trainer = training.prepare_training(recipe, tmp_path / "weights", seed=1)[1]
     assert isinstance(trainer, DQNTrainer)
-    pool = RayActorPool(create_rollout_function, dqn(tmp_path, phases=phases), LOCAL, 1)
+    pool = RayActorPool(create_rollout_function, dqn_recipe(tmp_path, phases=phases), LOCAL, 1)
     try:
         pool.submit(RolloutRequest((1, 1), 0.0), trainer._actor_weights())
         with pytest.raises(ZermeloError, match="level"):
@@ -82,7 +82,7 @@ def test_weights_are_sent_once_and_new_ones_always(
     fake_ray = MagicMock()
     fake_ray.put = lambda weights: sent.append(int(weights["version"]))
     monkeypatch.setattr("zermelo.learn.actors.ray._import_ray", lambda: fake_ray)
-    pool = RayActorPool(create_rollout_function, dqn(tmp_path), LOCAL, 1)
+    pool = RayActorPool(create_rollout_function, dqn_recipe(tmp_path), LOCAL, 1)
     for version in range(20):
         weights = {"version": np.array(version)}
         pool.submit(RolloutRequest((0, 0), 0.0), weights)

@@ -15,8 +15,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from support.commands import command
-from support.learners import interrupted
-from support.recipes import recipe
+from support.learners import train_until
+from support.recipes import write_recipe
 from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.networks import weights_file
@@ -57,12 +57,12 @@ VARIANTS: dict[str, list[tuple[str, str]]] = {
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_resumed_run_is_the_same_bit_for_bit(variant: str, tmp_path: Path) -> None:
-    path = str(recipe(tmp_path, *VARIANTS[variant], name=f"tiny-{variant}"))
+    path = str(write_recipe(tmp_path, *VARIANTS[variant], name=f"tiny-{variant}"))
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     training.train(path, whole, seed=5, grade=False)
-    interrupted(path, parts, 3)  # before the first checkpoint
-    interrupted(path, parts, 19, resume=True)
-    interrupted(path, parts, 21, resume=True)  # just after one is written
+    train_until(path, parts, 3)  # before the first checkpoint
+    train_until(path, parts, 19, resume=True)
+    train_until(path, parts, 21, resume=True)  # just after one is written
     training.train(path, parts, seed=5, resume=True, grade=False)
     for name in ("final.safetensors", "best.safetensors"):
         assert (whole / name).read_bytes() == (parts / name).read_bytes()
@@ -75,7 +75,7 @@ def test_a_resumed_run_is_the_same_bit_for_bit(variant: str, tmp_path: Path) -> 
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     """By SIGKILL, twice, at a random time, in a process of its own."""
     changes = [("updates = 36", "updates = 600"), ("games = 8", "games = 8, steps = 2")]
-    path = str(recipe(tmp_path, *changes))
+    path = str(write_recipe(tmp_path, *changes))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     rng = random.Random(os.getpid())
     command = [sys.executable, "-m", "zermelo", "train", path, "--seed", "5", "--out", str(killed)]
@@ -102,8 +102,8 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
 
 @pytest.fixture
 def stopped(tmp_path: Path) -> tuple[Path, Path]:
-    path, out = recipe(tmp_path), tmp_path / "run"
-    interrupted(str(path), out, 20)
+    path, out = write_recipe(tmp_path), tmp_path / "run"
+    train_until(str(path), out, 20)
     return path, out
 
 
@@ -120,14 +120,14 @@ def test_the_refusal_names_what_differs(stopped: tuple[Path, Path], tmp_path: Pa
     assert "another seed: 5, and now it is 6" in refusal(path, out, seed=6)
     assert "holds a run already" in refusal(path, out, resume=False)
     assert "holds no run" in refusal(path, tmp_path / "nothing")
-    other = recipe(tmp_path, ("hidden = [12]", "hidden = [13]"))
+    other = write_recipe(tmp_path, ("hidden = [12]", "hidden = [13]"))
     assert "another network.hidden: [12], and now it is [13]" in refusal(other, out)
-    other = recipe(tmp_path, ("batch = 16", "batch = 8"))
+    other = write_recipe(tmp_path, ("batch = 16", "batch = 8"))
     assert "another learning.batch: 16, and now it is 8" in refusal(other, out)
-    assert "another learning.phases" in refusal(recipe(tmp_path), out, opponent="random")
+    assert "another learning.phases" in refusal(write_recipe(tmp_path), out, opponent="random")
     manifest = json.loads((out / "run.json").read_text())
     (out / "run.json").write_text(json.dumps({**manifest, "rules": "0123"}))
-    assert "another rules: '0123'" in refusal(recipe(tmp_path), out)
+    assert "another rules: '0123'" in refusal(write_recipe(tmp_path), out)
 
 
 def test_a_checkpoint_that_is_damaged_or_of_another_run(
@@ -170,7 +170,9 @@ def test_the_command_refuses_in_one_line(stopped: tuple[Path, Path]) -> None:
 
 def test_a_changed_learning_rate_is_a_warning(stopped: tuple[Path, Path], tmp_path: Path) -> None:
     _, out = stopped
-    changed = recipe(tmp_path, ("batch = 16", "batch = 16, rate = { begin = 1e-4, end = 1e-5 }"))
+    changed = write_recipe(
+        tmp_path, ("batch = 16", "batch = 16, rate = { begin = 1e-4, end = 1e-5 }")
+    )
     run, trainer = training.prepare_training(str(changed), out, seed=5, resume=True)
     assert run.warnings == [
         "learning.rate.begin was 0.001 and is 0.0001 now",
@@ -201,7 +203,7 @@ def test_log_lines_cut_off_or_repeated(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_resumed_stays_as_it_is(tmp_path: Path) -> None:
-    path = str(recipe(tmp_path))
+    path = str(write_recipe(tmp_path))
     run = training.train(path, tmp_path / "run", seed=5, grade=False)
     final = (run.folder / "final.safetensors").read_bytes()
     log = (run.folder / "log.jsonl").read_bytes()
@@ -229,7 +231,7 @@ def train_and_digest(recipe: Recipe, folder: Path) -> dict[str, Any]:
 
 def test_golden_run(tmp_path: Path) -> None:
     """A tiny run gives the same numbers as ever; ZERMELO_UPDATE=1 writes the file anew."""
-    path = recipe(
+    path = write_recipe(
         tmp_path,
         ("hidden = [12]", "hidden = [12], dueling = true"),
         ("games = 8", "games = 8, steps = 2, gamma = 0.95, sampled = 0.3"),
@@ -245,7 +247,7 @@ def test_golden_run(tmp_path: Path) -> None:
 
 def test_the_golden_run_detects_changes(tmp_path: Path) -> None:
     """Its tolerance is not so large that a changed detail would pass."""
-    original = recipes.load(str(recipe(tmp_path)))
+    original = recipes.load(str(write_recipe(tmp_path)))
     one = train_and_digest(original, tmp_path / "one")
     acting = dataclasses.replace(original.acting, gamma=0.99)
     other = train_and_digest(dataclasses.replace(original, acting=acting), tmp_path / "other")
@@ -255,10 +257,10 @@ def test_the_golden_run_detects_changes(tmp_path: Path) -> None:
 def test_runs_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZERMELO_HOME", str(tmp_path / "home"))
     assert listing.list_runs() == []
-    path = str(recipe(tmp_path))
+    path = str(write_recipe(tmp_path))
     run = training.train(path, seed=2, grade=False)
     assert run.folder == tmp_path / "home" / "runs" / "tiny-2"
-    interrupted(path, tmp_path / "elsewhere", 20)
+    train_until(path, tmp_path / "elsewhere", 20)
     (listing.runs_folder() / "broken").mkdir()
     (listing.runs_folder() / "broken" / "run.json").write_text("[]")
     summaries = listing.list_runs(tmp_path / "elsewhere", tmp_path / "gone")

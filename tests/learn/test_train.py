@@ -13,8 +13,8 @@ import pytest
 
 import zermelo as z
 from support.commands import command
-from support.learners import interrupted, same
-from support.recipes import recipe
+from support.learners import have_same_weights, train_until
+from support.recipes import write_recipe
 from zermelo.core.errors import BadSpec
 from zermelo.learn.config import recipes
 from zermelo.learn.config.validation import BadRecipe
@@ -58,11 +58,11 @@ def test_every_recipe_can_be_started(name: str, tmp_path: Path) -> None:
         ("game = ", 'kind = "magic"\ngame = ', "kind is 'magic': it can be dqn, tabular, superv"),
         ("game = ", 'kind = "supervised"\ngame = ', "must have supervised in its name"),
         ("game = ", "gain = 1\ngame = ", "tiny has no 'gain'"),
-        ("size = 300", "size = 30", "warm_up is 40: the replay holds up to 30"),
+        ("size = 300", "size = 30", "warm_up is 40: it can be 1 to 30"),
         ("batch = 16", "batch = 0", "batch is 0: it must be 1 or more"),
         ("batch = 16", "batch = true", "tiny.learning.batch is True: it must be int"),
         ("batch = 16", 'loss = "l1"', "loss is 'l1': it can be huber or mse"),
-        ("games = 8", "games = 8, seats = [2]", "seats are [2]: each is 0 or 1"),
+        ("games = 8", "games = 8, seats = [2]", "seats is [2]: each seat is 0 or 1"),
         ("checkpoint = 7", "checkpoint = 0", "checkpoint is 0"),
         ("hidden = [12]", "hidden = 12", "tiny.network.hidden is 12: it must be a list"),
         ("batch = 16", "phases = []", "there must be phases"),
@@ -71,13 +71,13 @@ def test_every_recipe_can_be_started(name: str, tmp_path: Path) -> None:
 )
 def test_bad_recipes(old: str, new: str, part: str, tmp_path: Path) -> None:
     with pytest.raises(BadRecipe) as caught:
-        recipes.load(str(recipe(tmp_path, (old, new))))
+        recipes.load(str(write_recipe(tmp_path, (old, new))))
     assert part in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_table_has_one_phase(tmp_path: Path) -> None:
-    path = recipe(
+    path = write_recipe(
         tmp_path,
         ("game = ", 'kind = "tabular"\ngame = '),
         ("batch = 16", "phases = [{ share = 0.5 }, { share = 0.5 }]"),
@@ -87,14 +87,14 @@ def test_a_table_has_one_phase(tmp_path: Path) -> None:
 
 
 def test_first_moves(tmp_path: Path) -> None:
-    path = recipe(tmp_path, ("game = ", 'first_move = "centre"\ngame = '))
+    path = write_recipe(tmp_path, ("game = ", 'first_move = "centre"\ngame = '))
     run = training.train(str(path), tmp_path / "run", grade=False)
     assert z.player(run.player).choose(z.game("tictactoe").start()).move == "b2"
-    path = recipe(tmp_path, ("game = ", 'first_move = "corner"\ngame = '))
+    path = write_recipe(tmp_path, ("game = ", 'first_move = "corner"\ngame = '))
     with pytest.raises(BadSpec, match="first_move is 'corner'"):
         training.prepare_training(str(path), tmp_path / "other")
-    path = recipe(tmp_path, ('"tictactoe"', '"gomoku"'))
-    with pytest.raises(BadSpec, match="up to 64 cells"):
+    path = write_recipe(tmp_path, ('"tictactoe"', '"gomoku"'))
+    with pytest.raises(BadSpec, match="at most 64 cells"):
         training.prepare_training(str(path), tmp_path / "large")
 
 
@@ -170,7 +170,7 @@ def test_the_command_on_the_card_reproduces_the_run(
 ) -> None:
     folder = tmp_path / "my recipes"
     folder.mkdir()
-    path = str(recipe(folder, ("grade = 6 }", "grade = 6 }\n[short.learning]\nupdates = 12")))
+    path = str(write_recipe(folder, ("grade = 6 }", "grade = 6 }\n[short.learning]\nupdates = 12")))
     run = training.train(path, tmp_path / "run", **options, grade=False)
     card = json.loads((run.folder / "card.json").read_text())
     assert f"`{card['command']}`" in (run.folder / "card.md").read_text()
@@ -179,7 +179,7 @@ def test_the_command_on_the_card_reproduces_the_run(
     assert arguments == ["train", path, "--seed", str(options.get("seed", 0)), *words]
     code, _, err = command(*arguments, "--out", str(tmp_path / "again"))
     assert code == 0, err
-    assert same(run.folder, tmp_path / "again")
+    assert have_same_weights(run.folder, tmp_path / "again")
 
 
 def test_options_that_choose_the_machine_are_part_of_the_command() -> None:
@@ -188,7 +188,7 @@ def test_options_that_choose_the_machine_are_part_of_the_command() -> None:
 
 
 def test_a_recipe_from_python_has_no_command(tmp_path: Path) -> None:
-    run = training.train(recipes.load(str(recipe(tmp_path))), tmp_path / "run", grade=False)
+    run = training.train(recipes.load(str(write_recipe(tmp_path))), tmp_path / "run", grade=False)
     assert json.loads((run.folder / "card.json").read_text())["command"] is None
     assert "- trained from Python, by the recipe below" in (run.folder / "card.md").read_text()
 
@@ -228,8 +228,8 @@ def test_tensorboard(tabular: Run, tmp_path: Path) -> None:
     assert [(e.step, e.value) for e in events.Scalars("mistakes")] == [
         (line["update"], pytest.approx(line["mistakes"])) for line in log
     ]
-    path = str(recipe(tmp_path))
-    interrupted(path, tmp_path / "run", 20)  # lines at 6, 12 and 18, the checkpoint at 14
+    path = str(write_recipe(tmp_path))
+    train_until(path, tmp_path / "run", 20)  # lines at 6, 12 and 18, the checkpoint at 14
     training.train(path, tmp_path / "run", seed=5, resume=True, grade=False)
     events = loading.EventAccumulator(str(tmp_path / "run" / "tensorboard"))
     events.Reload()
@@ -238,7 +238,7 @@ def test_tensorboard(tabular: Run, tmp_path: Path) -> None:
 
 def test_without_tensorboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    run = training.train(str(recipe(tmp_path)), tmp_path / "run", grade=False)
+    run = training.train(str(write_recipe(tmp_path)), tmp_path / "run", grade=False)
     assert not (run.folder / "tensorboard").exists()
 
 
@@ -252,7 +252,7 @@ def answer(*arguments: str) -> Any:
 
 
 def test_commands(tmp_path: Path, home: Path) -> None:
-    path = str(recipe(tmp_path))
+    path = str(write_recipe(tmp_path))
     assert "no runs yet" in command("runs")[1]
     trained = answer("train", path, "--seed", "4")
     folder = home / "runs" / "tiny-4"
@@ -284,7 +284,7 @@ def test_commands(tmp_path: Path, home: Path) -> None:
 
 def test_a_run_in_another_folder_is_found_by_its_name(tmp_path: Path) -> None:
     out = tmp_path / "far" / "away"
-    assert command("train", str(recipe(tmp_path)), "--out", str(out))[0] == 0
+    assert command("train", str(write_recipe(tmp_path)), "--out", str(out))[0] == 0
     assert [run["folder"] for run in answer("runs")["runs"]] == [str(out)]
     assert answer("runs", "show", "away")["seed"] == 0
 
@@ -348,7 +348,7 @@ def test_ctrl_c_says_how_to_resume(
 
         run_training(run, trainer, stop)
 
-    path = str(recipe(tmp_path))
+    path = str(write_recipe(tmp_path))
     monkeypatch.setattr(training, "run_training", interrupted_training)
     code, _, err = command("train", path)
     assert code == 130

@@ -139,10 +139,10 @@ def test_a_few_clients_get_their_responses_in_time(tmp_path: Path) -> None:
     assert spec.loader is not None
     load = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(load)
-    with load.serving(tmp_path / "m.db") as url:
-        figures = asyncio.run(load.load(url, 8, 1, (0.02, 0.1)))
-    assert figures.errors == []
-    assert figures.games == 8
-    assert len(figures.beyond) >= 8
+    with load.run_studio(tmp_path / "m.db") as url:
+        measurements = asyncio.run(load.run_clients(url, 8, 1, (0.02, 0.1)))
+    assert measurements.errors == []
+    assert measurements.games == 8
+    assert len(measurements.delays) >= 8
     # 100 ms is for 50 clients on two cores of one's own; a test run has neither.
-    assert load.percentile(figures.beyond, 50) < 500, figures.table()
+    assert load.percentile(measurements.delays, 50) < 500, measurements.table()

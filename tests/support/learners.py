@@ -1,4 +1,4 @@
-"""What the tests of learning share: recipes that take seconds, and how to compare what came."""
+"""Recipes that train in seconds, and helpers to interrupt runs and to compare their weights."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,15 +20,20 @@ GAME: WordLineGame = _SQUAVA
 OURS, PUBLISHED = recipes.load("squava-hybrid"), recipes.load("squava-hybrid-published")
 
 
-def tiny(recipe: Recipe, **changes: Any) -> Recipe:
-    """The same network, so that nothing is compiled anew, but a minute's worth of nothing."""
+def shrink(recipe: Recipe, **changes: Any) -> Recipe:
+    """Return the recipe with few updates and games, and the same network: nothing is recompiled."""
     learning = replace(recipe.learning, updates=12, batch=16, warm_up=16, **changes)
     keeping = replace(recipe.keeping, checkpoint=5, grade=6)
     acting = replace(recipe.acting, games=3)
-    small = replace(recipe.replay, size=2000)
+    replay = replace(recipe.replay, size=2000)
     searching = replace(recipe.searching, depth=1)
     return replace(
-        recipe, learning=learning, keeping=keeping, acting=acting, replay=small, searching=searching
+        recipe,
+        learning=learning,
+        keeping=keeping,
+        acting=acting,
+        replay=replay,
+        searching=searching,
     )
 
 
@@ -42,18 +47,18 @@ keeping = { checkpoint = 70, grade = 75 }
 """
 
 
-def dqn(folder: Path, name: str = "small", **learning: Any) -> Recipe:
+def dqn_recipe(folder: Path, name: str = "small", **learning: Any) -> Recipe:
     path = folder / f"{name}.toml"
     path.write_text(SMALL)
-    found = recipes.load(str(path))
-    return replace(found, learning=replace(found.learning, **learning))
+    recipe = recipes.load(str(path))
+    return replace(recipe, learning=replace(recipe.learning, **learning))
 
 
-def hybrid() -> Recipe:
-    return replace(tiny(OURS), name="tiny-hybrid")
+def hybrid_recipe() -> Recipe:
+    return replace(shrink(OURS), name="tiny-hybrid")
 
 
-ZERO = """
+TINY_ALPHAZERO = """
 game = "tictactoe"
 kind = "alphazero"
 network = { kind = "tower", channels = [8, 8], hidden = [4, 8] }
@@ -64,8 +69,8 @@ keeping = { checkpoint = 6, grade = 6 }
 """
 
 
-def alphazero(folder: Path, *changes: tuple[str, str]) -> Recipe:
-    path, text = folder / "tiny-zero.toml", ZERO
+def alphazero_recipe(folder: Path, *changes: tuple[str, str]) -> Recipe:
+    path, text = folder / "tiny-zero.toml", TINY_ALPHAZERO
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
@@ -73,27 +78,24 @@ def alphazero(folder: Path, *changes: tuple[str, str]) -> Recipe:
     return recipes.load(str(path))
 
 
-def arrays(folder: Path) -> dict[str, Any]:
-    return weights_file.read(folder / FINAL)[0]
-
-
-def same(one: Path, other: Path) -> bool:
-    mine, its = arrays(one), arrays(other)
-    assert set(mine) == set(its)
-    return all((mine[name] == its[name]).all() for name in mine)
+def have_same_weights(one: Path, other: Path) -> bool:
+    """Return whether the final weights of two runs are equal bit for bit."""
+    arrays, other_arrays = (weights_file.read(folder / FINAL)[0] for folder in (one, other))
+    assert set(arrays) == set(other_arrays)
+    return all((arrays[name] == other_arrays[name]).all() for name in arrays)
 
 
 class Stop(Exception):
-    """Whatever ends a process in the middle of a run."""
+    """Ends a training in the middle."""
 
 
-def interrupted(recipe: str | Recipe, out: Path, after: int, **asked: Any) -> None:
-    """A run that ends after so many updates, wherever its last checkpoint is."""
+def train_until(recipe: str | Recipe, out: Path, update: int, **options: Any) -> None:
+    """Train with seed 5 and stop after this update, without a final checkpoint."""
 
-    def stop(now: training.TrainingProgress) -> None:
-        if now.report.update == after:
+    def stop(progress: training.TrainingProgress) -> None:
+        if progress.report.update == update:
             raise Stop
 
-    run, trainer = training.prepare_training(recipe, out, seed=5, **asked)
+    run, trainer = training.prepare_training(recipe, out, seed=5, **options)
     with pytest.raises(Stop):
         training.run_training(run, trainer, stop)

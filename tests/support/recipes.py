@@ -12,7 +12,8 @@ keeping = { checkpoint = 7, grade = 6 }
 """
 
 
-def recipe(folder: Path, *changes: tuple[str, str], name: str = "tiny") -> Path:
+def write_recipe(folder: Path, *changes: tuple[str, str], name: str = "tiny") -> Path:
+    """Write the tiny recipe, with these replacements in its text, to a file in the folder."""
     path = folder / f"{name}.toml"
     text = TINY
     for old, new in changes:

@@ -11,7 +11,7 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game, WordGame
 from zermelo.core.position import Position
 from zermelo.search.limits import SearchClock
-from zermelo.search.negamax.runner import Runner
+from zermelo.search.negamax.searcher import NegamaxSearcher
 
 #: Connect Four: the fewest and the most stones on the board in each set
 STONE_RANGES = {"end": (28, 34), "middle": (16, 26), "begin-easy": (4, 14)}
@@ -52,13 +52,13 @@ def _accept_all(_state: Any) -> bool:
 
 def _ends_soon(game: WordGame) -> Callable[[Any], bool]:
     """Return a test whether a state is won or lost within a few plies, whatever solver finds it."""
-    runner = Runner(game.hooks, table_bits=16)
+    searcher = NegamaxSearcher(game.hooks, table_bits=16)
 
     def ends_soon(state: Any) -> bool:
         near = game.hooks.win_score - _EASY_PLIES
-        runner.forget()
-        won = runner.bounds(state, near - 1, near, SearchClock())[0] >= near
-        return won or runner.bounds(state, -near, 1 - near, SearchClock())[1] <= -near
+        searcher.clear()
+        won = searcher.narrow_bounds(state, near - 1, near, SearchClock())[0] >= near
+        return won or searcher.narrow_bounds(state, -near, 1 - near, SearchClock())[1] <= -near
 
     return ends_soon
 

@@ -11,7 +11,6 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from zermelo.games.lines.small import WordLineGame
 from zermelo.games.lines.tactics import LineTactics
 from zermelo.search.engines import WordEngine
 from zermelo.search.limits import SearchClock, SearchStopped
-from zermelo.search.negamax.runner import Runner
+from zermelo.search.negamax.searcher import NegamaxSearcher
 from zermelo.search.solver.solver import Settings, Solver
 
 _DEPTH = 8  # of alpha-beta in Connect Four
@@ -137,13 +136,13 @@ class _Zermelo:
 
     def __init__(self, game: WordGame) -> None:
         self.game = game
-        self.runner = Runner(game.hooks, table_bits=Settings().table_bits)
-        self.runner.table[:] = 0  # so that all its memory is allocated before the clock starts
+        self.searcher = NegamaxSearcher(game.hooks, table_bits=Settings().table_bits)
+        self.searcher.allocate_table()  # before the clock starts
 
     def scores(self, position_set: PositionSet) -> list[int]:
         """Return the usual scores: 22 minus the stones the winner will have played, signed."""
         converted = []
-        scores = self.runner.scores(position_set.states, SearchClock())
+        scores = self.searcher.solve_batch(position_set.states, SearchClock())
         for position, score in zip(position_set.positions, scores, strict=True):
             stones = sum(map(abs, position.board or ())) + self.game.hooks.win_score - abs(score)
             size = (len(position.board or ()) + 3) // 2 - (stones + 1) // 2
@@ -156,9 +155,9 @@ class _Zermelo:
 
         states = np.array(position_set.states, np.uint64)
         clock = SearchClock()
-        self.runner.scores(states, clock)
+        self.searcher.solve_batch(states, clock)
         seconds = _measure_seconds(
-            SearchClock, lambda clock: self.runner.scores(states, clock), repeat
+            SearchClock, lambda clock: self.searcher.solve_batch(states, clock), repeat
         )
         return _create_set_row(position_set.name, "zermelo", len(states), seconds, clock.nodes)
 
@@ -329,20 +328,18 @@ def _ablation_task(
     game: WordGame, settings: Settings, middle: PositionSet
 ) -> tuple[Callable[[SearchClock], Any], int]:
     """Return the work and how many positions it solves, compiled and with its memory allocated."""
-    runner = Runner(
+    searcher = NegamaxSearcher(
         game.hooks,
         table_bits=settings.table_bits if settings.table else None,
         ordering=settings.ordering,
         symmetry=settings.symmetry,
     )
-    runner.table[:] = 0
+    searcher.allocate_table()
     if game.spec == "connect4":
-        runner.scores(middle.states[:1], SearchClock())
-        return lambda clock: runner.scores(middle.states, clock), len(middle.positions)
-    solve = partial(
-        runner.bounds, game.initial(), -game.hooks.win_score, game.hooks.win_score, coarse=True
-    )
-    return lambda clock: solve(clock=clock), 1
+        searcher.solve_batch(middle.states[:1], SearchClock())
+        return lambda clock: searcher.solve_batch(middle.states, clock), len(middle.positions)
+    win, start = game.hooks.win_score, game.initial()
+    return lambda clock: searcher.narrow_bounds(start, -win, win, clock, sign_only=True), 1
 
 
 def _create_ablation_row(spec: str, task: str, size: int, seconds: float, nodes: int) -> Row:

@@ -280,7 +280,8 @@ def _train_open_spiel(examiner: Examiner, seed: int) -> None:
             agent._q_network(observations).detach().numpy()  # noqa: SLF001
             for agent in agents
         )
-        return np.where(movers == 0, first, second)
+        q: np.ndarray = np.where(movers == 0, first, second)
+        return q
 
     examiner.begin()
     while not examiner.is_done(values):

@@ -1,7 +1,7 @@
-"""`python -m zermelo.learn RECIPE`: training where there is little more than torch, on a GPU, say.
+"""Train with few dependencies, for example on a rented GPU: `python -m zermelo.learn RECIPE`.
 
-It needs numpy, torch and safetensors alone, and does what `zermelo train` does but for the grades:
-at the end a network of AlphaZero is marked on label files, by the same search on the same device.
+It needs only numpy, torch and safetensors, and trains as `zermelo train` does. In place of grades,
+an AlphaZero network is marked on labelled positions, alone and with its search, on the same device.
 """
 
 import argparse
@@ -17,78 +17,90 @@ from zermelo.core.files import write_atomically
 from zermelo.learn.alphazero.trainer import AlphaZeroReport, Zero
 from zermelo.learn.batch import evaluation_sets
 from zermelo.learn.runs import model_card, training
+from zermelo.learn.runs.run import Run
 from zermelo.learn.runs.training import TrainingProgress
 
-_PAUSE = 15.0  # seconds between two lines
+_INTERVAL = 15.0  # seconds between two lines of progress
 
 
 def main() -> int:
-    """The exit code."""
+    """Train as the command line says, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m zermelo.learn", description=__doc__)
-    parser.add_argument("recipe", help="a name, or a .toml file")
-    parser.add_argument("--out", type=Path, help="the run's folder")
+    parser.add_argument("recipe", help="the name of a recipe, or a .toml file")
+    parser.add_argument("--out", type=Path, help="folder of the run")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--short", action="store_true", help="a trial of the recipe")
-    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    parser.add_argument("--short", action="store_true", help="use the recipe's short trial budget")
+    parser.add_argument("--resume", action="store_true", help="continue from the checkpoint")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument(
         "--labels",
         type=Path,
         action="append",
         default=[],
-        help="graded positions, as zermelo positions writes them  [the shipped ones]",
+        help="file of labelled positions, as zermelo positions writes it  [the shipped ones]",
     )
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     if importlib.util.find_spec("numba") is None:
-        os.environ.setdefault("ZERMELO_JIT", "0")  # what little the kernels do here, Python does
+        os.environ.setdefault("ZERMELO_JIT", "0")  # the few kernels needed here run as Python
     try:
-        return _train(asked)
+        _train(arguments)
     except ZermeloError as error:
         print(f"zermelo: {error}", file=sys.stderr)  # noqa: T201 - there is no CLI library here
         return 1
-
-
-def _train(asked: argparse.Namespace) -> int:
-    began = time.monotonic()
-    said = began
-
-    def tell(now: TrainingProgress) -> None:
-        nonlocal said
-        if time.monotonic() - said > _PAUSE or now.report.update == now.total_updates:
-            said = time.monotonic()
-            report = now.report
-            text = f"update {report.update:,} of {now.total_updates:,}, loss {report.loss:.3f}"
-            if isinstance(report, AlphaZeroReport):
-                text += f", value loss {report.value_loss:.3f}"
-            _say(f"{said - began:.0f} s: {text}")
-
-    run, trainer = training.prepare_training(
-        asked.recipe,
-        asked.out,
-        seed=asked.seed,
-        short=asked.short,
-        resume=asked.resume,
-        device=asked.device,
-    )
-    for warning in run.warnings:
-        _say(f"note: {warning}")
-    training.run_training(run, trainer, tell)
-    spent = time.monotonic() - began
-    model_card.write_card(run, {}, asked.device)
-    _say(f"{run.folder}: {trainer.updates:,} updates in {spent:.0f} s, all included")
-    if isinstance(trainer, Zero):
-        marks = {name: trainer.marked(exam) for name, exam in evaluation_sets.load_evaluation_sets(run.game, asked.labels)}
-        text = json.dumps(marks, indent=1)
-        write_atomically(run.folder / "marks.json", text, durable=True, mode=0o644)
-        for name, found in marks.items():
-            _say(
-                f"{name}: {found['positions']:,} positions, mistakes of the policy "
-                f"{found['raw']:.2%}, with {found['simulations']} simulations {found['search']:.2%}"
-            )
     return 0
 
 
-def _say(text: str) -> None:
+def _train(arguments: argparse.Namespace) -> None:
+    begin = time.monotonic()
+    run, trainer = training.prepare_training(
+        arguments.recipe,
+        arguments.out,
+        seed=arguments.seed,
+        short=arguments.short,
+        resume=arguments.resume,
+        device=arguments.device,
+    )
+    for warning in run.warnings:
+        _print(f"note: {warning}")
+    training.run_training(run, trainer, _ProgressPrinter())
+    seconds = time.monotonic() - begin
+    model_card.write_card(run, {}, arguments.device)
+    _print(f"{run.folder}: {trainer.updates:,} updates in {seconds:.0f} s, everything included")
+    if isinstance(trainer, Zero):
+        _mark(run, trainer, arguments.labels)
+
+
+class _ProgressPrinter:
+    """Prints the progress of a training now and then, and at its end."""
+
+    def __init__(self) -> None:
+        self._begin = self._last = time.monotonic()
+
+    def __call__(self, progress: TrainingProgress) -> None:
+        report, now = progress.report, time.monotonic()
+        if now - self._last <= _INTERVAL and report.update != progress.total_updates:
+            return
+        self._last = now
+        text = f"update {report.update:,} of {progress.total_updates:,}, loss {report.loss:.3f}"
+        if isinstance(report, AlphaZeroReport):
+            text += f", value loss {report.value_loss:.3f}"
+        _print(f"{now - self._begin:.0f} s: {text}")
+
+
+def _mark(run: Run, trainer: Zero, label_files: list[Path]) -> None:
+    """Write and print the mistake rates on labelled positions."""
+    sets = evaluation_sets.load_evaluation_sets(run.game, label_files)
+    marks = {name: trainer.marked(positions) for name, positions in sets}
+    text = json.dumps(marks, indent=1)
+    write_atomically(run.folder / "marks.json", text, durable=True, mode=0o644)
+    for name, mark in marks.items():
+        _print(
+            f"{name}: {mark['positions']:,} positions, mistakes of the policy alone "
+            f"{mark['raw']:.2%}, with {mark['simulations']} simulations {mark['search']:.2%}"
+        )
+
+
+def _print(text: str) -> None:
     print(text, flush=True)  # noqa: T201 - there is no CLI library here
 
 

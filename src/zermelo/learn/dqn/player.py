@@ -10,7 +10,7 @@ from zermelo.core.game import Game, WordGame
 from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
 from zermelo.learn.models.model import Model
-from zermelo.search.mcts.evaluators import softmax
+from zermelo.search.mcts.evaluators import policy_from_values
 
 
 class DQNPlayer(Player):
@@ -85,4 +85,4 @@ class DQNEvaluator:
         """Return the priors [state, action] and the values [state]."""
         legal = self.model.game_batch.legal_masks(states)
         values = np.where(legal, self.model.values(states), -np.inf)
-        return softmax(values), np.clip(values.max(1), -1, 1).astype(np.float32)
+        return policy_from_values(values), np.clip(values.max(1), -1, 1).astype(np.float32)
