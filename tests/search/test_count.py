@@ -73,7 +73,7 @@ def test_symmetric_counts_are_orbits() -> None:
         if state in seen:
             continue
         seen.add(state)
-        images = {(s.word(state[0]), s.word(state[1]), state[2]) for s in symmetries}
+        images = {(s.transform(state[0]), s.transform(state[1]), state[2]) for s in symmetries}
         classes.add(min(images))
         pending += [game.play(state, a) for a in game.actions(state)]
     assert count(game).states == len(seen)

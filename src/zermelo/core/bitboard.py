@@ -1,19 +1,18 @@
-"""Words: 64-bit boards as plain ints, and the few operations rules need on them.
+"""Bitboards: 64-bit words as plain ints, and the few operations that rules need on them.
 
-One rules source runs on three back ends: Python ints (tests, teaching), compiled uint64
-(search) and int64 tensors (GPU). The functions here serve ints and tensors;
-`zermelo.kernels.intrinsics` holds the compiled function of the same name, and the compiler
-puts one in the place of the other. Rules therefore use only `& | ^`, shifts followed by a
-mask, `full ^ x` instead of `~x`, and these names.
+One source of the rules runs on three back ends: Python ints (tests, teaching), compiled uint64
+(search) and int64 tensors (GPU). The functions here work on ints, and some on tensors; the compiler
+replaces each of them by the function of the same name in `zermelo.kernels.intrinsics`. Rules
+therefore use only `& | ^`, shifts followed by a mask, `full ^ x` instead of `~x`, and these names.
 """
 
 from typing import Annotated, Any
 
-#: A 64-bit board: an int here, uint64 in kernels. As an annotation it tells the compiler so.
+#: A 64-bit board: an int in Python, uint64 in kernels. The annotation tells the compiler so.
 Word = Annotated[int, "uint64"]
 
-#: An array of numbers that a rule looks up, read by `word(…)` or `int(…)`; a game makes it when
-#: it is first asked for, since numpy takes long to load.
+#: An array of numbers that rules look up with `word(…)` or `int(…)`. Create it in a cached property,
+#: so that numpy, which is slow to import, is imported only when it is needed.
 Numbers = Annotated[Any, "array"]
 
 WORD_BITS = 64
@@ -21,19 +20,19 @@ _ALL = (1 << WORD_BITS) - 1
 
 
 def word(x: Any) -> Word:
-    """Any integer as a word: use it for literals and for what comes out of an array."""
+    """Convert an integer to a word; needed for literals and for elements of arrays."""
     return int(x) & _ALL
 
 
 def popcount(x: Any) -> Any:
-    """How many bits are set.
+    """Return the number of set bits.
 
     >>> popcount(0b1011)
     3
     """
     if isinstance(x, int):
         return x.bit_count()
-    # A tensor has no popcount: add neighbouring bits, pairs, nibbles, then the eight bytes.
+    # Tensors have no popcount: add neighbouring bits, pairs, nibbles, then the eight bytes.
     x = x - ((x >> 1) & 0x5555555555555555)
     x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333)
     x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F
@@ -41,7 +40,7 @@ def popcount(x: Any) -> Any:
 
 
 def lowest(x: Word) -> int:
-    """The index of the lowest set bit of a word that is not 0.
+    """Return the index of the lowest set bit of a nonzero word.
 
     >>> lowest(0b1000)
     3
@@ -50,7 +49,7 @@ def lowest(x: Word) -> int:
 
 
 def highest(x: Word) -> int:
-    """The index of the highest set bit of a word that is not 0.
+    """Return the index of the highest set bit of a nonzero word.
 
     >>> highest(0b1010)
     3
@@ -59,7 +58,7 @@ def highest(x: Word) -> int:
 
 
 def select(x: Word, n: int) -> int:
-    """The index of the n-th set bit, counted from 0; n is below `popcount(x)`.
+    """Return the index of the n-th set bit, counted from 0; n is below `popcount(x)`.
 
     >>> select(0b101100, 2)
     5
@@ -70,53 +69,57 @@ def select(x: Word, n: int) -> int:
 
 
 def scale(x: Word, n: int) -> int:
-    """A uniform word scaled to 0..n-1: the high half of the 128-bit product.
+    """Scale a uniformly random word to 0..n-1: the high half of the 128-bit product.
 
     >>> scale(1 << 63, 10)
     5
     """
-    return (x * int(n)) >> WORD_BITS  # which an array's number would overflow
+    return (x * int(n)) >> WORD_BITS  # `int`: the product would overflow a number of numpy
 
 
 def prefetch(table: Any, row: int) -> None:
-    """Ask the processor for a row of an array that will be read soon: in kernels only."""
+    """Ask the processor to load a row of an array that will be read soon; does nothing in Python."""
 
 
 def mix(x: Word) -> Word:
-    """One word scrambled into another: the finaliser of splitmix64 (Steele et al. 2014)."""
+    """Scramble a word: the finaliser of splitmix64 (Steele et al. 2014)."""
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _ALL
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _ALL
     return x ^ (x >> 31)
 
 
 def pick(condition: Any, a: Any, b: Any) -> Any:
-    """`a if condition else b`, for tensors too: a branch that depends on the state.
+    """Return `a if condition else b`, element by element for tensors.
+
+    Rules use it for every choice that depends on the state.
 
     >>> pick(True, 5, 6), pick(False, 5, 6)
     (5, 6)
     """
     if isinstance(condition, bool):
         return a if condition else b
+    if hasattr(a, "where"):  # a tensor: one operation in place of five
+        return a.where(condition, b)
     return b ^ ((a ^ b) & -(condition * 1))
 
 
 def sign(x: Any) -> int:
-    """1, 0 or -1 for a number; `int`, since the booleans of arrays cannot be subtracted.
+    """Return 1, 0 or -1 by the sign of a number.
 
     >>> sign(-5), sign(0), sign(7)
     (-1, 0, 1)
     """
-    return int(x > 0) - int(x < 0)
+    return int(x > 0) - int(x < 0)  # `int`: booleans of numpy cannot be subtracted
 
 
 def bits(x: Word) -> list[int]:
-    """The indices of the set bits, rising.
+    """Return the indices of the set bits in ascending order.
 
     >>> bits(0b10110)
     [1, 2, 4]
     """
-    found = []
+    indices = []
     while x:
-        found.append(lowest(x))
+        indices.append(lowest(x))
         x &= x - 1
-    return found
+    return indices

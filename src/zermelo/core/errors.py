@@ -1,16 +1,16 @@
-"""Errors: each says what was wrong, where, and what would be right, in one line."""
+"""Errors caused by input: each message says in one line what is wrong and what would be right."""
 
 
 class ZermeloError(ValueError):
-    """Something from outside that cannot be used: commands answer with exit code 2."""
+    """Input that cannot be used; commands print the message and exit with code 2."""
 
 
 class BadSpec(ZermeloError):
-    """A game or player that does not exist, or parameters it cannot have."""
+    """An unknown game or player, or parameters that it does not accept."""
 
 
 class BadMove(ZermeloError):
-    """A text that names no move of the game at all."""
+    """Text that is not a move of the game at all."""
 
 
 class IllegalMove(BadMove):
@@ -18,11 +18,11 @@ class IllegalMove(BadMove):
 
 
 class BadBoard(ZermeloError):
-    """A board that is not one, or that cannot arise in play."""
+    """Text or cells that are not a board, or a board that play cannot reach."""
 
 
 class TooLarge(ZermeloError):
-    """A question whose answer would take more memory or time than is allowed."""
+    """A question whose answer would exceed the limits on memory or time."""
 
 
 class BadRecord(ZermeloError):

@@ -1,7 +1,7 @@
-"""Symmetries of a board: the one source for keys, encoders, augmentation and tests.
+"""Symmetries of a board, for canonical keys, encoders, data augmentation and tests.
 
-A symmetry permutes cells and actions: what stands on `cell` moves to `cells[cell]`, and the
-game goes on as before with `actions[action]` in the place of `action`.
+A symmetry permutes cells and actions: a stone on `cell` moves to `cells[cell]`, and in the
+transformed position `actions[action]` is what `action` was before.
 """
 
 from collections.abc import Callable
@@ -16,30 +16,31 @@ _BYTES = 8
 
 @dataclass(frozen=True)
 class Symmetry:
-    """One permutation of cells, and what it does to actions."""
+    """A permutation of the cells, with the permutation of the actions that goes with it."""
 
     name: str
     cells: tuple[int, ...]
     actions: tuple[int, ...]
 
-    def word(self, board: Word) -> Word:
-        """A board moved by this symmetry."""
+    def transform(self, board: Word) -> Word:
+        """Return the image of a board, which may have more than 64 cells."""
         return sum(1 << self.cells[cell] for cell in bits(board))
 
 
 def invert(cells: tuple[int, ...]) -> list[int]:
-    """Where what stands on each cell afterwards comes from; the same of actions.
+    """Return the inverse of a permutation of cells or actions.
 
     >>> inverse((2, 0, 1))
     [1, 2, 0]
     """
-    found = [0] * len(cells)
+    sources = [0] * len(cells)
     for source, target in enumerate(cells):
-        found[target] = source
-    return found
+        sources[target] = source
+    return sources
 
 
-_TURNS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
+# (row, column, last row, last column) → the image of the cell
+_MAPPINGS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
     "identity": lambda r, c, _h, _w: (r, c),
     "left-right": lambda r, c, _h, w: (r, w - c),
     "top-bottom": lambda r, c, h, _w: (h - r, c),
@@ -52,39 +53,42 @@ _TURNS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
 
 
 def grid_symmetries(grid: Grid, extra_actions: int = 0) -> tuple[Symmetry, ...]:
-    """All symmetries of a board whose actions are its cells, then `extra_actions` others.
+    """Return the symmetries of a board whose actions are its cells and `extra_actions` fixed ones.
 
     >>> [s.name for s in of_grid(Grid(2, 3))]
     ['identity', 'left-right', 'top-bottom', 'half turn']
     """
-    found = []
-    for name in list(_TURNS)[: 8 if grid.rows == grid.cols else 4]:
-        cells = _turned(grid, name)
-        rest = tuple(range(grid.size, grid.size + extra_actions))
-        found.append(Symmetry(name, cells, cells + rest))
-    return tuple(found)
+    fixed_actions = tuple(range(grid.size, grid.size + extra_actions))
+    symmetries = []
+    for name in list(_MAPPINGS)[: 8 if grid.rows == grid.cols else 4]:
+        cells = _permute_cells(grid, name)
+        symmetries.append(Symmetry(name, cells, cells + fixed_actions))
+    return tuple(symmetries)
 
 
 def column_symmetries(grid: Grid) -> tuple[Symmetry, ...]:
-    """The symmetries of a board with gravity, whose actions are its columns."""
+    """Return the symmetries of a board with gravity, whose actions are its columns."""
     columns = tuple(range(grid.cols))
     return (
-        Symmetry("identity", _turned(grid, "identity"), columns),
-        Symmetry("left-right", _turned(grid, "left-right"), columns[::-1]),
+        Symmetry("identity", _permute_cells(grid, "identity"), columns),
+        Symmetry("left-right", _permute_cells(grid, "left-right"), columns[::-1]),
     )
 
 
-def _turned(grid: Grid, name: str) -> tuple[int, ...]:
-    turn = _TURNS[name]
+def _permute_cells(grid: Grid, name: str) -> tuple[int, ...]:
+    mapping = _MAPPINGS[name]
     cells = (divmod(cell, grid.cols) for cell in range(grid.size))
     return tuple(
         row * grid.cols + col
-        for row, col in (turn(r, c, grid.rows - 1, grid.cols - 1) for r, c in cells)
+        for row, col in (mapping(r, c, grid.rows - 1, grid.cols - 1) for r, c in cells)
     )
 
 
 def byte_tables(symmetries: tuple[Symmetry, ...]) -> list[list[list[Word]]]:
-    """`[symmetry][byte of the word][its value]` → where those bits go: for kernels."""
+    """Return tables[symmetry][byte of a word][value of that byte] → the image of those bits.
+
+    `transform_word` applies one of them.
+    """
     return [
         [
             [
@@ -102,8 +106,8 @@ def byte_tables(symmetries: tuple[Symmetry, ...]) -> list[list[list[Word]]]:
 
 
 def transform_word(board: Any, table: Any) -> Any:
-    """A board moved by one symmetry, whose byte table this is."""
-    moved = word(0)
+    """Return the image of a word under the symmetry with this byte table."""
+    image = word(0)
     for byte in range(8):
-        moved = moved | word(table[byte, (board >> word(8 * byte)) & word(255)])
-    return moved
+        image = image | word(table[byte, (board >> word(8 * byte)) & word(255)])
+    return image

@@ -52,7 +52,7 @@ _INTRINSICS = (
     "pick",
     "prefetch",
 )
-_SHAPES = ("load", "store", "turned", "as_words", "key", "load_key", "store_key")
+_SHAPES = ("load", "store", "transform_by_table", "as_words", "key", "load_key", "store_key")
 _STATE = tuple[bitboard.Word, ...]
 _GAME_NAMES = ("game", "_game", "self")
 
@@ -223,7 +223,7 @@ class _Writer:
         return f"rule_{name}"
 
     def _shape(self, name: str) -> str:
-        """`load`, `store`, `turned` and so on for as many words as states and keys have."""
+        """`load`, `store`, `transform_by_table` and so on for as many words as states and keys have."""
         num_words, num_boards = (
             getattr(self.rules, "num_words", 0),
             getattr(self.rules, "num_boards", 0),
@@ -249,10 +249,10 @@ class _Writer:
             parameters = "states, row, state"
             body = "; ".join(f"states[row, {i}] = state[{i}]" for i in range(num_words))
         else:
-            self._add("call_turn_word", transform_word)
+            self._add("call_transform_word", transform_word)
             parameters = "state, table"
             parts = [
-                f"call_turn_word(state[{i}], table)" if i < num_boards else f"state[{i}]"
+                f"call_transform_word(state[{i}], table)" if i < num_boards else f"state[{i}]"
                 for i in range(num_words)
             ]
             body = f"return ({', '.join(parts)},)"

@@ -33,7 +33,7 @@ class MaskGame(Game):
 
     def transform(self, state: Any, symmetry: Symmetry) -> Any:
         """A state as a symmetry moves it."""
-        boards = (symmetry.word(board) for board in state[: self.num_boards])
+        boards = (symmetry.transform(board) for board in state[: self.num_boards])
         return (*boards, *state[self.num_boards :])
 
     def actions(self, state: Any) -> list[int]:
