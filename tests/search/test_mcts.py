@@ -1,4 +1,4 @@
-"""Monte Carlo tree search: the tree's arithmetic, what it proves, limits, seeds, every game."""
+"""Monte Carlo tree search: the arithmetic of the tree, its proofs, limits, seeds, every game."""
 
 import functools
 import random
@@ -12,35 +12,36 @@ import pytest
 import zermelo as z
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
+from zermelo.core.value import Value
 from zermelo.players import mcts
 from zermelo.players.mcts import MCTSPlayer
 from zermelo.search.limits import SearchClock
 from zermelo.search.mcts import kernel as tree_kernel
 from zermelo.search.mcts import tree
+from zermelo.search.mcts.evaluators import load_evaluator
 from zermelo.search.mcts.kernel import (  # fmt: skip
-    NUM_CHILDREN,
     DRAW,
     FIRST_CHILD,
     LOSS,
+    NUM_CHILDREN,
+    NUM_VISITED,
     PROOF,
     ROOT,
-    VALUE_SUM,
-    NUM_VISITED,
-    VALUE_SCALE,
     UNPROVEN,
+    VALUE_SCALE,
+    VALUE_SUM,
     VISITS,
     WIN,
 )
-from zermelo.search.mcts.tree import Tree
-from zermelo.search.solver.solution import VALUES
+from zermelo.search.mcts.tree import MCTSTree
 from zermelo.search.solver.solver import Solver
 
 GAMES = ["tictactoe", "connect4", "gomoku6", "squava", "reversi", "mnk:4x4x3", "squava:pie=true",
          "gomoku", "gomoku:renju=true", "reversi:6"]  # fmt: skip
 
 
-def some_position(game: z.Game, plies: int, seed: int) -> z.Position:
-    """By random moves, not over."""
+def random_position(game: z.Game, plies: int, seed: int) -> z.Position:
+    """Return a position after random moves that is not over."""
     rng = random.Random(seed)
     while True:
         position = game.start()
@@ -52,13 +53,13 @@ def some_position(game: z.Game, plies: int, seed: int) -> z.Position:
             return position
 
 
-def grown(game: z.Game, state: Any, sims: int, **options: Any) -> Tree:
-    """A tree after so many simulations."""
-    made = Tree(game, **({"c": 1.0, "sure": True, "seed": 1} | options))
-    made.plant(state)
-    for _ in made.simulate(sims, SearchClock()):
+def grow_tree(game: z.Game, state: Any, sims: int, **options: Any) -> MCTSTree:
+    """Return a tree after a number of simulations."""
+    search_tree = MCTSTree(game, **({"c": 1.0, "use_solver": True, "seed": 1} | options))
+    search_tree.reset(state)
+    for _ in search_tree.simulate(sims, SearchClock()):
         pass
-    return made
+    return search_tree
 
 
 @functools.cache
@@ -67,7 +68,7 @@ def solver(game: WordGame) -> Solver:
 
 
 def truth(position: z.Position) -> int:
-    """The value for the side to move, by the solver."""
+    """Return the value for the side to move, by the solver."""
     assert isinstance(position.game, WordGame)
     return solver(position.game).sign(position.state)
 
@@ -78,15 +79,15 @@ def test_what_it_proves_is_true(spec: str) -> None:
     plies = {"tictactoe": 2, "squava": 10, "connect4": 26, "mnk:4x4x3": 4, "reversi:4": 5}[spec]
     proven = 0
     for seed in range(60):
-        position = some_position(game, plies, seed)
-        made = grown(game, position.state, 3000, seed=seed)
-        for child in made.children():
+        position = random_position(game, plies, seed)
+        search_tree = grow_tree(game, position.state, 3000, seed=seed)
+        for child in search_tree.root_moves():
             if child.value is not None:
                 proven += 1
                 assert child.value == -truth(position.play_action(child.action))
         found = MCTSPlayer(3000, seed=seed).choose(position)
         if found.exact:
-            assert found.value == VALUES[truth(position)]
+            assert found.value == Value.from_score(truth(position))
     assert proven > 60
 
 
@@ -94,9 +95,9 @@ def test_what_it_proves_is_true(spec: str) -> None:
 @pytest.mark.parametrize("spec", ["connect4", "squava", "gomoku", "reversi"])
 def test_the_arithmetic_of_a_tree(spec: str, solver: bool) -> None:
     game = z.game(spec)
-    made = grown(game, game.initial(), 4000, sure=solver)
-    nodes, stats, *_ = made._arrays
-    used = int(made._control[tree_kernel.NUM_NODES])
+    search_tree = grow_tree(game, game.initial(), 4000, use_solver=solver)
+    nodes, stats, *_ = search_tree._arrays
+    used = int(search_tree._control[tree_kernel.NUM_NODES])
     assert nodes[ROOT, VISITS] == 4000
     checked = 0
     todo = [ROOT]
@@ -126,9 +127,9 @@ def test_native_and_plain_python_grow_the_same_tree(
     spec: str, evaluator: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = z.game(spec)
-    judge = None if evaluator is None else mcts.evaluators.make(evaluator, game)
-    options = {"evaluator": judge, "batch": 8 if judge else 1}
-    native = grown(game, game.initial(), 300, **options)
+    heuristic_evaluator = None if evaluator is None else load_evaluator(evaluator, game)
+    options = {"evaluator": heuristic_evaluator, "batch": 8 if heuristic_evaluator else 1}
+    native = grow_tree(game, game.initial(), 300, **options)
     monkeypatch.setattr(
         tree.Room,
         "kernel",
@@ -136,11 +137,12 @@ def test_native_and_plain_python_grow_the_same_tree(
             function, room.game.hooks if isinstance(room.game, WordGame) else room.game
         ),
     )
-    plain = grown(game, game.initial(), 300, **options)
-    assert native.children() == plain.children()
+    plain = grow_tree(game, game.initial(), 300, **options)
+    assert native.root_moves() == plain.root_moves()
     used = int(native._control[tree_kernel.NUM_NODES])
     assert used == plain._control[tree_kernel.NUM_NODES]
-    assert native.line(native.children()[0].action) == plain.line(plain.children()[0].action)
+    best = native.root_moves()[0].action
+    assert native.principal_variation(best) == plain.principal_variation(best)
 
 
 @pytest.mark.parametrize("spec", GAMES)
@@ -196,35 +198,35 @@ def test_a_seed_gives_the_same_moves(spec: str) -> None:
 
 def test_the_tree_is_kept_from_move_to_move() -> None:
     game = z.game("connect4")
-    made = grown(game, game.initial(), 5000)
-    best = made.children()[0]
+    search_tree = grow_tree(game, game.initial(), 5000)
+    best = search_tree.root_moves()[0]
     reply = game.start().play_action(best.action)
-    node = made._find(reply.state)
+    node = search_tree._find(reply.state)
     assert node is not None
-    kept = [made._child(child) for child in made._ranked(node)]
-    assert made.move_to(reply.state)
-    assert made.visits == best.visits
-    assert made.children() == kept
+    kept = [search_tree._root_move(child) for child in search_tree._ranked(node)]
+    assert search_tree.advance_to(reply.state)
+    assert search_tree.visits == best.visits
+    assert search_tree.root_moves() == kept
     # Two moves on: a reply to what seemed best.
-    made = grown(game, game.initial(), 5000)
+    search_tree = grow_tree(game, game.initial(), 5000)
     answer = kept[0].action
-    assert made.move_to(reply.play_action(answer).state)
-    assert made.visits == kept[0].visits
-    assert not made.move_to(game.initial())
-    before = made.visits
-    for _ in made.simulate(1000, SearchClock()):
+    assert search_tree.advance_to(reply.play_action(answer).state)
+    assert search_tree.visits == kept[0].visits
+    assert not search_tree.advance_to(game.initial())
+    before = search_tree.visits
+    for _ in search_tree.simulate(1000, SearchClock()):
         pass
-    assert made.visits == before + 1000
+    assert search_tree.visits == before + 1000
 
 
 def test_keeping_the_tree_changes_no_proof() -> None:
     player = z.player("mcts:sims=400,seed=2")
     for seed in range(10):
-        position = some_position(z.game("squava"), 8, seed)
+        position = random_position(z.game("squava"), 8, seed)
         while not position.is_over:
             found = player.choose(position)
             if found.exact:
-                assert found.value == VALUES[truth(position)]
+                assert found.value == Value.from_score(truth(position))
             position = position.play(found.move)
 
 
@@ -257,21 +259,21 @@ def test_answers_improve_while_it_thinks() -> None:
 def test_a_full_tree_stops_growing_but_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree, "MAX_NODES", 1 << 12)
     game = z.game("gomoku6")
-    made = grown(game, game.initial(), 30_000, sure=False)
-    assert made.visits == 30_000
-    assert len(made._arrays[0]) == 1 << 12
+    search_tree = grow_tree(game, game.initial(), 30_000, use_solver=False)
+    assert search_tree.visits == 30_000
+    assert len(search_tree._arrays[0]) == 1 << 12
 
 
-def exact_judge(game: WordGame, calls: list[int]) -> Any:
-    """An evaluator that knows the truth, and nothing of the moves."""
+def exact_evaluator(game: WordGame, calls: list[int]) -> Any:
+    """Return an evaluator with exact values and uniform priors."""
 
-    def judge(roots: Any) -> Any:
+    def evaluate(roots: Any) -> Any:
         calls.append(len(roots))
         values = [truth(z.Position(game, tuple(map(int, row)), None)) for row in roots]
         priors = np.ones((len(roots), game.num_actions), np.float32)
         return priors, np.array(values, np.float32)
 
-    return judge
+    return evaluate
 
 
 @pytest.mark.parametrize("batch", [1, 4])
@@ -279,16 +281,21 @@ def test_an_evaluator_takes_the_place_of_rollouts(batch: int) -> None:
     game = z.game("tictactoe")
     assert isinstance(game, WordGame)
     for seed in range(20):
-        position = some_position(game, 3, seed)
+        position = random_position(game, 3, seed)
         calls: list[int] = []
-        made = grown(
-            game, position.state, 60, sure=False, evaluator=exact_judge(game, calls), batch=batch
+        search_tree = grow_tree(
+            game,
+            position.state,
+            60,
+            use_solver=False,
+            evaluator=exact_evaluator(game, calls),
+            batch=batch,
         )
         assert max(calls) <= batch
         assert sum(calls) <= 60
-        move = made.children()[0].action
+        move = search_tree.root_moves()[0].action
         assert -truth(position.play_action(move)) == truth(position)
-        nodes = made._arrays[0]
+        nodes = search_tree._arrays[0]
         assert nodes[ROOT, VISITS] == 60
         # No penalty is left: what the root holds is what its children do, and its own value.
         first, tried = int(nodes[ROOT, FIRST_CHILD]), int(nodes[ROOT, NUM_VISITED])
@@ -299,14 +306,16 @@ def test_an_evaluator_takes_the_place_of_rollouts(batch: int) -> None:
 def test_priors_decide_what_is_looked_at_first() -> None:
     game = z.game("connect4")
 
-    def judge(roots: Any) -> Any:
+    def evaluate(roots: Any) -> Any:
         priors = np.zeros((len(roots), game.num_actions), np.float32)
         priors[:, 5] = 3.0
         priors[:, 2] = 1.0
         return priors, np.zeros(len(roots), np.float32)
 
-    made = grown(game, game.initial(), 200, sure=False, evaluator=judge, batch=4)
-    best, second, *rest = made.children()
+    search_tree = grow_tree(
+        game, game.initial(), 200, use_solver=False, evaluator=evaluate, batch=4
+    )
+    best, second, *rest = search_tree.root_moves()
     assert (best.action, second.action) == (5, 2)
     assert best.visits > 2 * second.visits > 0
     assert sum(child.visits for child in rest) < second.visits
@@ -318,7 +327,7 @@ def test_it_is_stronger_with_more_simulations() -> None:
         strong = z.player(f"mcts:sims=400,seed={number}")
         weak = z.player(f"mcts:sims=20,seed={number}")
         seats = (strong, weak) if number % 2 else (weak, strong)
-        position = some_position(z.game("connect4"), 2, number // 2)
+        position = random_position(z.game("connect4"), 2, number // 2)
         while not position.is_over:
             position = position.play(seats[position.player].choose(position).move)
         outcome = position.outcome
@@ -347,7 +356,7 @@ def test_bad_specs(spec: str, words: str) -> None:
     ("game", "evaluator", "words"),
     [
         ("connect4", "nonsense", "unknown evaluator"),
-        ("connect4", "heuristic:5", "takes nothing"),
+        ("connect4", "heuristic:5", "takes no argument"),
         ("gomoku", "heuristic", "up to 64 cells"),
     ],
 )
@@ -376,11 +385,11 @@ def test_a_move_that_is_known_does_not_make_the_position_known() -> None:
     for seed in range(40):
         found = z.player(f"mcts:sims=10,seed={seed}").choose(position)
         if found.exact:
-            assert found.value == VALUES[truth(position)]
+            assert found.value == Value.from_score(truth(position))
         assert found.candidates[0].value != "loss"
 
 
-def test_in_an_analysis_the_moves_beside_a_proven_win_are_judged_too() -> None:
+def test_in_an_analysis_the_moves_beside_a_proven_win_are_evaluated_too() -> None:
     position = z.game("connect4").position(moves="4 1 4 1 4 2")
     for spec in ("mcts:sims=2000,seed=1", "mcts:sims=2000,seed=1,evaluator=heuristic"):
         found = z.player(spec).choose(position, z.Limit(all_moves=True))
@@ -389,8 +398,10 @@ def test_in_an_analysis_the_moves_beside_a_proven_win_are_judged_too() -> None:
 
 
 def test_sums_do_not_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "_MAX_TOTAL", 500 * VALUE_SCALE)
+    monkeypatch.setattr(tree, "_MAX_VALUE_SUM", 500 * VALUE_SCALE)
     game = z.game("connect4")
-    judge = mcts.evaluators.make("heuristic", game)
-    made = grown(game, game.initial(), 10_000, sure=False, evaluator=judge, batch=4)
-    assert 400 < made.visits < 500
+    heuristic_evaluator = load_evaluator("heuristic", game)
+    search_tree = grow_tree(
+        game, game.initial(), 10_000, use_solver=False, evaluator=heuristic_evaluator, batch=4
+    )
+    assert 400 < search_tree.visits < 500

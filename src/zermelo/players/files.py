@@ -11,7 +11,7 @@ from typing import Any
 
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.core.player import Player
 from zermelo.core.specs import Parameter
 from zermelo.games import user_code
@@ -41,7 +41,7 @@ def load_player_file(spec: str) -> Player:
     player_class: Any = load_player_class(spec)
     seed = _split(spec)[2]
     if seed is not None and not _has_seed(player_class):
-        msg = f"{shown(spec, 200)}: {player_class.__name__} takes no seed"
+        msg = f"{quote_text(spec, 200)}: {player_class.__name__} takes no seed"
         raise BadSpec(msg)
     with user_code.guard(spec):
         player: Player = player_class() if seed is None else player_class(seed=seed)
@@ -60,7 +60,7 @@ def load_player_class(spec: str) -> type[Player]:
     except OSError:
         mtime = -1
     if mtime < 0 or not Path(path).is_file():
-        msg = f"{shown(path, 200)}: there is no such file"
+        msg = f"{quote_text(path, 200)}: there is no such file"
         raise BadSpec(msg)
     return _load_class(path, str(Path(path).resolve()), name, mtime)
 
@@ -71,7 +71,7 @@ def _load_class(path: str, _resolved: str, name: str, _mtime: int) -> type[Playe
         classes = user_code.classes_in(user_code.load_module(Path(path)), Player)
     matches = [cls for cls in classes if name in ("", cls.__name__)]
     if not matches:
-        missing_name = f"no player {shown(name)}" if name else "no player"
+        missing_name = f"no player {quote_text(name)}" if name else "no player"
         others = f"; it has {', '.join(cls.__name__ for cls in classes)}" if classes else ""
         msg = (
             f"{path}: there is {missing_name} in it{others}: "
@@ -100,11 +100,11 @@ def _load_class(path: str, _resolved: str, name: str, _mtime: int) -> type[Playe
 def _split(spec: str) -> tuple[str, str, int | None]:
     """Split a spec into the path, the class name (may be empty) and the seed."""
     head, _, tail = spec.strip().rpartition(_SUFFIX)
-    _, plain, keyed = specs.split(f"file{tail}")
+    _, plain, keyed = specs.split_spec(f"file{tail}")
     if len(plain) > 1:
-        msg = f"{shown(spec, 200)}: {shown(','.join(plain))} names more than one class"
+        msg = f"{quote_text(spec, 200)}: {quote_text(','.join(plain))} names more than one class"
         raise BadSpec(msg)
-    values = specs.values(Path(head).name + _SUFFIX + tail, {}, keyed, (_SEED,))
+    values = specs.parse_parameters(Path(head).name + _SUFFIX + tail, {}, keyed, (_SEED,))
     return head + _SUFFIX, plain[0] if plain else "", values["seed"]
 
 

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search: a player that estimates by random games, or by an evaluator."""
+"""The Monte Carlo tree search player, with random playouts or an evaluator."""
 
 import random
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
 from zermelo.core.value import Value
 from zermelo.search.limits import SearchClock, SearchStopped
-from zermelo.search.mcts import evaluators
-from zermelo.search.mcts.tree import Child, Evaluator, Tree
+from zermelo.search.mcts.evaluators import load_evaluator
+from zermelo.search.mcts.tree import Evaluator, MCTSTree, RootMove
 
 SIMS = 1000  #: where neither simulations nor seconds are given
-ROLLOUT_C, EVALUATOR_C = 1.0, 1.5  #: how much uncertainty counts, unless the spec says
+ROLLOUT_C, EVALUATOR_C = 1.0, 1.5  #: the default exploration constants
 _BATCH, _MAX_BATCH = 16, 4096
-_PAUSE = 0.1  # seconds between two answers
+_REPORT_SECONDS = 0.1  # between two analyses
 
 
 class MCTSPlayer(Player):
-    """Simulates games in a tree that grows towards good moves; what it proves, it says."""
+    """Searches by Monte Carlo tree search; proven values are marked as exact."""
 
     is_heavy = True
 
@@ -47,12 +47,12 @@ class MCTSPlayer(Player):
         self.solver, self.reuse = solver, reuse
         self.seed = random.randrange(1 << 62) if seed is None else seed
         self.name = self._name(seed)
-        self._tree: Tree | None = None
-        self._judge: Evaluator | None = None
-        self._judged: Game | None = None  # the game that it judges
+        self._tree: MCTSTree | None = None
+        self._leaf_evaluator: Evaluator | None = None
+        self._evaluator_game: Game | None = None
 
     def _name(self, seed: int | None) -> str:
-        given = {
+        parameters = {
             "sims": self.sims,
             "seconds": self.seconds,
             "c": None if self.c in (ROLLOUT_C, EVALUATOR_C) else self.c,
@@ -61,81 +61,85 @@ class MCTSPlayer(Player):
             "reuse": None if self.reuse else "false",
             "seed": seed,
         }
-        text = ",".join(f"{name}={value}" for name, value in given.items() if value is not None)
+        text = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
         return f"mcts:{text}" if text else "mcts"
 
     def reseed(self, seed: int) -> None:
-        """The dice begin anew, with no tree; what judges the leaves stays."""
+        """Set the seed and drop the tree; the evaluator is kept."""
         self.seed, self._tree = seed, None
 
     def prepare(self, game: Game) -> None:
-        """Get ready for a game; BadSpec, or what its evaluator says, where it cannot play it."""
-        if self.evaluator and self._judged != game:
-            self._judge, self._judged = evaluators.make(self.evaluator, game), game
+        """Load the evaluator for a game; raise its error, such as BadSpec, if that fails."""
+        if self.evaluator and self._evaluator_game != game:
+            self._leaf_evaluator = load_evaluator(self.evaluator, game)
+            self._evaluator_game = game
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """An answer every tenth of a second, and one at the end."""
+        """Yield an analysis every tenth of a second, and one at the end."""
         seconds = min(filter(None, (self.seconds, limit.seconds)), default=None)
-        number = min(filter(None, (self.sims, limit.nodes)), default=None)
-        if number is None and seconds is None:
-            number = SIMS
-        tree = self._tree_for(position.game)  # which may have to be compiled
+        simulations = min(filter(None, (self.sims, limit.nodes)), default=None)
+        if simulations is None and seconds is None:
+            simulations = SIMS
+        tree = self._tree_for(position.game)  # may compile, which the clock must not count
         clock = SearchClock(replace(limit, seconds=seconds))
-        # An analysis judges every move: moves that could be left out elsewhere belong to it.
-        if limit.all_moves or not self.reuse or not tree.move_to(position.state):
-            tree.plant(position.state, all_moves=limit.all_moves)
-        shown = 0.0
+        # A reused tree may lack moves that are no better than others: an analysis needs them all.
+        if limit.all_moves or not self.reuse or not tree.advance_to(position.state):
+            tree.reset(position.state, all_moves=limit.all_moves)
+        last_report = 0.0
         try:
-            for _ in tree.simulate(number, clock):
-                if clock.seconds - shown > _PAUSE and tree.children():
-                    shown = clock.seconds
-                    yield _record(position, tree, clock, all_moves=limit.all_moves)
+            for _ in tree.simulate(simulations, clock):
+                if clock.seconds - last_report > _REPORT_SECONDS and tree.root_moves():
+                    last_report = clock.seconds
+                    yield _analysis(position, tree, clock, all_moves=limit.all_moves)
         except SearchStopped:
             pass
-        yield _record(position, tree, clock, all_moves=limit.all_moves)
+        yield _analysis(position, tree, clock, all_moves=limit.all_moves)
 
-    def _tree_for(self, game: Game) -> Tree:
-        """The tree of the last move, or a new one."""
+    def _tree_for(self, game: Game) -> MCTSTree:
+        """Return the tree of the last move if the game is the same, else a new one."""
         if self._tree is None or self._tree.game != game:
             self.prepare(game)
-            self._tree = Tree(
+            self._tree = MCTSTree(
                 game,
                 c=self.c,
-                sure=self.solver,
+                use_solver=self.solver,
                 seed=self.seed,
-                evaluator=self._judge,
-                batch=self.batch if self._judge else 1,
+                evaluator=self._leaf_evaluator,
+                batch=self.batch if self._leaf_evaluator else 1,
             )
         return self._tree
 
 
-def _record(position: Position, tree: Tree, clock: SearchClock, *, all_moves: bool) -> Analysis:
-    # Whoever only wants a move does not wait for the lines behind the others.
+def _analysis(
+    position: Position, tree: MCTSTree, clock: SearchClock, *, all_moves: bool
+) -> Analysis:
+    """Return the analysis so far; only `all_moves` needs the lines of all the moves."""
     candidates = [
-        _candidate(position, tree, child, whole=all_moves or rank == 0)
-        for rank, child in enumerate(tree.children())
+        _candidate(position, tree, move, with_line=all_moves or rank == 0)
+        for rank, move in enumerate(tree.root_moves())
     ]
-    is_lost = bool(candidates) and candidates[0].value is Value.LOSS and not tree.is_proven
-    if all_moves or not candidates or is_lost:  # with few simulations some moves were not tried
-        tried = {candidate.move for candidate in candidates}
-        untried = [move for move in position.legal if move not in tried]
-        candidates += [Candidate(move, estimate=0.0, visits=0, pv=(move,)) for move in untried]
-        candidates.sort(key=lambda candidate: candidate.value is Value.LOSS)
+    is_lost = bool(candidates) and candidates[0].value == Value.LOSS and not tree.is_proven
+    if all_moves or not candidates or is_lost:  # few simulations do not visit every move
+        visited = {candidate.move for candidate in candidates}
+        unvisited = [move for move in position.legal if move not in visited]
+        candidates += [Candidate(move, estimate=0.0, visits=0, pv=(move,)) for move in unvisited]
+        candidates.sort(key=lambda candidate: candidate.value == Value.LOSS)
     candidates[0] = replace(candidates[0], best=True)
-    seconds = clock.seconds
-    found = Analysis.from_candidates(candidates, nodes=clock.nodes, seconds=seconds, source="mcts")
-    return found if tree.is_proven else found.as_lower_bound()
+    analysis = Analysis.from_candidates(
+        candidates, nodes=clock.nodes, seconds=clock.seconds, source="mcts"
+    )
+    return analysis if tree.is_proven else analysis.as_lower_bound()
 
 
-def _candidate(position: Position, tree: Tree, child: Child, *, whole: bool) -> Candidate:
-    text = position.game.to_text
-    line = tree.line(child.action) if whole else [child.action]
-    proven = child.value is not None
+def _candidate(position: Position, tree: MCTSTree, move: RootMove, *, with_line: bool) -> Candidate:
+    to_text = position.game.to_text
+    line = tree.principal_variation(move.action) if with_line else [move.action]
+    is_proven = move.value is not None
     return Candidate(
-        text(child.action),
-        value=Value.from_score(child.value) if child.value is not None else None,
-        estimate=None if proven else child.mean,
-        exact=proven,
-        visits=child.visits,
-        pv=tuple(map(text, line)),
+        to_text(move.action),
+        value=None if move.value is None else Value.from_score(move.value),
+        estimate=None if is_proven else move.mean,
+        exact=is_proven,
+        visits=move.visits,
+        pv=tuple(map(to_text, line)),
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.core.player import Player
 from zermelo.core.specs import Parameter
 from zermelo.players.files import file_accepts_seed, is_player_file, load_player_file
@@ -201,7 +201,7 @@ def load_builtin_player(spec: str) -> Player:
         if value not in names:
             known = ", ".join(names) or "none yet"
             msg = (
-                f"{shown(spec)}: {entry.model_parameter} must name a model that comes with "
+                f"{quote_text(spec)}: {entry.model_parameter} must name a model that comes with "
                 f"zermelo: {known}"
             )
             raise BadSpec(msg)
@@ -215,13 +215,13 @@ def _shipped_models() -> list[str]:
 
 def _parse(spec: str) -> tuple[PlayerEntry, dict[str, Any]]:
     """Return the entry that a spec names and the value of every parameter."""
-    name, plain, keyed = specs.split(spec)
+    name, plain, keyed = specs.split_spec(spec)
     entry = _find_entry(name)
     if len(plain) > bool(entry.positional):
-        msg = f"{shown(spec)}: {shown(','.join(plain))} says nothing here"
+        msg = f"{quote_text(spec)}: {quote_text(','.join(plain))} says nothing here"
         raise BadSpec(msg)
     named = {entry.positional: plain[0]} if plain else {}
-    return entry, specs.values(spec, named, keyed, entry.parameters)
+    return entry, specs.parse_parameters(spec, named, keyed, entry.parameters)
 
 
 def _create(entry: PlayerEntry, values: dict[str, Any]) -> Player:
@@ -237,7 +237,7 @@ def accepts_seed(spec: str) -> bool:
     """Return whether the player takes a seed and the spec gives none."""
     if is_player_file(spec):
         return file_accepts_seed(spec)
-    name, _, keyed = specs.split(spec)
+    name, _, keyed = specs.split_spec(spec)
     return "seed" not in keyed and _find_entry(name).accepts_seed
 
 
@@ -280,7 +280,7 @@ def model_files(spec: str) -> list[Path]:
 
 def _find_entry(name: str) -> PlayerEntry:
     if name not in _ENTRIES:
-        specs.refuse("player", name, _ENTRIES)
+        specs.raise_unknown("player", name, _ENTRIES)
     return _ENTRIES[name]
 
 

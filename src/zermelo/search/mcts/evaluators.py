@@ -1,4 +1,4 @@
-"""Evaluators: what can judge the leaves of Monte Carlo search in place of random games."""
+"""Evaluators for the leaves of Monte Carlo tree search, in place of random playouts."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -14,36 +14,36 @@ from zermelo.search.mcts.tree import Evaluator
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TEMPERATURE = 0.25  # of a prior: moves that look this much better are e times as promising
-#: name → "module:function", called with what follows the name's colon and the game
+TEMPERATURE = 0.25  # a move whose value is larger by this has e times the prior
+#: name → "module:function", called with the text after the name's colon and the game
 _FACTORIES = {
-    "heuristic": "zermelo.search.mcts.evaluators:Heuristic",
+    "heuristic": "zermelo.search.mcts.evaluators:HeuristicEvaluator",
     "dqn": "zermelo.learn.dqn.player:DQNEvaluator",
 }
 
 
-def make(spec: str, game: Game) -> Evaluator:
-    """The evaluator that a spec names, for a game."""
-    name, _, rest = spec.partition(":")
+def load_evaluator(spec: str, game: Game) -> Evaluator:
+    """Return the evaluator that a spec names, for a game."""
+    name, _, argument = spec.partition(":")
     if name not in _FACTORIES:
         specs.raise_unknown("evaluator", name, _FACTORIES)
     module, _, factory = _FACTORIES[name].partition(":")
-    made: Evaluator = getattr(importlib.import_module(module), factory)(rest, game)
-    return made
+    evaluator: Evaluator = getattr(importlib.import_module(module), factory)(argument, game)
+    return evaluator
 
 
-def softmax(worths: Any) -> "NDArray[Any]":
-    """How promising moves are by what they seem worth, from -1 to 1: [row, action]."""
-    shares: NDArray[Any] = np.exp((worths - worths.max(1, keepdims=True)) / TEMPERATURE)
-    return shares.astype(np.float32)
+def policy_from_values(values: Any) -> "NDArray[Any]":
+    """Return priors, not normalised, from the values of the moves in [-1, 1]: [state, action]."""
+    policy: NDArray[Any] = np.exp((values - values.max(1, keepdims=True)) / TEMPERATURE)
+    return policy.astype(np.float32)
 
 
-class Heuristic:
-    """The heuristic that alpha-beta uses: of the state, and of each move's for the priors."""
+class HeuristicEvaluator:
+    """The heuristic of the alpha-beta search: of a state its value, of its children the priors."""
 
-    def __init__(self, rest: str, game: Game) -> None:
-        if rest:
-            msg = f"evaluator heuristic takes nothing, not {rest!r}"
+    def __init__(self, argument: str, game: Game) -> None:
+        if argument:
+            msg = f"evaluator heuristic takes no argument, not {argument!r}"
             raise BadSpec(msg)
         if not isinstance(game, WordGame):
             msg = f"evaluator heuristic is for games up to 64 cells, not for {game.spec}"
@@ -51,25 +51,30 @@ class Heuristic:
         self.game = game
 
     def __call__(self, roots: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
-        """By one kernel."""
-        priors: NDArray[Any] = np.zeros((len(roots), self.game.num_actions), np.float32)
+        """Return (policy, values) of a batch of states; see `Evaluator`."""
+        policy: NDArray[Any] = np.zeros((len(roots), self.game.num_actions), np.float32)
         values: NDArray[Any] = np.zeros(len(roots), np.float32)
         moves: NDArray[Any] = np.zeros(self.game.num_actions, np.int64)
-        estimate = compiled(estimate_all, self.game.hooks)
-        estimate(float(self.game.hooks.estimate_scale), roots, moves, priors, values)
-        return priors, values
+        evaluate = compiled(evaluate_batch, self.game.hooks)
+        evaluate(float(self.game.hooks.estimate_scale), roots, moves, policy, values)
+        return policy, values
 
 
 @kernel("float64, uint64[:,::1], int64[::1], float32[:,::1], float32[::1]", common=False)
-def estimate_all(
-    game: SolverHooks, unit: Any, roots: Any, moves: Any, priors: Any, values: Any
+def evaluate_batch(
+    game: SolverHooks,
+    estimate_scale: Any,
+    roots: Any,  # [state, word]
+    moves: Any,
+    policy: Any,  # [state, action]
+    values: Any,  # [state]
 ) -> Any:
-    """Of every state the estimate, from -1 to 1, and e to the power of each move's."""
+    """Write the estimate of every state, from -1 to 1, and the priors of its moves."""
     for row in range(len(roots)):
         state = game.load(roots, row)
-        values[row] = np.tanh(game.evaluate(state) / unit)
+        values[row] = np.tanh(game.evaluate(state) / estimate_scale)
         for move in range(game.list_moves(state, moves)):
             child = game.play(state, moves[move])
-            over, value = game.result(child)
-            worth = -float(value) if over else -np.tanh(game.evaluate(child) / unit)
-            priors[row, moves[move]] = np.exp(worth / TEMPERATURE)
+            over, result = game.result(child)
+            value = -float(result) if over else -np.tanh(game.evaluate(child) / estimate_scale)
+            policy[row, moves[move]] = np.exp(value / TEMPERATURE)

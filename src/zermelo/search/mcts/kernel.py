@@ -1,15 +1,18 @@
-"""The tree of Monte Carlo search: descend, judge the leaf, back up; on arrays, for every game.
+"""Kernels of Monte Carlo tree search on arrays: selection, expansion, evaluation, backpropagation.
 
-A node's children stand side by side. `stats` holds what choosing a child reads, and no more: how
-good it has been so far, and how uncertain that is, both brought up to date when a result passes.
-The child with the most of `mean + k * spread` is taken, where
+The children of a node are contiguous. `stats` holds only what selection reads: the mean value and
+an exploration term, both updated in backpropagation. Selection takes the child with the largest
+`mean + k * exploration`, where
 
-- by rollouts (UCT, Kocsis & Szepesvári 2006)   spread = 1 / sqrt(visits), k = c * sqrt(ln(parent))
-- by an evaluator (PUCT, as in AlphaZero)  spread = prior / (1 + visits), k = c * sqrt(parent)
+- with rollouts (UCT, Kocsis & Szepesvári 2006)
+  exploration = 1 / sqrt(visits), k = c * sqrt(ln(parent visits))
+- with an evaluator (PUCT, Silver et al. 2018)
+  exploration = prior / (1 + visits), k = c * sqrt(parent visits)
 
-Everything about a node is seen by the player who moved into it. With SURE, what is known is kept
-(MCTS-Solver, Winands et al. 2008): a node is proven when one child wins for its mover, or when all
-its children are proven. With EVERY the search goes on until all moves of the root are.
+All values of a node are those of the player who moved into it. With USE_SOLVER, proven values are
+propagated (MCTS-Solver, Winands et al. 2008): a node is proven when one child wins for its mover,
+or when all its children are proven. With ALL_MOVES the search continues until every move of the
+root is proven.
 """
 
 from typing import Any
@@ -22,80 +25,84 @@ from zermelo.core.game.traversal import STRIDE
 from zermelo.kernels import kernel
 
 # Columns of `nodes`.
-VISITS, TOTAL, PARENT, FIRST, COUNT, TRIED, OPEN, PROVEN = range(8)
+VISITS, VALUE_SUM, PARENT, FIRST_CHILD, NUM_CHILDREN, NUM_VISITED, NUM_UNPROVEN, PROOF = range(8)
 NUM_COLUMNS = 8
 # Columns of `stats`.
-MEAN, SPREAD = range(2)
-# nodes[PROVEN]: what it is worth to the player who moved into it.
-UNKNOWN, LOST, DRAWN, WON = range(4)
+MEAN, EXPLORATION = range(2)
+# nodes[PROOF]: the proven value for the player who moved into the node.
+UNPROVEN, LOSS, DRAW, WIN = range(4)
 # Entries of `control`.
-USED, SIMS, BUDGET, SURE, EVERY, FULL = range(6)
+NUM_NODES, SIMULATIONS, BUDGET, USE_SOLVER, ALL_MOVES, IS_FULL = range(6)
 NUM_CONTROLS = 6
 ROOT = 0
-UNIT = 1 << 10  # an evaluator's values are kept in parts of this size: whole numbers add exactly
-_NEVER = -1e9  # the mean of a child that is known to lose
+VALUE_SCALE = 1 << 10  # an evaluator's values are summed as integers, in units of 1 / VALUE_SCALE
+_LOSS_MEAN = -1e9  # the mean of a proven loss, so that it is never selected
 
 
 @kernel(
     "int64[::1], uint64[::1], float64, uint64[:,::1], uint8[::1], int64[::1], "
     "int32[:,::1], float32[:,::1], int16[::1]"
 )
-def grow(
+def simulate(
     game: SolverHooks | BoardGame,
     control: Any,
-    rng: Any,  # one word
-    c: Any,  # how much uncertainty counts
+    rng: Any,  # [1]: the state of the random generator
+    c: Any,  # the exploration constant
     roots: Any,
     room: Any,
     moves: Any,
     nodes: Any,
     stats: Any,
-    actions: Any,  # how each node was reached
+    actions: Any,  # [node]: the action that leads to it
 ) -> Any:
-    """Simulate until control[BUDGET] of them are done, nothing is left to prove, or no room is."""
-    sure = control[SURE] != 0
-    while control[SIMS] < control[BUDGET] and not is_settled(control, nodes):
-        if control[USED] + len(moves) > len(nodes) and control[FULL] == 0:
-            control[FULL] = 1
+    """Simulate until the budget is spent, the search is finished or the arrays are full.
+
+    In the last case control[IS_FULL] is set: call again with larger arrays, or with the same ones
+    to continue without expanding nodes.
+    """
+    use_solver = control[USE_SOLVER] != 0
+    while control[SIMULATIONS] < control[BUDGET] and not is_finished(control, nodes):
+        if control[NUM_NODES] + len(moves) > len(nodes) and control[IS_FULL] == 0:
+            control[IS_FULL] = 1
             return
         node = ROOT
-        state = game.enter(roots, 0, room)
-        # 1. Down, by the best child each time; a node is expanded at its second visit.
-        while nodes[node, VISITS] > 0 and (nodes[node, PROVEN] == UNKNOWN or node == ROOT):
-            if nodes[node, COUNT] == 0:
-                if control[FULL] != 0:
+        state = game.load_root(roots, 0, room)
+        # 1. Selection. A node is expanded at its second visit.
+        while nodes[node, VISITS] > 0 and (nodes[node, PROOF] == UNPROVEN or node == ROOT):
+            if nodes[node, NUM_CHILDREN] == 0:
+                if control[IS_FULL] != 0:
                     break
-                if sure and node != ROOT:
+                if use_solver and node != ROOT:
                     count = game.list_candidates(state, moves)
                 else:
                     count = game.list_moves(state, moves)
                 add_children(node, count, moves, control, nodes, actions)
-            if nodes[node, TRIED] < nodes[node, COUNT]:
-                node = next_untried(node, rng, nodes, actions)
+            if nodes[node, NUM_VISITED] < nodes[node, NUM_CHILDREN]:
+                node = visit_new_child(node, rng, nodes, actions)
             else:
-                skips = node == ROOT and control[EVERY] != 0
+                skip_proven = node == ROOT and control[ALL_MOVES] != 0
                 weight = c * np.sqrt(np.log(nodes[node, VISITS]))
-                node = best_child(node, weight, skips, nodes, stats)
+                node = select_child(node, weight, skip_proven, nodes, stats)
             state = game.step(state, int(actions[node]))
-        # 2. What the leaf is worth: known, or by a random game.
+        # 2. Evaluation: the proven value, or a random playout.
         if nodes[node, VISITS] == 0 and node != ROOT:
-            judge_leaf(game, node, state, sure, nodes, stats)
-        if nodes[node, PROVEN] != UNKNOWN:
-            value = int(nodes[node, PROVEN]) - DRAWN
+            resolve_leaf(game, node, state, use_solver, nodes, stats)
+        if nodes[node, PROOF] != UNPROVEN:
+            value = int(nodes[node, PROOF]) - DRAW
         else:
             value, rng[0], _steps = game.play_out(state, word(rng[0]), moves)
             value = -value
-        # 3. Up to the root, the sides by turns.
+        # 3. Backpropagation, with the sign flipped at every ply.
         while node >= ROOT:
             visits = nodes[node, VISITS] + 1
             nodes[node, VISITS] = visits
-            nodes[node, TOTAL] += value
-            if nodes[node, PROVEN] == UNKNOWN:
-                stats[node, MEAN] = np.float32(nodes[node, TOTAL]) / np.float32(visits)
-                stats[node, SPREAD] = np.float32(1.0) / np.sqrt(np.float32(visits))
+            nodes[node, VALUE_SUM] += value
+            if nodes[node, PROOF] == UNPROVEN:
+                stats[node, MEAN] = np.float32(nodes[node, VALUE_SUM]) / np.float32(visits)
+                stats[node, EXPLORATION] = np.float32(1.0) / np.sqrt(np.float32(visits))
             value = -value
             node = nodes[node, PARENT]
-        control[SIMS] += 1
+        control[SIMULATIONS] += 1
 
 
 @kernel(
@@ -103,7 +110,7 @@ def grow(
     "float32[::1], uint64[:,::1], int64[::1]",
     common=False,
 )
-def gather(
+def select_leaves(
     game: SolverHooks | BoardGame,
     control: Any,
     c: Any,
@@ -113,39 +120,44 @@ def gather(
     stats: Any,
     actions: Any,
     priors: Any,
-    leaves: Any,  # the states to be evaluated, a row each
-    slots: Any,  # and their nodes
+    leaves: Any,  # [leaf, word]: the states to evaluate
+    leaf_nodes: Any,  # [leaf]: their nodes
 ) -> Any:
-    """Descend until so many leaves wait for the evaluator; returns how many there are.
+    """Select a batch of leaves for the evaluator and return their number.
 
-    Fewer when the budget is spent, the root is proven, a leaf is met that waits already, or most
-    descents end where the value is known. Until its result is there, every descent counts as lost,
-    so that the next one goes elsewhere.
+    The batch is smaller when the budget is spent, the search is finished, a leaf is selected twice,
+    or most descents end at proven nodes. Until the leaf is evaluated a descent counts as a loss
+    (virtual loss), so that the next one takes another path.
     """
-    sure = control[SURE] != 0
-    waiting = 0
-    last = min(control[BUDGET], control[SIMS] + 16 * len(slots))
-    while waiting < len(slots) and control[SIMS] < last and not is_settled(control, nodes):
+    use_solver = control[USE_SOLVER] != 0
+    num_leaves = 0
+    last = min(control[BUDGET], control[SIMULATIONS] + 16 * len(leaf_nodes))
+    while (
+        num_leaves < len(leaf_nodes)
+        and control[SIMULATIONS] < last
+        and not is_finished(control, nodes)
+    ):
         node = ROOT
-        state = game.enter(roots, 0, room)
-        while nodes[node, COUNT] > 0 and (nodes[node, PROVEN] == UNKNOWN or node == ROOT):
-            skips = node == ROOT and control[EVERY] != 0
-            node = best_child(node, c * np.sqrt(nodes[node, VISITS]), skips, nodes, stats)
+        state = game.load_root(roots, 0, room)
+        while nodes[node, NUM_CHILDREN] > 0 and (nodes[node, PROOF] == UNPROVEN or node == ROOT):
+            skip_proven = node == ROOT and control[ALL_MOVES] != 0
+            weight = c * np.sqrt(nodes[node, VISITS])
+            node = select_child(node, weight, skip_proven, nodes, stats)
             state = game.step(state, int(actions[node]))
         if nodes[node, VISITS] == 0 and node != ROOT:
-            judge_leaf(game, node, state, sure, nodes, stats)
-        if nodes[node, PROVEN] != UNKNOWN:
-            value = UNIT * (int(nodes[node, PROVEN]) - DRAWN)
-            back_up(node, 1, value, 0, nodes, stats, priors)
+            resolve_leaf(game, node, state, use_solver, nodes, stats)
+        if nodes[node, PROOF] != UNPROVEN:
+            value = VALUE_SCALE * (int(nodes[node, PROOF]) - DRAW)
+            backpropagate(node, 1, value, 0, nodes, stats, priors)
         elif nodes[node, VISITS] > 0:
-            return waiting
+            return num_leaves
         else:
-            game.leave(leaves, waiting, state)
-            slots[waiting] = node
-            waiting += 1
-            back_up(node, 1, 0, -UNIT, nodes, stats, priors)
-        control[SIMS] += 1
-    return waiting
+            game.store_root(leaves, num_leaves, state)
+            leaf_nodes[num_leaves] = node
+            num_leaves += 1
+            backpropagate(node, 1, 0, -VALUE_SCALE, nodes, stats, priors)
+        control[SIMULATIONS] += 1
+    return num_leaves
 
 
 @kernel(
@@ -153,7 +165,7 @@ def gather(
     "float32[::1], uint64[:,::1], int64[::1], int64, float32[:,::1], float32[::1]",
     common=False,
 )
-def scatter(
+def expand_leaves(
     game: SolverHooks | BoardGame,
     control: Any,
     room: Any,
@@ -163,140 +175,148 @@ def scatter(
     actions: Any,
     priors: Any,
     leaves: Any,
-    slots: Any,
-    waiting: Any,
-    found: Any,  # [leaf, action]: how promising, from 0
+    leaf_nodes: Any,
+    num_leaves: Any,
+    policy: Any,  # [leaf, action]: not negative, of any sum
     values: Any,  # [leaf]: for the side to move there
 ) -> Any:
-    """Expand the leaves that waited by what the evaluator found, and tell the nodes above."""
-    sure = control[SURE] != 0
-    for leaf in range(waiting):
-        node = slots[leaf]
-        state = game.enter(leaves, leaf, room)
-        if sure and node != ROOT:
+    """Expand the selected leaves with the evaluator's policy and backpropagate its values."""
+    use_solver = control[USE_SOLVER] != 0
+    for leaf in range(num_leaves):
+        node = leaf_nodes[leaf]
+        state = game.load_root(leaves, leaf, room)
+        if use_solver and node != ROOT:
             count = game.list_candidates(state, moves)
         else:
             count = game.list_moves(state, moves)
         add_children(node, count, moves, control, nodes, actions)
-        nodes[node, TRIED] = count
-        whole = 0.0
+        nodes[node, NUM_VISITED] = count
+        policy_sum = 0.0
         for move in range(count):
-            whole += float(found[leaf, moves[move]])
+            policy_sum += float(policy[leaf, moves[move]])
         for move in range(count):
-            child = nodes[node, FIRST] + move
-            set_up(child, node, nodes)
-            share = float(found[leaf, moves[move]]) / whole if whole > 0.0 else 1.0 / count
-            priors[child] = share
-            stats[child, MEAN] = values[leaf]  # as good as its parent, until it is tried
-            stats[child, SPREAD] = share
-        value = round(-UNIT * float(values[leaf]))
-        back_up(node, 0, value, UNIT, nodes, stats, priors)
+            child = nodes[node, FIRST_CHILD] + move
+            reset_node(child, node, nodes)
+            prior = (
+                float(policy[leaf, moves[move]]) / policy_sum if policy_sum > 0.0 else 1.0 / count
+            )
+            priors[child] = prior
+            stats[child, MEAN] = values[leaf]  # the parent's value, until the child is visited
+            stats[child, EXPLORATION] = prior
+        value = round(-VALUE_SCALE * float(values[leaf]))
+        backpropagate(node, 0, value, VALUE_SCALE, nodes, stats, priors)
 
 
-def back_up(
+def backpropagate(
     node: Any, visits: Any, value: Any, penalty: Any, nodes: Any, stats: Any, priors: Any
 ) -> None:
-    """Visits, a value for its mover, and a penalty for all, to a node and those above."""
+    """Add visits, a value for its mover and a penalty for all to a node and its ancestors."""
     while node >= ROOT:
         nodes[node, VISITS] += visits
-        nodes[node, TOTAL] += value + penalty
-        if nodes[node, PROVEN] == UNKNOWN:
-            so_far = np.float32(nodes[node, VISITS])
-            stats[node, MEAN] = np.float32(nodes[node, TOTAL]) / (so_far * np.float32(UNIT))
-            stats[node, SPREAD] = priors[node] / (so_far + np.float32(1.0))
+        nodes[node, VALUE_SUM] += value + penalty
+        if nodes[node, PROOF] == UNPROVEN:
+            total_visits = np.float32(nodes[node, VISITS])
+            stats[node, MEAN] = np.float32(nodes[node, VALUE_SUM]) / (
+                total_visits * np.float32(VALUE_SCALE)
+            )
+            stats[node, EXPLORATION] = priors[node] / (total_visits + np.float32(1.0))
         value = -value
         node = nodes[node, PARENT]
 
 
-def is_settled(control: Any, nodes: Any) -> Any:
-    """Whether no simulation is needed: the root is proven, or every one of its moves."""
-    if control[SURE] == 0 or nodes[ROOT, PROVEN] == UNKNOWN:
+def is_finished(control: Any, nodes: Any) -> Any:
+    """Return whether the root is proven and, with ALL_MOVES, every one of its moves."""
+    if control[USE_SOLVER] == 0 or nodes[ROOT, PROOF] == UNPROVEN:
         return False
-    return control[EVERY] == 0 or nodes[ROOT, OPEN] == 0
+    return control[ALL_MOVES] == 0 or nodes[ROOT, NUM_UNPROVEN] == 0
 
 
-def judge_leaf(
-    game: SolverHooks | BoardGame, node: Any, state: Any, sure: Any, nodes: Any, stats: Any
+def resolve_leaf(
+    game: SolverHooks | BoardGame, node: Any, state: Any, use_solver: Any, nodes: Any, stats: Any
 ) -> None:
-    """Note what is known of a node just entered; what is known is not uncertain."""
-    over, value = game.ended(state)
-    if not over and sure:
-        over, value = game.resolve_value(state)
-    if over:
-        nodes[node, PROVEN] = DRAWN - value
+    """Mark a new node as proven if the game is over or its value is known without search."""
+    known, value = game.current_result(state)
+    if not known and use_solver:
+        known, value = game.resolve_value(state)
+    if known:
+        nodes[node, PROOF] = DRAW - value
         stats[node, MEAN] = -value
-        stats[node, SPREAD] = 0
-        if sure:
-            prove(node, nodes, stats)
+        stats[node, EXPLORATION] = 0
+        if use_solver:
+            propagate_proof(node, nodes, stats)
 
 
 def add_children(node: Any, count: Any, moves: Any, control: Any, nodes: Any, actions: Any) -> None:
-    """Reserve children for the moves listed; each is set up when it is first tried."""
-    first = control[USED]
+    """Reserve children for the listed moves; each one is reset at its first visit."""
+    first = control[NUM_NODES]
     for child in range(count):
         actions[first + child] = moves[child]
-    nodes[node, FIRST] = first
-    nodes[node, COUNT] = count
-    nodes[node, OPEN] = count
-    control[USED] = first + count
+    nodes[node, FIRST_CHILD] = first
+    nodes[node, NUM_CHILDREN] = count
+    nodes[node, NUM_UNPROVEN] = count
+    control[NUM_NODES] = first + count
 
 
-def next_untried(node: Any, rng: Any, nodes: Any, actions: Any) -> Any:
-    """One of the children that were not tried, by chance."""
-    tried = nodes[node, TRIED]
-    child = nodes[node, FIRST] + tried
+def visit_new_child(node: Any, rng: Any, nodes: Any, actions: Any) -> Any:
+    """Return a random child that has not been visited, moved behind those that have."""
+    visited = nodes[node, NUM_VISITED]
+    child = nodes[node, FIRST_CHILD] + visited
     rng[0] = word(word(rng[0]) + word(STRIDE))
-    other = child + scale(mix(word(rng[0])), int(nodes[node, COUNT] - tried))
+    other = child + scale(mix(word(rng[0])), int(nodes[node, NUM_CHILDREN] - visited))
     action = actions[other]
     actions[other] = actions[child]
     actions[child] = action
-    set_up(child, node, nodes)
-    nodes[node, TRIED] = tried + 1
+    reset_node(child, node, nodes)
+    nodes[node, NUM_VISITED] = visited + 1
     return child
 
 
-def set_up(child: Any, parent: Any, nodes: Any) -> None:
-    """A child that nothing is known of."""
+def reset_node(child: Any, parent: Any, nodes: Any) -> None:
+    """Initialise a child that has not been visited."""
     nodes[child, VISITS] = 0
-    nodes[child, TOTAL] = 0
+    nodes[child, VALUE_SUM] = 0
     nodes[child, PARENT] = parent
-    nodes[child, FIRST] = 0
-    nodes[child, COUNT] = 0
-    nodes[child, TRIED] = 0
-    nodes[child, OPEN] = 0
-    nodes[child, PROVEN] = UNKNOWN
+    nodes[child, FIRST_CHILD] = 0
+    nodes[child, NUM_CHILDREN] = 0
+    nodes[child, NUM_VISITED] = 0
+    nodes[child, NUM_UNPROVEN] = 0
+    nodes[child, PROOF] = UNPROVEN
 
 
-def best_child(node: Any, k: Any, skips: Any, nodes: Any, stats: Any) -> Any:
-    """The child with the most of mean and spread, the first of equals.
+def select_child(node: Any, k: Any, skip_proven: Any, nodes: Any, stats: Any) -> Any:
+    """Return the child with the largest `mean + k * exploration`, the first one of equals.
 
-    `skips`: none that is proven, where all are to be judged and one is not yet.
+    With `skip_proven` a proven child is selected only if all of them are proven.
     """
     weight = np.float32(k)
-    best = nodes[node, FIRST]
-    most = np.float32(-np.inf)
-    for child in range(nodes[node, FIRST], nodes[node, FIRST] + nodes[node, COUNT]):
-        score = stats[child, MEAN] + weight * stats[child, SPREAD]
-        if score > most and not (skips and nodes[child, PROVEN] != UNKNOWN):
-            best, most = child, score
+    best = nodes[node, FIRST_CHILD]
+    best_score = np.float32(-np.inf)
+    for child in range(
+        nodes[node, FIRST_CHILD], nodes[node, FIRST_CHILD] + nodes[node, NUM_CHILDREN]
+    ):
+        score = stats[child, MEAN] + weight * stats[child, EXPLORATION]
+        if score > best_score and not (skip_proven and nodes[child, PROOF] != UNPROVEN):
+            best, best_score = child, score
     return best
 
 
-def prove(node: Any, nodes: Any, stats: Any) -> None:
-    """Tell the nodes above what is known of this one, as far as it settles them."""
+def propagate_proof(node: Any, nodes: Any, stats: Any) -> None:
+    """Prove the ancestors of a proven node, as far as its value decides theirs."""
     while node != ROOT:
-        known = nodes[node, PROVEN]
-        stats[node, MEAN] = _NEVER if known == LOST else np.float32(known - DRAWN)
-        stats[node, SPREAD] = 0
+        proof = nodes[node, PROOF]
+        stats[node, MEAN] = _LOSS_MEAN if proof == LOSS else np.float32(proof - DRAW)
+        stats[node, EXPLORATION] = 0
         parent = nodes[node, PARENT]
-        nodes[parent, OPEN] -= 1
-        if known == WON:
-            nodes[parent, PROVEN] = LOST
-        elif nodes[parent, OPEN] == 0:
-            best = LOST
-            for child in range(nodes[parent, FIRST], nodes[parent, FIRST] + nodes[parent, COUNT]):
-                best = max(best, nodes[child, PROVEN])
-            nodes[parent, PROVEN] = WON + LOST - best
+        nodes[parent, NUM_UNPROVEN] -= 1
+        if proof == WIN:
+            nodes[parent, PROOF] = LOSS
+        elif nodes[parent, NUM_UNPROVEN] == 0:
+            best = LOSS
+            for child in range(
+                nodes[parent, FIRST_CHILD], nodes[parent, FIRST_CHILD] + nodes[parent, NUM_CHILDREN]
+            ):
+                best = max(best, nodes[child, PROOF])
+            nodes[parent, PROOF] = WIN + LOSS - best
         else:
             return
         node = parent
@@ -306,7 +326,7 @@ def prove(node: Any, nodes: Any, stats: Any) -> None:
     "int64, int32[:,::1], float32[:,::1], int16[::1], float32[::1], int32[:,::1], "
     "float32[:,::1], int16[::1], float32[::1]"
 )
-def transplant(
+def copy_subtree(
     _game: SolverHooks | BoardGame,
     root: Any,
     nodes: Any,
@@ -318,28 +338,29 @@ def transplant(
     new_actions: Any,
     new_priors: Any,
 ) -> Any:
-    """Copy the tree below a node into other arrays, where it becomes the root; returns its size.
+    """Copy the subtree of a node into other arrays, where it becomes the root; return its size.
 
-    Layer by layer, since children must stand side by side: FIRST of a copy points to the old ones
-    until its turn has come. Children that were not tried have no more than their action.
+    The copy is breadth first, since children must be contiguous: FIRST_CHILD of a copied node
+    refers to the old arrays until its own children are copied. Of children that were not visited
+    only the action is copied.
     """
     new_nodes[ROOT] = nodes[root]
     new_stats[ROOT] = stats[root]
     new_priors[ROOT] = priors[root]
     new_nodes[ROOT, PARENT] = -1
-    used, node = 1, ROOT
-    while node < used:
-        old = new_nodes[node, FIRST]
-        new_nodes[node, FIRST] = used
-        for child in range(new_nodes[node, COUNT]):
-            new_actions[used + child] = actions[old + child]
-            if child < new_nodes[node, TRIED]:
-                new_nodes[used + child] = nodes[old + child]
-                new_nodes[used + child, PARENT] = node
-                new_stats[used + child] = stats[old + child]
-                new_priors[used + child] = priors[old + child]
+    size, node = 1, ROOT
+    while node < size:
+        old_first = new_nodes[node, FIRST_CHILD]
+        new_nodes[node, FIRST_CHILD] = size
+        for child in range(new_nodes[node, NUM_CHILDREN]):
+            new_actions[size + child] = actions[old_first + child]
+            if child < new_nodes[node, NUM_VISITED]:
+                new_nodes[size + child] = nodes[old_first + child]
+                new_nodes[size + child, PARENT] = node
+                new_stats[size + child] = stats[old_first + child]
+                new_priors[size + child] = priors[old_first + child]
             else:
-                set_up(used + child, node, new_nodes)
-        used += new_nodes[node, COUNT]
+                reset_node(size + child, node, new_nodes)
+        size += new_nodes[node, NUM_CHILDREN]
         node += 1
-    return used
+    return size

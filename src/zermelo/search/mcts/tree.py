@@ -1,8 +1,8 @@
-"""A tree of Monte Carlo search: the kernel's arrays, which grow, and what can be read off them."""
+"""The tree of a Monte Carlo tree search: it owns the kernels' arrays, enlarges and reads them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from zermelo.core.bitboard import mix, word
 from zermelo.core.game import Game
@@ -13,44 +13,69 @@ from zermelo.search.playouts import Room
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_FIRST_NODES = 1 << 12
-MAX_NODES = 1 << 22  # some 200 MB; beyond that a tree of rollouts is visited, but does not grow
-_MAX_TOTAL = (1 << 31) - 1  # what a node's sum can hold
+_INITIAL_NODES = 1 << 12
+MAX_NODES = 1 << 22  # about 200 MB; then a tree with rollouts is searched without growing
+_MAX_VALUE_SUM = (1 << 31) - 1  # the largest sum that a node can hold
 _MAX_LINE = 64
-_ENDLESS = 1 << 62  # simulations
-_SLICE = 500  # simulations in kernels between two looks at the clock, at least
+_NO_LIMIT = 1 << 62  # simulations
+_MIN_SLICE = 500  # simulations of a compiled kernel between two reports to the clock
 
 
 class Evaluator(Protocol):
-    """What can take the place of rollouts: a judge of many states at once."""
+    """Evaluates a batch of states, in place of rollouts."""
 
     def __call__(self, roots: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
-        """Of each state, a row as `Game.to_root` writes it: (how promising each action is, value).
+        """Return (policy, values) of states in rows as `Game.to_root` writes them.
 
-        Both are float32: [state, action], from 0 and of any sum, where only legal actions count;
-        and [state], from -1 to 1 for the side to move.
+        The policy is float32 [state, action], not negative and of any sum; only legal actions
+        count. The values are float32 [state], from -1 to 1 for the side to move.
         """
 
 
 @dataclass(frozen=True)
-class Child:
-    """What the tree holds of one move from the root, for the side to move."""
+class RootMove:
+    """What the tree knows of one move from the root, for the side to move."""
 
     action: int
     visits: int
     mean: float
-    value: int | None  #: 1, 0 or -1 when it is proven
+    value: int | None  #: 1, 0 or -1 when proven
 
 
-class Tree:
-    """The tree of one position; it can move on to a later one and keep what it knows of it."""
+class _TreeArrays(NamedTuple):
+    """The arrays of the tree; the columns are those of the kernels."""
+
+    nodes: "NDArray[Any]"  #: int32 [node, column]
+    stats: "NDArray[Any]"  #: float32 [node, column]
+    actions: "NDArray[Any]"  #: int16 [node]
+    priors: "NDArray[Any]"  #: float32 [node]
+
+    @classmethod
+    def allocate(cls, size: int) -> "_TreeArrays":
+        """Return arrays for a number of nodes, not initialised."""
+        import numpy as np
+
+        return cls(
+            np.empty((size, k.NUM_COLUMNS), np.int32),
+            np.empty((size, 2), np.float32),
+            np.empty(size, np.int16),
+            np.empty(size, np.float32),
+        )
+
+
+class MCTSTree:
+    """The search tree of one position; it can advance to a later position and keep that subtree.
+
+    `c` is the exploration constant. With `use_solver` proven values are propagated. With an
+    evaluator, `batch` leaves are evaluated at a time.
+    """
 
     def __init__(
         self,
         game: Game,
         *,
         c: float,
-        sure: bool,
+        use_solver: bool,
         seed: int,
         evaluator: Evaluator | None = None,
         batch: int = 1,
@@ -60,181 +85,177 @@ class Tree:
         self.game, self.c, self.evaluator = game, c, evaluator
         self._room = Room(game)
         self._leaves = Room(game, batch)
-        self._slots: NDArray[Any] = np.zeros(batch, np.int64)
+        self._leaf_nodes: NDArray[Any] = np.zeros(batch, np.int64)
         self._control: NDArray[Any] = np.zeros(k.NUM_CONTROLS, np.int64)
-        self._control[k.USE_SOLVER] = sure
-        self._dice: NDArray[Any] = np.array([mix(word(seed + 1))], np.uint64)
-        # A slice must be short where a simulation takes long.
-        self._least = _SLICE if self._room.is_native else 1
-        self._arrays = self._new_arrays(_FIRST_NODES)
+        self._control[k.USE_SOLVER] = use_solver
+        self._rng: NDArray[Any] = np.array([mix(word(seed + 1))], np.uint64)
+        # Rules in plain Python are slow: there the clock is asked after every simulation.
+        self._min_slice = _MIN_SLICE if self._room.is_native else 1
+        self._arrays = _TreeArrays.allocate(_INITIAL_NODES)
         self.root: Any = None
-        work = (k.select_leaves, k.expand_leaves) if evaluator else (k.simulate,)
-        kernels = (*work, k.copy_subtree)
-        self._run = [self._room.kernel(function, with_hooks=True) for function in kernels]
+        search = (k.select_leaves, k.expand_leaves) if evaluator else (k.simulate,)
+        kernels = (*search, k.copy_subtree)
+        self._kernels = [self._room.kernel(function, with_hooks=True) for function in kernels]
 
-    @staticmethod
-    def _new_arrays(size: int) -> "list[NDArray[Any]]":
-        """Nodes, stats, actions, priors."""
-        import numpy as np
-
-        return [
-            np.empty((size, k.NUM_COLUMNS), np.int32),
-            np.empty((size, 2), np.float32),
-            np.empty(size, np.int16),
-            np.empty(size, np.float32),
-        ]
-
-    def plant(self, state: Any, *, all_moves: bool = False) -> None:
-        """Begin anew at a state that is not over; `all_moves`: every move is to be evaluated."""
+    def reset(self, state: Any, *, all_moves: bool = False) -> None:
+        """Start at a state that is not over; with `all_moves` every move is to be evaluated."""
         nodes, stats, _, priors = self._arrays
-        self.root = state
-        self._room.fill(0, state)
+        self._set_root(state)
         nodes[k.ROOT] = 0
         nodes[k.ROOT, k.PARENT] = -1
         stats[k.ROOT] = 0
         priors[k.ROOT] = 1
-        self._control[k.NUM_NODES], self._control[k.IS_FULL], self._control[k.ALL_MOVES] = 1, 0, all_moves
+        self._control[[k.NUM_NODES, k.IS_FULL, k.ALL_MOVES]] = 1, 0, all_moves
 
-    def move_to(self, state: Any) -> bool:
-        """Keep what is known of a state that is a move or two on; False if that is nothing."""
+    def advance_to(self, state: Any) -> bool:
+        """Keep only the subtree of a state one or two moves on; return False if there is none."""
         node = self._find(state)
-        nodes = self._arrays[0]
-        # A node that was proven when it was entered has no children to choose from.
+        nodes = self._arrays.nodes
+        # A node that was proven when it was created has no children to choose from.
         if node is None or nodes[node, k.NUM_CHILDREN] == 0 or nodes[node, k.PROOF] != k.UNPROVEN:
             return False
-        moved = self._new_arrays(len(nodes))
-        self._control[k.NUM_NODES] = self._run[-1](node, *self._arrays, *moved)
-        self._control[k.IS_FULL] = self._control[k.ALL_MOVES] = 0
-        self._arrays = moved
-        self.root = state
-        self._room.fill(0, state)
+        subtree = _TreeArrays.allocate(len(nodes))
+        self._control[k.NUM_NODES] = self._kernels[-1](node, *self._arrays, *subtree)
+        self._control[[k.IS_FULL, k.ALL_MOVES]] = 0
+        self._arrays = subtree
+        self._set_root(state)
         return True
 
+    def _set_root(self, state: Any) -> None:
+        self.root = state
+        self._room.fill(0, state)
+
     def _find(self, state: Any) -> int | None:
-        """The node of a state: the root, one move on, or a reply to the best move."""
+        """Return the node of a state: the root, a child, or a reply to the best move."""
         if self.root is None or self.root == state:
             return None if self.root is None else k.ROOT
         ranked = self._ranked(k.ROOT)
         for node in ranked:
-            if self._after(self.root, node) == state:
+            if self._play(self.root, node) == state:
                 return node
         if ranked:
-            played = self._after(self.root, ranked[0])
-            for node in self._children(ranked[0]):
-                if self._after(played, node) == state:
+            after_best = self._play(self.root, ranked[0])
+            for node in self._visited_children(ranked[0]):
+                if self._play(after_best, node) == state:
                     return node
         return None
 
-    def _after(self, state: Any, node: int) -> Any:
-        """The state after the move to a node."""
-        return self.game.play(state, int(self._arrays[2][node]))
+    def _play(self, state: Any, node: int) -> Any:
+        """Return the state after the move that leads to a node."""
+        return self.game.play(state, int(self._arrays.actions[node]))
 
-    def simulate(self, number: int | None, clock: SearchClock) -> Iterator[int]:
-        """Simulate so many times, in slices; yields how many are done. SearchStopped by the clock."""
+    def simulate(self, max_simulations: int | None, clock: SearchClock) -> Iterator[int]:
+        """Simulate in slices and yield the number done; the clock may raise SearchStopped."""
         control = self._control
         unit = k.VALUE_SCALE if self.evaluator else 1
-        whole = min(_MAX_TOTAL // unit - self.visits - len(self._slots), number or _ENDLESS)
+        largest = _MAX_VALUE_SUM // unit - self.visits - len(self._leaf_nodes)
+        budget = min(largest, max_simulations or _NO_LIMIT)
         control[k.SIMULATIONS] = 0
         done, last = 0, -1
-        while not self.is_settled and last < done < whole:
-            self._make_room()
+        while not self.is_finished and last < done < budget:
+            self._enlarge()
             if self.evaluator:
-                control[k.BUDGET] = whole
-                self._evaluate(self.evaluator)
+                control[k.BUDGET] = budget
+                self._evaluate_batch(self.evaluator)
             else:
-                control[k.BUDGET] = min(whole, done + clock.next_slice(self._least))
-                self._roll_out()
+                control[k.BUDGET] = min(budget, done + clock.next_slice(self._min_slice))
+                self._simulate_slice()
             last, done = done, int(control[k.SIMULATIONS])
             clock.report(done - last)
             yield done
 
-    def _roll_out(self) -> None:
-        """A slice of simulations."""
-        room = self._room
+    def _simulate_slice(self) -> None:
+        """Simulate with rollouts until the budget is spent or the search is finished."""
+        room, (nodes, stats, actions, _) = self._room, self._arrays
         while True:
-            work = room.roots, room.board, room.moves, *self._arrays[:3]
-            self._run[0](self._control, self._dice, self.c, *work)
-            if self._control[k.SIMULATIONS] >= self._control[k.BUDGET] or self.is_settled:
+            arrays = room.roots, room.board, room.moves, nodes, stats, actions
+            self._kernels[0](self._control, self._rng, self.c, *arrays)
+            if self._control[k.SIMULATIONS] >= self._control[k.BUDGET] or self.is_finished:
                 return
-            self._make_room()
+            self._enlarge()
+            nodes, stats, actions, _ = self._arrays
 
-    def _evaluate(self, evaluator: Evaluator) -> None:
-        """One batch of leaves: whole ones, so that the clock has no say in what they hold."""
+    def _evaluate_batch(self, evaluator: Evaluator) -> None:
+        """Select, evaluate and expand a batch of leaves; the clock does not affect its size."""
         if self._control[k.IS_FULL]:
             return
-        room, found = self._room, (self._leaves.roots, self._slots)
-        gather, scatter, _ = self._run
-        waiting = gather(self._control, self.c, room.roots, room.board, *self._arrays, *found)
-        if waiting:
-            priors, values = evaluator(self._leaves.roots[:waiting])
-            work = room.board, room.moves, *self._arrays, *found, waiting
-            scatter(self._control, *work, priors, values)
+        room, leaves = self._room, (self._leaves.roots, self._leaf_nodes)
+        select_leaves, expand_leaves, _ = self._kernels
+        count = select_leaves(self._control, self.c, room.roots, room.board, *self._arrays, *leaves)
+        if count:
+            policy, values = evaluator(self._leaves.roots[:count])
+            arrays = room.board, room.moves, *self._arrays, *leaves, count
+            expand_leaves(self._control, *arrays, policy, values)
 
-    def _make_room(self) -> None:
-        """Arrays as large as the next slice of work may need, as far as there may be."""
+    def _enlarge(self) -> None:
+        """Make the arrays large enough for the next slice, up to MAX_NODES; else mark them full."""
         import numpy as np
 
-        need = int(self._control[k.NUM_NODES]) + len(self._slots) * self.game.num_actions
-        size = len(self._arrays[0])
-        if need <= size:
+        used = int(self._control[k.NUM_NODES])
+        needed = used + len(self._leaf_nodes) * self.game.num_actions
+        size = len(self._arrays.nodes)
+        if needed <= size:
             self._control[k.IS_FULL] = 0
             return
-        while size < need and size < MAX_NODES:
+        while size < needed and size < MAX_NODES:
             size *= 2
-        self._control[k.IS_FULL] = size < need
-        if size > len(self._arrays[0]):
-            used = int(self._control[k.NUM_NODES])
-            larger = self._new_arrays(size)
+        self._control[k.IS_FULL] = size < needed
+        if size > len(self._arrays.nodes):
+            larger = _TreeArrays.allocate(size)
             for new, old in zip(larger, self._arrays, strict=True):
                 np.copyto(new[:used], old[:used])
             self._arrays = larger
 
     @property
-    def is_settled(self) -> bool:
-        """Whether what was asked is proven."""
-        return bool(k.is_finished(self._control, self._arrays[0]))
+    def is_finished(self) -> bool:
+        """Whether the root, or with `all_moves` every move, is proven."""
+        return bool(k.is_finished(self._control, self._arrays.nodes))
 
     @property
     def is_proven(self) -> bool:
-        """Whether the root's value is known."""
-        return bool(self._arrays[0][k.ROOT, k.PROOF] != k.UNPROVEN)
+        """Whether the value of the root is proven."""
+        return bool(self._arrays.nodes[k.ROOT, k.PROOF] != k.UNPROVEN)
 
     @property
     def visits(self) -> int:
-        """How often the root was visited, in this search and those it was kept from."""
-        return int(self._arrays[0][k.ROOT, k.VISITS])
+        """The visits of the root, including those kept from earlier searches."""
+        return int(self._arrays.nodes[k.ROOT, k.VISITS])
 
-    def _children(self, node: int) -> range:
-        """Those that were tried."""
-        first = int(self._arrays[0][node, k.FIRST_CHILD])
-        return range(first, first + int(self._arrays[0][node, k.NUM_VISITED]))
+    def _visited_children(self, node: int) -> range:
+        nodes = self._arrays.nodes
+        first = int(nodes[node, k.FIRST_CHILD])
+        return range(first, first + int(nodes[node, k.NUM_VISITED]))
 
-    def children(self) -> list[Child]:
-        """The moves that were tried from the root, best first."""
-        return [self._child(node) for node in self._ranked(k.ROOT)]
+    def root_moves(self) -> list[RootMove]:
+        """Return the moves of the root that were visited, best first."""
+        return [self._root_move(node) for node in self._ranked(k.ROOT)]
 
-    def _child(self, node: int) -> Child:
-        nodes, _, actions, _ = self._arrays
-        visits, total, proven = (int(nodes[node, i]) for i in (k.VISITS, k.VALUE_SUM, k.PROOF))
+    def _root_move(self, node: int) -> RootMove:
+        row = self._arrays.nodes[node]
+        visits, value_sum, proof = (int(row[i]) for i in (k.VISITS, k.VALUE_SUM, k.PROOF))
         unit = k.VALUE_SCALE if self.evaluator else 1
-        value = None if proven == k.UNPROVEN else proven - k.DRAW
-        mean = total / (visits * unit) if visits else 0.0
-        return Child(int(actions[node]), visits, max(-1.0, min(1.0, mean)), value)
+        mean = value_sum / (visits * unit) if visits else 0.0
+        return RootMove(
+            int(self._arrays.actions[node]),
+            visits,
+            max(-1.0, min(1.0, mean)),
+            None if proof == k.UNPROVEN else proof - k.DRAW,
+        )
 
     def _ranked(self, node: int) -> list[int]:
-        """Children, best first: proven wins, then by visits, proven losses last."""
-        nodes = self._arrays[0]
+        """Return the visited children: proven wins first, proven losses last, else by visits."""
+        nodes = self._arrays.nodes
 
         def rank(child: int) -> tuple[int, int, int]:
-            settled = {k.WIN: 1, k.LOSS: -1}.get(int(nodes[child, k.PROOF]), 0)
-            return settled, int(nodes[child, k.VISITS]), int(nodes[child, k.VALUE_SUM])
+            proof = {k.WIN: 1, k.LOSS: -1}.get(int(nodes[child, k.PROOF]), 0)
+            return proof, int(nodes[child, k.VISITS]), int(nodes[child, k.VALUE_SUM])
 
-        return sorted(self._children(node), key=rank, reverse=True)
+        return sorted(self._visited_children(node), key=rank, reverse=True)
 
-    def line(self, action: int) -> list[int]:
-        """The play that is expected from the root after an action, which comes first."""
-        actions = self._arrays[2]
-        node = next(n for n in self._children(k.ROOT) if actions[n] == action)
+    def principal_variation(self, action: int) -> list[int]:
+        """Return the expected play from the root, starting with a visited action."""
+        actions = self._arrays.actions
+        node = next(n for n in self._visited_children(k.ROOT) if actions[n] == action)
         line = [action]
         while len(line) < _MAX_LINE and (ranked := self._ranked(node)):
             node = ranked[0]
