@@ -100,7 +100,7 @@ def test_the_reward_is_that_of_self_play(spec: str, moves: str) -> None:
         shaping.build_potential("patterns", game_batch),
     )
     self_play.states = np.array([before.state], np.uint64)
-    transitions = self_play.step(lambda _s, _l: np.array([position.last]), None, 0.0)
+    transitions = self_play.step(lambda _s, _l: np.array([position.last_action]), None, 0.0)
     won = float(-game.result(position.state)[1])
     assert result["reward"] == pytest.approx(transitions.returns[0] - won, abs=1e-6)
     assert result["reward"] == pytest.approx(sum(result["parts"].values()), abs=1e-6)

@@ -98,7 +98,7 @@ def test_an_illegal_move_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("spec", "part"),
     [
-        ("nobody", "unknown player 'nobody': there is human, random"),
+        ("nobody", "unknown player 'nobody': choose from human, random"),
         ("randm", "did you mean random?"),
         ("random:speed=1", "there is no parameter 'speed'; it has seed"),
         ("random:seed=x", "seed is 'x': it must be a whole number"),

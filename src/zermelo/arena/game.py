@@ -70,7 +70,7 @@ class GameRunner:
                 ply += 1
         except _Forfeit as forfeit:
             reason = str(forfeit)
-        outcome = Outcome.of(-1, seat) if reason else position.outcome
+        outcome = Outcome.from_value(-1, seat) if reason else position.outcome
         assert outcome is not None
         actions = position.history or ()
         return _build_row(self._plan, fixture, actions, len(opening), outcome, reason, clock)
@@ -149,7 +149,7 @@ def forfeit_turn(plan: Plan, turn: Turn, reason: str) -> GameRow:
     fixture = plan.fixture(turn.number)
     clock = list(turn.seconds)
     clock[turn.seat] += time.monotonic() - turn.started
-    outcome = Outcome.of(-1, turn.seat)
+    outcome = Outcome.from_value(-1, turn.seat)
     opening = len(plan.sample_opening(fixture.opening))
     return _build_row(plan, fixture, turn.actions, opening, outcome, reason, clock)
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 #: A 64-bit board: an int in Python, uint64 in kernels. The annotation tells the compiler so.
 Word = Annotated[int, "uint64"]
 
-#: An array of numbers that rules look up with `word(…)` or `int(…)`. Create it in a cached property,
-#: so that numpy, which is slow to import, is imported only when it is needed.
+#: An array of numbers that rules look up with `word(…)` or `int(…)`. Create it in a cached
+#: property, so that numpy, which is slow to import, is imported only when it is needed.
 Numbers = Annotated[Any, "array"]
 
 WORD_BITS = 64
@@ -78,7 +78,7 @@ def scale(x: Word, n: int) -> int:
 
 
 def prefetch(table: Any, row: int) -> None:
-    """Ask the processor to load a row of an array that will be read soon; does nothing in Python."""
+    """Ask the processor to load a row that will be read soon; does nothing in Python."""
 
 
 def mix(x: Word) -> Word:

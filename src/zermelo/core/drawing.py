@@ -1,6 +1,6 @@
-"""Drawing: a position as text with axes, and as SVG; one drawing for terminal, docs and notebooks.
+"""Drawings of a position: text with axes, and SVG, for terminals, documents and notebooks.
 
-Nothing here knows any rules: cells, lines and hints come from the position.
+This module knows no rules: cells, lines and hints come from the position.
 """
 
 from html import escape
@@ -13,16 +13,17 @@ if TYPE_CHECKING:
 
 _RESET, _BOLD, _DIM, _REVERSE = "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[7m"
 _PLAYER_COLOURS = ("\x1b[1m", "\x1b[35m")  # bold and magenta read on dark and on light
-_WIDEST = 80  # columns of a terminal that everybody has
+_MAX_WIDTH = 80  # columns of a small terminal
 
 
 def to_text(
     position: "Position", *, symbols: str = "", hints: bool = False, colour: bool = False
 ) -> str:
-    """The board with axis labels.
+    """Return the board with axis labels.
 
-    `symbols`: first player, second player, empty. `hints`: what to type, in the empty cells.
-    `colour`: with ANSI codes; without, the last move and the winning line stand in brackets.
+    `symbols` are three characters, for the first player, the second player and an empty cell.
+    With `hints` the empty cells show what to type. With `colour` the text has ANSI codes; without
+    it, the last move and the winning line are in brackets.
 
     >>> import zermelo as z
     >>> print(z.game("tictactoe").position(moves="b2 a1").to_text(hints=True))
@@ -38,31 +39,36 @@ def to_text(
     if len(symbols) != 3:
         msg = f"symbols is {symbols!r}: three are needed, for both players and an empty cell"
         raise ZermeloError(msg)
-    line = set(position.winning_line or ())
+    line, last_cell = set(position.winning_line or ()), position.last_cell
     texts = []
     for cell, stone in enumerate(board):
         if stone:
             text = symbols[0 if stone > 0 else 1]
-            if colour:
-                style = _PLAYER_COLOURS[stone < 0] + (_BOLD if cell in line else "")
-                style += _REVERSE if cell in line or cell == position.last_cell else ""
-                texts.append((text, f" {style}{text}{_RESET} "))
-            elif cell in line:
-                texts.append((text, f"[{text}]"))
-            else:
-                texts.append((text, f"({text})" if cell == position.last_cell else f" {text} "))
+            is_last = cell == last_cell
+            texts.append((text, _draw_stone(text, stone, cell in line, is_last, colour=colour)))
         else:
             text = (game.cell_hint(position.state, cell) if hints else "") or symbols[2]
             texts.append((text, f" {_DIM}{text}{_RESET} " if colour else f" {text} "))
-    return _with_axes(game.column_labels, game.grid.cols, texts)
+    return _add_axes(game.column_labels, game.grid.cols, texts)
 
 
-def _with_axes(labels: tuple[str, ...], cols: int, texts: list[tuple[str, str]]) -> str:
-    """Rows under their labels. A text is what a cell shows and how it is printed, with edges."""
+def _draw_stone(text: str, stone: int, in_line: bool, is_last: bool, *, colour: bool) -> str:
+    """Return the text of a cell with a stone, and its marks, with the margin on both sides."""
+    if colour:
+        style = _PLAYER_COLOURS[stone < 0] + (_BOLD if in_line else "")
+        style += _REVERSE if in_line or is_last else ""
+        return f" {style}{text}{_RESET} "
+    if in_line:
+        return f"[{text}]"
+    return f"({text})" if is_last else f" {text} "
+
+
+def _add_axes(labels: tuple[str, ...], cols: int, texts: list[tuple[str, str]]) -> str:
+    """Return the rows with labels; a cell is its plain text and its text with marks and margins."""
     width = max(len(text) for text, _ in texts)
     width = max(width, *(len(label) for label in labels))
     margin = len(str(len(texts) // cols))
-    gap = " " if margin + 1 + cols * (width + 3) - 2 <= _WIDEST else ""
+    gap = " " if margin + 1 + cols * (width + 3) - 2 <= _MAX_WIDTH else ""
     head = gap.join(f" {label:>{width}} " for label in labels)
     lines = [f"{'':{margin}} {head}".rstrip()]
     for row, begin in enumerate(range(0, len(texts), cols)):
@@ -83,44 +89,48 @@ _STYLE = """
 
 
 def to_svg(position: "Position", *, title: str = "") -> str:
-    """The board as an SVG picture: marks for placed stones, discs where stones fall or flip."""
+    """Return the board as an SVG picture, with discs or marks as the game has it."""
     game, board = position.game, position.board
     if game.grid is None or board is None:
         return _text_svg(game.draw(position.state))
     rows, cols = game.grid.rows, game.grid.cols
     width, height = cols * _CELL + _MARGIN + _EDGE, rows * _CELL + _MARGIN + _EDGE
-    line = set(position.winning_line or ())
     parts = [
         f'<rect class="board" width="{width}" height="{height}" rx="6"/>',
         *_labels(game.column_labels, rows),
     ]
+    line, last_cell = set(position.winning_line or ()), position.last_cell
     for cell, stone in enumerate(board):
         x, y = _MARGIN + cell % cols * _CELL, _MARGIN + cell // cols * _CELL
-        kind = ' class="line"' if cell in line else ' fill="#fffdf8"'
-        parts.append(f'<rect{kind} x="{x}" y="{y}" width="{_CELL}" height="{_CELL}"/>')
-        parts.append(
-            f'<rect class="edge" fill="none" x="{x}" y="{y}" width="{_CELL}" height="{_CELL}"/>'
-        )
+        parts += _cell(x, y, is_marked=cell in line)
         if stone:
-            middle = (x + _CELL // 2, y + _CELL // 2)
-            parts.append(
-                _disc(*middle, game.disc_colours[stone < 0])
-                if game.has_discs
-                else _mark(*middle, stone)
-            )
-            if cell == position.last_cell and game.has_discs:
-                parts.append(f'<circle class="last" cx="{x + 20}" cy="{y + 20}" r="4"/>')
-            elif cell == position.last_cell:
-                parts.append(
-                    f'<rect x="{x + 2}" y="{y + 2}" width="{_CELL - 4}" height="{_CELL - 4}" '
-                    'fill="none" stroke="#8a8578" stroke-dasharray="3 3"/>'
-                )
+            colour = game.disc_colours[stone < 0] if game.has_discs else None
+            parts += _stone(x, y, stone, colour, is_last=cell == last_cell)
     name = escape(title or f"{game.spec}: {position.verdict}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img" aria-label="{name}">'
         f"<title>{name}</title><style>{_STYLE}</style>{''.join(parts)}</svg>"
     )
+
+
+def _cell(x: int, y: int, *, is_marked: bool) -> list[str]:
+    kind = ' class="line"' if is_marked else ' fill="#fffdf8"'
+    size = f'x="{x}" y="{y}" width="{_CELL}" height="{_CELL}"'
+    return [f"<rect{kind} {size}/>", f'<rect class="edge" fill="none" {size}/>']
+
+
+def _stone(x: int, y: int, stone: int, disc_colour: str | None, *, is_last: bool) -> list[str]:
+    """Return a stone in the cell at x, y, and the sign of the last move; a mark without colour."""
+    middle = (x + _CELL // 2, y + _CELL // 2)
+    if disc_colour is not None:
+        last = f'<circle class="last" cx="{x + 20}" cy="{y + 20}" r="4"/>'
+        return [_disc(*middle, disc_colour), *[last] * is_last]
+    last = (
+        f'<rect x="{x + 2}" y="{y + 2}" width="{_CELL - 4}" height="{_CELL - 4}" '
+        'fill="none" stroke="#8a8578" stroke-dasharray="3 3"/>'
+    )
+    return [_mark(*middle, stone), *[last] * is_last]
 
 
 def _labels(columns: tuple[str, ...], rows: int) -> list[str]:

@@ -1,8 +1,7 @@
 """Notation: cells of a rectangular board as index, (row, column) and text, and boards as text.
 
 Cells are `a1`, `b1`, …: a column letter, then the row number from the **top**, so `a1` is top
-left and index 0. Everything a person or a program types passes through here once; below it
-nothing is checked again.
+left and index 0. Input is checked here, once.
 """
 
 import re
@@ -32,11 +31,11 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return self.rows * self.cols
 
     def index(self, row: int, col: int) -> int:
-        """The index of a cell; rows and columns count from 0."""
+        """Return the index of a cell, counted from 0; raise BadMove if it is outside."""
         if not (0 <= row < self.rows and 0 <= col < self.cols):
             msg = (
                 f"row {row}, column {col} is outside the {self} board: "
@@ -46,30 +45,30 @@ class Grid:
         return row * self.cols + col
 
     def row_col(self, index: int) -> tuple[int, int]:
-        """Row and column of a cell, from 0."""
+        """Return the row and the column of a cell, counted from 0."""
         self._check(index)
         return divmod(index, self.cols)
 
     def text(self, index: int) -> str:
-        """The name of a cell, such as `a1`."""
+        """Return the name of a cell, such as `a1`."""
         self._check(index)
         row, col = divmod(index, self.cols)
         return f"{chr(ord('a') + col)}{row + 1}"
 
     def parse(self, text: str) -> int:
-        """The index of a cell from its name; BadMove says what is wrong."""
-        found = _CELL.fullmatch(text.strip().lower())
-        if not found:
+        """Return the index of a cell by its name; raise BadMove if it names none on this board."""
+        match = _CELL.fullmatch(text.strip().lower())
+        if not match:
             msg = f"{quote_text(text)} is not a cell: {self.cells_text}"
             raise BadMove(msg)
-        row, col = int(found[2]) - 1, ord(found[1]) - ord("a")
+        row, col = int(match[2]) - 1, ord(match[1]) - ord("a")
         if row >= self.rows or col >= self.cols:
             msg = f"{quote_text(text)} is outside the {self} board: {self.cells_text}"
             raise BadMove(msg)
         return row * self.cols + col
 
     def __contains__(self, text: object) -> bool:
-        """Whether a text names a cell."""
+        """Return whether a text names a cell of this board."""
         try:
             self.parse(str(text))
         except BadMove:
@@ -77,17 +76,17 @@ class Grid:
         return True
 
     def __str__(self) -> str:
-        """Rows x columns."""
+        """Return rows x columns, such as `6x7`."""
         return f"{self.rows}x{self.cols}"
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """The letters of the columns."""
         return tuple(chr(ord("a") + col) for col in range(self.cols))
 
     @property
     def cells_text(self) -> str:
-        """What would be right, for error messages."""
+        """The range of valid cells, for error messages."""
         return f"cells run from a1 to {self.text(self.size - 1)}"
 
     def _check(self, index: int) -> None:
@@ -97,18 +96,18 @@ class Grid:
 
 
 def parse_number(text: str) -> int | None:
-    """A plain decimal number, or None: no signs, no leading zeros, no other digits."""
+    """Return a plain decimal number, or None: no sign, no leading zeros, ASCII digits only."""
     text = text.strip()
     return int(text) if _NUMBER.fullmatch(text) else None
 
 
 def quote_text(text: str, limit: int = 40) -> str:
-    """A text as errors repeat it: quoted, escaped, cut short."""
+    """Return a text as error messages repeat it: quoted, escaped and shortened."""
     return ascii(text) if len(text) <= limit else f"{ascii(text[:limit])[:-1]}…'"
 
 
 def split_moves(text: str) -> list[str]:
-    """Moves separated by spaces or commas.
+    """Split moves that are separated by spaces or commas.
 
     >>> split_moves("a1, b2  c3")
     ['a1', 'b2', 'c3']
@@ -120,7 +119,9 @@ _STONES = {"X": 1, "O": -1, ".": 0, "-": 0}
 
 
 def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
-    """Cells (+1 first player, -1 second, 0 empty) and the side to move where the text names it.
+    """Return the cells of a board and the side to move, None if the text does not name it.
+
+    A cell is +1 (first player), -1 (second player) or 0. Raise BadBoard if the text is not a board.
 
     >>> parse_board("X../.O./... X", Grid(3, 3))
     ((1, 0, 0, 0, -1, 0, 0, 0, 0), 0)
@@ -129,8 +130,8 @@ def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
     sides: dict[str, int] = {"X": 0, "O": 1}
     if len(parts) not in (1, 2) or (len(parts) == 2 and parts[1] not in sides):
         msg = (
-            f"{quote_text(text)} is not a board: rows of X, O and . from the top, separated by / or "
-            "nothing, then optionally a space and the side to move, X or O"
+            f"{quote_text(text)} is not a board: rows of X, O and . from the top, separated by / "
+            "or nothing, then optionally a space and the side to move, X or O"
         )
         raise BadBoard(msg)
     rows = parts[0].split("/")
@@ -150,9 +151,9 @@ def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
 
 
 def format_board(cells: tuple[int, ...], grid: Grid, player: int) -> str:
-    """A board as `parse_board` reads it, rows separated by `/`, with the side to move.
+    """Return a board as `parse_board` reads it, rows separated by `/`, with the side to move.
 
-    >>> board_text((1, 0, 0, -1), Grid(2, 2), 0)
+    >>> format_board((1, 0, 0, -1), Grid(2, 2), 0)
     'X./.O X'
     """
     text = "".join(".XO"[stone] for stone in cells)

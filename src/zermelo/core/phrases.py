@@ -1,15 +1,17 @@
-"""Words for people: what a value or an estimate is called, on every screen."""
+"""Words for values, estimates and counts, the same on every screen."""
 
 from zermelo.core.value import Value
 
-# Above each of these an estimate is called so; below all of them, losing.
+# An estimate above the number is described by the word; one below all of them is losing.
 _WORDS = ((0.9, "winning"), (0.3, "better"), (-0.3, "balanced"), (-0.9, "worse"))
 
 
 def word_for(
     value: Value | None, estimate: float | None, sides: tuple[str, str] | None = None
 ) -> str:
-    """A proven value as it is, with the winning side where sides are named; an estimate in words.
+    """Return a word for a proven value, or for an estimate if there is none.
+
+    With the names of the two sides, the side to move first, a value names the winner.
 
     >>> word_for(Value.WIN, None), word_for(None, 0.95), word_for(None, 0.1), word_for(None, -0.99)
     ('wins', 'winning', 'balanced', 'losing')

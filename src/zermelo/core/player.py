@@ -1,7 +1,7 @@
-"""Players: the one contract for whoever chooses moves, and the record all of them answer with.
+"""Players: the interface of everything that chooses moves, and the analysis that they return.
 
-`think` yields improving `Analysis` records; the last one is the choice. Closing the generator
-stops the thinking: one mechanism for time limits, Ctrl-C, streaming and hints.
+`think` yields better and better analyses, and the last one is the choice. Closing the generator
+stops the search: time limits, Ctrl-C, streaming and hints all work this way.
 """
 
 import threading
@@ -25,13 +25,13 @@ class Limit:
     seconds: float | None = None
     nodes: int | None = None
     depth: int | None = None
-    all_moves: bool = False  #: judge every legal move, for an analysis, and not only the best
-    stop: threading.Event | None = field(default=None, compare=False)  #: set to stop it early
+    all_moves: bool = False  #: evaluate every legal move and not only the best one
+    stop: threading.Event | None = field(default=None, compare=False)  #: set it to stop early
 
 
 @dataclass(frozen=True)
 class Reason:
-    """A fact about a move that was verified, with the moves that show it."""
+    """A verified fact about a move, with the moves that show it."""
 
     kind: str
     text: str
@@ -44,19 +44,19 @@ class Reason:
 
 @dataclass(frozen=True)
 class Candidate:
-    """What a player thinks of one legal move; value and plies are the root mover's."""
+    """The evaluation of one legal move, for the side that plays it."""
 
     move: str
     value: Value | None = None  #: when exact
     estimate: float | None = None  #: in [-1, 1] when not
-    plies: int | None = None
+    plies: int | None = None  #: to the end under best play, when known
     exact: bool = False
     best: bool = False
     reasons: tuple[Reason, ...] = ()
     pv: tuple[str, ...] = ()
     diff: int | None = None  #: Reversi: the raw disc difference, when exact
-    visits: int | None = None  #: of a tree search: how many simulations began with it
-    parts: dict[str, float] | None = None  #: of a hybrid: what its estimate right after is made of
+    visits: int | None = None  #: tree search: the number of simulations that began with this move
+    parts: dict[str, float] | None = None  #: hybrid: the parts of the static estimate after it
 
     @property
     def expected_value(self) -> float:
@@ -66,7 +66,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a player thinks of a position, for the side to move."""
+    """A player's evaluation of a position, for the side to move, and its choice."""
 
     move: str
     value: Value | None = None
@@ -78,9 +78,9 @@ class Analysis:
     nodes: int = 0
     seconds: float = 0.0
     source: str = "search"
-    depth: int | None = None  #: of an estimate: plies looked ahead
+    depth: int | None = None  #: of an estimate: plies of lookahead
     diff: int | None = None
-    verdict: "Analysis | None" = None  #: beside a player's own thoughts, those of exact search
+    verdict: "Analysis | None" = None  #: beside a player's own analysis, that of exact search
 
     @classmethod
     def from_candidates(cls, candidates: Sequence[Candidate], **effort: Any) -> "Analysis":
@@ -113,7 +113,7 @@ class Analysis:
         return replace(self, value=None, estimate=self.expected_value, exact=False)
 
     def choice(self) -> dict[str, Any]:
-        """The fields that scripts get."""
+        """Return the fields of a choice that scripts get."""
         return {
             "move": self.move,
             "value": self.value,
@@ -124,43 +124,43 @@ class Analysis:
 
 
 class Player(ABC):
-    """Whoever chooses moves. A player may keep what it found between calls."""
+    """A player. It may keep what it found between calls, such as a tree or a table."""
 
     name: str
-    is_heavy: bool = False  #: what it keeps between calls is large: not to be kept idle
+    is_heavy: bool = False  #: whether it keeps much memory between calls
 
     @abstractmethod
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Improving answers for a position that is not over; at least one."""
+        """Yield better and better analyses of a position that is not over, at least one."""
 
-    def reseed(self, seed: int) -> None:  # noqa: B027 - not every player has dice
-        """Begin anew: what comes next depends on the seed and the position alone.
+    def reseed(self, seed: int) -> None:  # noqa: B027 - most are deterministic
+        """Make further choices depend on the seed and the position alone.
 
-        A player with dice rolls them from this seed, and one whose choices depend on what it kept
-        from earlier positions forgets that. One that does neither leaves this as it is.
+        A stochastic player restarts its random numbers; a player whose choices depend on what it
+        kept from earlier positions clears that.
         """
 
     def prepare(self, game: "Game") -> Any:  # noqa: B027 - most play every game
-        """Get ready for a game: an error says why it cannot be played, before a match begins."""
+        """Get ready for a game before a match begins; raise an error if it cannot be played."""
 
     def choose(self, position: Position, limit: Limit | None = None) -> Analysis:
-        """The last answer within the limit."""
+        """Return the last analysis within the limit; raise IllegalMove if the game is over."""
         if position.is_over:
             msg = f"{position.game.spec}: there is no move to choose: {position.verdict}"
             raise IllegalMove(msg)
         last = None
-        for answer in self.think(position, limit or Limit()):
-            last = answer
-        assert last is not None, f"{self.name} gave no answer"
+        for analysis in self.think(position, limit or Limit()):
+            last = analysis
+        assert last is not None, f"{self.name} gave no analysis"
         return last
 
 
 def last_analysis(thinking: Iterator[Analysis]) -> Analysis:
-    """The last answer; Ctrl-C ends the thinking, and what was found by then is the answer."""
+    """Return the last analysis; Ctrl-C ends the thinking and returns the one before it."""
     last = None
     try:
-        for answer in thinking:
-            last = answer
+        for analysis in thinking:
+            last = analysis
     except KeyboardInterrupt:
         if last is None:
             raise

@@ -1,7 +1,6 @@
-"""The position that users hold, and how its game ended.
+"""Positions, which are what users hold, and the outcomes of finished games.
 
-It checks moves and words refusals; all it knows of the rules it asks its game. `zermelo.core.game`
-says what the words mean and makes positions.
+A position checks moves and explains why one is illegal; for the rules it asks its game.
 """
 
 from dataclasses import dataclass, field
@@ -14,11 +13,11 @@ from zermelo.core.errors import BadMove, IllegalMove
 if TYPE_CHECKING:
     from zermelo.core.game import Game
 
-_SHOWN_MOVES = 12
+_MAX_SHOWN_MOVES = 12
 
 
 class Outcome(Enum):
-    """How a finished game ended, whoever asks. A running game has none."""
+    """How a finished game ended, independent of the side to move."""
 
     FIRST = "first"
     SECOND = "second"
@@ -30,8 +29,8 @@ class Outcome(Enum):
         return {Outcome.FIRST: 0, Outcome.SECOND: 1, Outcome.DRAW: None}[self]
 
     @classmethod
-    def of(cls, value: int, player: int) -> "Outcome":
-        """From a value for `player`: the one place where a sign becomes a name."""
+    def from_value(cls, value: int, player: int) -> "Outcome":
+        """Return the outcome whose value is 1, 0 or -1 for `player`."""
         if value == 0:
             return cls.DRAW
         return (cls.FIRST, cls.SECOND)[player if value > 0 else 1 - player]
@@ -39,7 +38,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A game and a state: what users hold. Immutable: `play` answers with a new one.
+    """A game and a state. Positions are immutable: `play` returns a new one.
 
     >>> import zermelo as z
     >>> pos = z.game("tictactoe").start().play("b2").play("a1")
@@ -47,24 +46,24 @@ class Position:
     (0, ['b1', 'c1', 'a2'], None)
     >>> pos.play("b2")
     Traceback (most recent call last):
-    zermelo.core.errors.IllegalMove: illegal move 'b2' in tictactoe after b2 a1: the cell is taken; \
-legal: b1 c1 a2 c2 a3 b3 c3
+    zermelo.core.errors.IllegalMove: illegal move 'b2' in tictactoe after b2 a1: the cell is \
+taken; legal: b1 c1 a2 c2 a3 b3 c3
     """
 
     game: "Game"
     state: Any
-    #: the actions that led here from the start; None for a position made from a board
+    #: the actions that led here from the start; None for a position that began with a board
     history: tuple[int, ...] | None = field(default=(), compare=False)
-    last: int | None = field(default=None, compare=False)
+    last_action: int | None = field(default=None, compare=False)
 
     @property
     def player(self) -> int:
-        """Who moves: 0 or 1."""
+        """The side to move, 0 or 1."""
         return self.game.player(self.state)
 
     @property
     def actions(self) -> list[int]:
-        """The legal actions, rising; empty when the game is over."""
+        """The legal actions in ascending order; empty when the game is over."""
         return self.game.actions(self.state)
 
     @property
@@ -74,7 +73,7 @@ legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def moves(self) -> list[str] | None:
-        """The moves that led here; None for a position made from a board."""
+        """The moves that led here; None for a position that began with a board."""
         if self.history is None:
             return None
         return [self.game.to_text(action) for action in self.history]
@@ -86,9 +85,9 @@ legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def outcome(self) -> Outcome | None:
-        """How the game ended, None while it runs."""
+        """How the game ended, None if it is not over."""
         over, value = self.game.result(self.state)
-        return Outcome.of(value, self.player) if over else None
+        return Outcome.from_value(value, self.player) if over else None
 
     @property
     def board(self) -> tuple[int, ...] | None:
@@ -102,21 +101,22 @@ legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def forbidden(self) -> list[str]:
-        """The legal moves that lose at once by rule: black's forbidden points in renju."""
+        """The legal moves that lose immediately by rule: black's forbidden points in renju."""
         return [self.game.to_text(action) for action in self.game.forbidden(self.state)]
 
     @property
     def last_cell(self) -> int | None:
         """The cell that the last move filled."""
-        return None if self.last is None else self.game.last_cell(self.state, self.last)
+        last = self.last_action
+        return None if last is None else self.game.last_cell(self.state, last)
 
     @property
     def key(self) -> tuple[str, Any]:
-        """An exact key: equal keys, same rules, same state, same side to move."""
+        """A key that is equal exactly for the same game, state and side to move."""
         return (self.game.spec, self.state)
 
     def parse(self, move: str) -> int:
-        """The legal action that a text names; IllegalMove says why there is none."""
+        """Return the legal action that a text names; raise IllegalMove if there is none."""
         if not isinstance(move, str):
             msg = f"a move is a text such as {self.game.to_text(0)!r}: play_action takes {move!r}"
             raise BadMove(msg)
@@ -124,31 +124,31 @@ legal: b1 c1 a2 c2 a3 b3 c3
         try:
             action = self.game.parse_action(move)
         except BadMove as error:
-            raise IllegalMove(self._refusal(move, str(error), actions)) from None
+            raise IllegalMove(self._explain_illegal(move, str(error), actions)) from None
         if action not in actions:
             reason = self.game.why_illegal(self.state, action) if actions else ""
-            raise IllegalMove(self._refusal(move, reason, actions))
+            raise IllegalMove(self._explain_illegal(move, reason, actions))
         return action
 
     def play(self, move: str) -> "Position":
-        """The position after a legal move."""
+        """Return the position after a move; raise IllegalMove if it is not legal."""
         return self.play_action(self.parse(move))
 
     def play_action(self, action: int) -> "Position":
-        """The position after an action that the caller knows to be legal."""
+        """Return the position after an action, which the caller knows to be legal."""
         history = None if self.history is None else (*self.history, action)
         return Position(self.game, self.game.play(self.state, action), history, action)
 
-    def _refusal(self, move: str, reason: str, actions: list[int]) -> str:
+    def _explain_illegal(self, move: str, reason: str, actions: list[int]) -> str:
         after = ""
         if self.history:
-            moves = [self.game.to_text(a) for a in self.history[-_SHOWN_MOVES:]]
-            cut = "… " if len(self.history) > _SHOWN_MOVES else ""
+            moves = [self.game.to_text(a) for a in self.history[-_MAX_SHOWN_MOVES:]]
+            cut = "… " if len(self.history) > _MAX_SHOWN_MOVES else ""
             after = f" after {cut}{' '.join(moves)}"
         head = f"illegal move {notation.quote_text(move)} in {self.game.spec}{after}"
         if self.outcome:
             return f"{head}: the game is over: {self.verdict}"
-        legal = [self.game.to_text(a) for a in actions[:_SHOWN_MOVES]]
+        legal = [self.game.to_text(a) for a in actions[:_MAX_SHOWN_MOVES]]
         more = f" and {len(actions) - len(legal)} more" if len(actions) > len(legal) else ""
         return f"{head}: {reason}; legal: {' '.join(legal)}{more}"
 
@@ -158,22 +158,22 @@ legal: b1 c1 a2 c2 a3 b3 c3
         outcome = self.outcome
         if outcome is None:
             return f"{self.game.symbols[self.player]} to move"
-        remark = self.game.remark(self.state, self.last)
+        remark = self.game.remark(self.state, self.last_action)
         if outcome.winner is None:
             return f"a draw{remark}"
         return f"{self.game.symbols[outcome.winner]} wins{remark}"
 
     def to_text(self, **options: Any) -> str:
-        """The board as text; see `zermelo.core.drawing.to_text` for symbols, hints and colour."""
+        """Return the board as text; for the options see `zermelo.core.drawing.to_text`."""
         return drawing.to_text(self, **options)
 
     def svg(self, **options: Any) -> str:
-        """The board as a picture; see `zermelo.core.drawing.to_svg`."""
+        """Return the board as a picture; for the options see `zermelo.core.drawing.to_svg`."""
         return drawing.to_svg(self, **options)
 
     def _repr_svg_(self) -> str:
         return self.svg()
 
     def __str__(self) -> str:
-        """The board with its axes."""
+        """Return the board with its axes."""
         return self.to_text()

@@ -1,4 +1,4 @@
-"""Specs: `name:value,key=value,…`, the text form of games and players, parsed and checked once."""
+"""Specs: the text form of games and players, `name:value,key=value,…`."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -13,39 +13,39 @@ MAX_LENGTH = 4096
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a game or player: its kind by its default or its choices."""
+    """A parameter of a game or player."""
 
     name: str
-    kind: type
+    kind: type  #: bool, int, float or str
     default: Any
-    note: str = ""
-    choices: tuple[str, ...] = ()
+    note: str = ""  #: a description for help texts
+    choices: tuple[str, ...] = ()  #: the texts that a str parameter accepts; () for any
 
     def parse(self, text: str, where: str) -> Any:
-        """A value from text; BadSpec says what would be right."""
+        """Return the value in a text; raise BadSpec if it is not one of this parameter."""
         value: Any
         if self.kind is bool:
             value = {"true": True, "false": False}.get(text.lower())
-            right = "true or false"
+            expected = "true or false"
         elif self.kind is int:
             value = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
-            right = "a whole number of at most 18 digits"
+            expected = "a whole number of at most 18 digits"
         elif self.kind is float:
-            value = _number(text)
-            right = "a number above 0"
+            value = _parse_positive(text)
+            expected = "a number above 0"
         else:
             value = text if not self.choices or text in self.choices else None
-            right = " or ".join(self.choices)
+            expected = " or ".join(self.choices)
         if value is None:
-            msg = f"{where}: {self.name} is {quote_text(text)}: it must be {right}"
+            msg = f"{where}: {self.name} is {quote_text(text)}: it must be {expected}"
             raise BadSpec(msg)
         return value
 
 
 def split_spec(spec: str) -> tuple[str, list[str], dict[str, str]]:
-    """Name, plain values, and values by key.
+    """Split a spec into its name, its positional values and its values by key.
 
-    >>> split("mcts:800,seed=3")
+    >>> split_spec("mcts:800,seed=3")
     ('mcts', ['800'], {'seed': '3'})
     """
     if len(spec) > MAX_LENGTH:
@@ -69,7 +69,11 @@ def split_spec(spec: str) -> tuple[str, list[str], dict[str, str]]:
 def parse_parameters(
     spec: str, plain: Mapping[str, str], keyed: Mapping[str, str], known: Iterable[Parameter]
 ) -> dict[str, Any]:
-    """Every parameter's value, given or default; BadSpec for one that does not exist."""
+    """Return the value of every parameter, given or default.
+
+    `plain` holds the positional values by name, `keyed` those given by key. Raise BadSpec for an
+    unknown parameter, one that is given twice, or a value that does not parse.
+    """
     by_name = {parameter.name: parameter for parameter in known}
     given = dict(plain)
     for key, value in keyed.items():
@@ -88,15 +92,15 @@ def parse_parameters(
 
 
 def raise_unknown(kind: str, name: str, known: Iterable[str]) -> NoReturn:
-    """BadSpec for a name that does not exist, with the nearest one that does."""
+    """Raise BadSpec for an unknown name, with the most similar known one as a suggestion."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    guess = f"; did you mean {near[0]}?" if near else ""
-    msg = f"unknown {kind} {quote_text(name)}: there is {', '.join(names)}{guess}"
+    similar = difflib.get_close_matches(name, names, n=1)
+    guess = f"; did you mean {similar[0]}?" if similar else ""
+    msg = f"unknown {kind} {quote_text(name)}: choose from {', '.join(names)}{guess}"
     raise BadSpec(msg)
 
 
-def _number(text: str) -> float | None:
+def _parse_positive(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:

@@ -30,7 +30,7 @@ class Symmetry:
 def invert(cells: tuple[int, ...]) -> list[int]:
     """Return the inverse of a permutation of cells or actions.
 
-    >>> inverse((2, 0, 1))
+    >>> invert((2, 0, 1))
     [1, 2, 0]
     """
     sources = [0] * len(cells)
@@ -55,7 +55,7 @@ _MAPPINGS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
 def grid_symmetries(grid: Grid, extra_actions: int = 0) -> tuple[Symmetry, ...]:
     """Return the symmetries of a board whose actions are its cells and `extra_actions` fixed ones.
 
-    >>> [s.name for s in of_grid(Grid(2, 3))]
+    >>> [s.name for s in grid_symmetries(Grid(2, 3))]
     ['identity', 'left-right', 'top-bottom', 'half turn']
     """
     fixed_actions = tuple(range(grid.size, grid.size + extra_actions))

@@ -63,7 +63,7 @@ class Match:
     def outcome(self) -> Outcome | None:
         """How the match ended, by the rules or by resignation; None while it runs."""
         if self.resigned is not None:
-            return Outcome.of(-1, self.resigned)
+            return Outcome.from_value(-1, self.resigned)
         return self.position.outcome
 
     @property

@@ -154,7 +154,7 @@ def _python_layers(game: Game, options: _CountOptions) -> _Layers:
         for number, (state, num_paths) in enumerate(paths.items()):
             is_over, value = game.result(state)
             if is_over:
-                layer.finished[Outcome.of(value, game.player(state))] += num_paths
+                layer.finished[Outcome.from_value(value, game.player(state))] += num_paths
             if is_over or ply == options.max_ply:
                 continue
             actions = game.actions(state)

@@ -1,13 +1,13 @@
-"""The contract of a game: what its rules must answer, and what they may add.
+"""The contract of a game: the rules that it must define, and what it may add.
 
 A **game** is rules without a position; a **state** is a small immutable value; a **position**
 is both. A **player** is 0 (first) or 1 (second), an **action** an int, a **move** its text.
-`value` is seen by the side to move, `outcome` is absolute. Legality is checked once, in
+A `value` is for the side to move, an `outcome` is absolute. Legality is checked once, in
 `Position.play`, `Position.parse` and `Game.position`; everything below trusts its caller.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zermelo.core import notation
@@ -19,56 +19,57 @@ from zermelo.core.symmetry import Symmetry
 if TYPE_CHECKING:
     from zermelo.core.notation import Grid
 
-State = Hashable
-
 
 class Game(PlainTraversal, ABC):
-    """Rules. Five pure functions make a game; the rest has defaults that most games keep.
+    """The rules of a game. Five pure functions define it; most games keep the other defaults.
 
-    This form takes any immutable state and runs as plain Python. `WordGame` is the form
-    that also compiles.
+    A state may be any immutable value, and the rules run as plain Python. The rules of a `WordGame`
+    also compile.
     """
 
     spec: str  #: the text that names this game and its parameters
     num_actions: int  #: actions are ints below this
     grid: "Grid | None" = None  #: the board, for games that have one
-    symbols: str = "XO"  #: one letter a player, for text
-    gravity: bool = False  #: an action is a column, whose lowest free cell takes the stone
-    has_discs: bool = False  #: drawn as discs, where stones fall or flip, and not as marks
+    symbols: str = "XO"  #: one letter for each player
+    gravity: bool = False  #: an action is a column, and its stone falls to the lowest free cell
+    has_discs: bool = False  #: whether boards are drawn with discs instead of marks
     disc_colours: tuple[str, str] = ("#1b6ca8", "#e0a126")
-    #: how perft counts a finished game: not again, or once at every later depth
+    #: whether perft counts a finished game again at every later depth
     counts_finished: ClassVar[bool] = False
 
     # The rules.
 
     @abstractmethod
     def initial(self) -> Any:
-        """The state before the first move."""
+        """Return the state before the first move."""
 
     @abstractmethod
     def player(self, state: Any) -> int:
-        """Who moves: 0 or 1; the sides take turns. In a finished game: who would move."""
+        """Return the side to move, 0 or 1; in a finished game the side that would move.
+
+        The sides alternate.
+        """
 
     @abstractmethod
     def actions(self, state: Any) -> list[int]:
-        """The legal actions, rising; empty exactly when the game is over."""
+        """Return the legal actions in ascending order; empty exactly when the game is over."""
 
     @abstractmethod
     def play(self, state: Any, action: int) -> Any:
-        """The state after a legal action; the caller vouches for its legality."""
+        """Return the state after an action, which the caller knows to be legal."""
 
     @abstractmethod
     def result(self, state: Any) -> tuple[Any, Any]:
-        """(is it over, value for the side to move: 1, 0 or -1; 0 while it runs)."""
+        """Return (is_over, value): 1, 0 or -1 for the side to move, 0 while the game goes on."""
 
     # What a game may add.
 
     def to_text(self, action: int) -> str:
-        """The move of an action."""
+        """Return the move of an action."""
         return str(action)
 
     def parse_action(self, text: str) -> int:
-        """The action that a text names, legal or not; BadMove when it names none."""
+        """Return the action that a text names, legal or not; raise BadMove if it names none."""
         wanted = text.strip().lower()
         for action in range(self.num_actions):
             if self.to_text(action).lower() == wanted:
@@ -77,71 +78,71 @@ class Game(PlainTraversal, ABC):
         raise BadMove(msg)
 
     def split_moves(self, text: str) -> list[str]:
-        """A line of moves as single moves."""
+        """Split a line of moves into single moves."""
         return notation.split_moves(text)
 
     def why_illegal(self, state: Any, action: int) -> str:
-        """Why an action of this game cannot be played here."""
+        """Return the reason why an action of this game cannot be played here."""
         del state, action
         return "it is not legal here"
 
     def board(self, state: Any) -> tuple[int, ...] | None:
-        """The cells, flat from the top left: +1 first player, -1 second, 0 empty."""
+        """Return the cells from the top left, row by row: +1 first player, -1 second, 0 empty."""
         del state
         return None
 
     def from_board(self, cells: tuple[int, ...], to_move: int | None, *, checked: bool) -> Any:
-        """The state with these cells. `checked`: BadBoard for one that play cannot reach."""
+        """Return the state with these cells; `checked`: raise BadBoard if play cannot reach it."""
         del cells, to_move, checked
         msg = f"{self.spec} has no board to start from: give moves"
         raise BadBoard(msg)
 
     def winning_line(self, state: Any) -> tuple[int, ...] | None:
-        """The cells of the line that decided the game."""
+        """Return the cells of the line that decided the game."""
         del state
         return None
 
     def remark(self, state: Any, last: int | None) -> str:
-        """What to add to who won: a count, or why the last action lost."""
+        """Return what to append to the outcome: a count, or why the last action lost."""
         del state, last
         return ""
 
     def forbidden(self, state: Any) -> list[int]:
-        """The legal actions that lose at once by rule, as in renju."""
+        """Return the legal actions that lose immediately by rule, as in renju."""
         del state
         return []
 
     def last_cell(self, state: Any, action: int) -> int | None:
-        """The cell that `action`, the last one played, filled in `state`."""
+        """Return the cell that `action`, the last one played, filled in `state`."""
         del state
         return action if self.grid and action < self.grid.size else None
 
     def cell_hint(self, state: Any, cell: int) -> str:
-        """What to type for an empty cell in a board drawn with hints; "" where nothing goes."""
+        """Return what to type to play in an empty cell, "" if nothing can be played there."""
         return self.to_text(cell) if cell in self.actions(state) else ""
 
     @property
     def column_labels(self) -> tuple[str, ...]:
-        """What stands above the columns."""
+        """The labels above the columns."""
         return self.grid.letters if self.grid else ()
 
     @property
     def move_forms(self) -> str:
-        """The forms of move a prompt offers."""
+        """The forms of moves that a prompt offers."""
         return f"{self.to_text(0)} to {self.to_text(self.num_actions - 1)}"
 
     def draw(self, state: Any) -> str:
-        """A state of a game without a board, as text."""
+        """Return a state of a game without a board as text."""
         return str(state)
 
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """The symmetries that keep the rules, the identity first; () where none are known."""
+        """Return the symmetries of the rules, the identity first; () if none are known."""
         return ()
 
     # What every game has.
 
     def start(self) -> Position:
-        """The position before the first move."""
+        """Return the position before the first move."""
         return Position(self, self.initial())
 
     def position(
@@ -152,7 +153,11 @@ class Game(PlainTraversal, ABC):
         moves: str | Iterable[str] | None = None,
         unchecked: bool = False,
     ) -> Position:
-        """A position from a board or from moves, checked; the start without either."""
+        """Return the position with a board or after some moves; without either, the start.
+
+        Moves are checked, and so is a board unless `unchecked`: raise BadBoard if play cannot reach
+        it. A board as text may name the side to move; `to_move` is 0 or 1.
+        """
         if board is not None and moves is not None:
             msg = "a position comes from a board or from moves, not from both"
             raise BadBoard(msg)
@@ -162,14 +167,7 @@ class Game(PlainTraversal, ABC):
                 position = position.play(move)
             return position
         if isinstance(board, str):
-            if self.grid is None:
-                self.from_board((), to_move, checked=True)
-            assert self.grid is not None
-            cells, side = notation.parse_board(board, self.grid)
-            if side is not None and to_move is not None and side != to_move:
-                msg = f"the board says {self.symbols[side]} moves, to_move says otherwise"
-                raise BadBoard(msg)
-            to_move = side if side is not None else to_move
+            cells, to_move = self._parse_board(board, to_move)
         else:
             cells = tuple(board)
             self._check_cells(cells)
@@ -179,11 +177,22 @@ class Game(PlainTraversal, ABC):
         return Position(self, self.from_board(cells, to_move, checked=not unchecked), None)
 
     def parse_position(self, line: str) -> Position:
-        """The position that a line of text names: `board:` and a board, or moves from the start."""
+        """Return the position that a line names: moves from the start, or `board:` and a board."""
         line = line.strip()
         if line.startswith("board:"):
             return self.position(line.removeprefix("board:").strip())
         return self.position(moves=line)
+
+    def _parse_board(self, text: str, to_move: int | None) -> tuple[tuple[int, ...], int | None]:
+        """Return the cells and the side to move, which the text may name as well."""
+        if self.grid is None:
+            self.from_board((), to_move, checked=True)
+        assert self.grid is not None
+        cells, side = notation.parse_board(text, self.grid)
+        if side is not None and to_move is not None and side != to_move:
+            msg = f"the board says {self.symbols[side]} moves, to_move says otherwise"
+            raise BadBoard(msg)
+        return cells, side if side is not None else to_move
 
     def _check_cells(self, cells: tuple[Any, ...]) -> None:
         if self.grid is None or len(cells) != self.grid.size:
@@ -196,17 +205,17 @@ class Game(PlainTraversal, ABC):
             raise BadBoard(msg)
 
     def __eq__(self, other: object) -> bool:
-        """Equal specs are equal rules."""
+        """Return whether the class and the spec are equal, which makes the rules equal."""
         return isinstance(other, Game) and (type(self), self.spec) == (type(other), other.spec)
 
     def __hash__(self) -> int:
-        """As equality has it."""
+        """Return a hash that agrees with equality."""
         return hash((type(self), self.spec))
 
     def __str__(self) -> str:
-        """The spec."""
+        """Return the spec."""
         return self.spec
 
     def __repr__(self) -> str:
-        """As Python would make it."""
+        """Return the spec in angle brackets."""
         return f"<game {self.spec}>"

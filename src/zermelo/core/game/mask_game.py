@@ -1,4 +1,4 @@
-"""Games whose legal actions are a mask: what small and large boards have in common."""
+"""Games whose legal actions are a bit mask: what small and large boards have in common."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -11,33 +11,33 @@ from zermelo.core.symmetry import Symmetry
 class MaskGame(Game):
     """A game whose legal actions are a mask and whose states end with the player to move.
 
-    A forced pass needs no bit: while the game runs, an empty mask means that the only action
-    is the last, `num_actions - 1`.
+    A forced pass needs no bit: an empty mask in a game that is not over means that the only legal
+    action is the last one, `num_actions - 1`.
     """
 
-    #: the first so many entries of a state are boards, which symmetries move; the rest stay
+    #: this many entries at the start of a state are boards, which symmetries transform
     num_boards: ClassVar[int] = 2
 
     @abstractmethod
     def legal(self, state: Any) -> Any:
-        """The legal actions as a mask, while the game runs; what it says afterwards is unused."""
+        """Return the legal actions of a game that is not over as a mask."""
 
     def player(self, state: Any) -> int:
-        """The last entry of a state."""
+        """Return the last entry of a state."""
         return int(state[-1])
 
     def null_move(self, state: Any) -> Any:
-        """The same board with the other side to move, for games of two boards and a player."""
+        """Return the same board with the other side to move, for games of two boards."""
         mine, theirs, *rest, player = state
         return (theirs, mine, *rest, 1 - player)
 
     def transform(self, state: Any, symmetry: Symmetry) -> Any:
-        """A state as a symmetry moves it."""
+        """Return the image of a state under a symmetry."""
         boards = (symmetry.transform(board) for board in state[: self.num_boards])
         return (*boards, *state[self.num_boards :])
 
     def actions(self, state: Any) -> list[int]:
-        """The legal actions, rising."""
+        """Return the legal actions in ascending order; empty when the game is over."""
         if self.result(state)[0]:
             return []
         return bits(self.legal(state)) or [self.num_actions - 1]

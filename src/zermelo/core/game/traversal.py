@@ -1,10 +1,11 @@
-"""Walks: how random play and tree search go through a game, whatever its states are made of.
+"""How playouts and tree search traverse a game, whatever its states are made of.
 
-One kernel serves every game because it asks only this. A walk begins at a **root**, a row of
-words, and its state may be used up by the next step: words are values, but a large board is one
-array that stones are put on. `room` and `moves` are arrays of the caller's to work in.
+Kernels of playouts and tree search ask a game for these methods only, so one kernel serves every
+game. A traversal begins at a **root**, a row of an array. Its state may be used up by the next
+step: words are values, but a large board is one array that stones are put on. `room` and `moves`
+are arrays that the caller provides.
 
-The classes below are parts of the contract's, which have the rules they ask (`self: Any`).
+The classes below are mixed into the classes of the contract and use their rules (`self: Any`).
 """
 
 from typing import Any
@@ -15,26 +16,26 @@ STRIDE = 0x9E3779B97F4A7C15  # splitmix64's step, an odd number near 2**64 / gol
 
 
 class PlainTraversal:
-    """Any game, in plain Python: a root is a row with the state itself."""
+    """Traversal of any game in plain Python: a root is a row that holds the state itself."""
 
     def to_root(self: Any, state: Any) -> list[Any]:
-        """The row that a walk begins with."""
+        """Return the row of a state."""
         return [state]
 
-    def load_root(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - words need no room
-        """The state of a row."""
+    def load_root(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - boards need it
+        """Return the state of a row."""
         return roots[row][0]
 
     def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
-        """The state into a row."""
+        """Write a state to a row."""
         roots[row][0] = state
 
     def step(self: Any, state: Any, action: Any) -> Any:
-        """The state after a legal action; the one before is not used again."""
+        """Return the state after a legal action; the old state must not be used again."""
         return self.play(state, action)
 
     def current_result(self: Any, state: Any) -> Any:
-        """(is it over, value for the side to move)."""
+        """Return (is_over, value for the side to move)."""
         return self.result(state)
 
     def resolve_value(self: Any, state: Any) -> Any:  # noqa: ARG002 - a default
@@ -42,17 +43,17 @@ class PlainTraversal:
         return False, 0
 
     def list_candidates(self: Any, state: Any, moves: Any) -> Any:
-        """Write the legal actions to `moves` without those known to be no better than others."""
+        """Do the same as `list_moves`, without actions known to be no better than others."""
         return self.list_moves(state, moves)
 
     def list_moves(self: Any, state: Any, moves: Any) -> Any:
-        """Write the legal actions to `moves`; return their number."""
+        """Write the legal actions to `moves` and return their number."""
         actions = self.actions(state)
         moves[: len(actions)] = actions
         return len(actions)
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
-        """A random game from here: (value for the side to move, dice after it, moves made)."""
+        """Play at random to the end; return (value for the side to move, next rng, moves made)."""
         over, value = self.current_result(state)
         sign, steps = 1, 0
         while not over:
@@ -66,30 +67,30 @@ class PlainTraversal:
 
 
 class WordTraversal:
-    """A game of words; a root is the state."""
+    """Traversal of a word game: a root is the state, one word in each column."""
 
     def to_root(self: Any, state: Any) -> list[Any]:
-        """The row that a walk begins with."""
+        """Return the row of a state."""
         return list(state)
 
-    def load_root(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - as PlainTraversal
-        """The state of a row."""
+    def load_root(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - boards need it
+        """Return the state of a row."""
         return self.load(roots, row)
 
     def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
-        """The state into a row."""
+        """Write a state to a row."""
         self.store(roots, row, state)
 
     def step(self: Any, state: Any, action: Any) -> Any:
-        """The state after a legal action."""
+        """Return the state after a legal action."""
         return self.play(state, action)
 
     def current_result(self: Any, state: Any) -> Any:
-        """(is it over, value for the side to move)."""
+        """Return (is_over, value for the side to move)."""
         return self.result(state)
 
     def list_moves(self: Any, state: Any, moves: Any) -> Any:
-        """Write the legal actions to `moves`; return their number."""
+        """Write the legal actions to `moves` and return their number."""
         mask = self.legal(state)
         if mask == 0:
             moves[0] = self.num_actions - 1
@@ -102,7 +103,7 @@ class WordTraversal:
         return count
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:  # noqa: ARG002 - masks do
-        """A random game from here: (value for the side to move, dice after it, moves made)."""
+        """Play at random to the end; return (value for the side to move, next rng, moves made)."""
         stride = word(STRIDE)
         over, value = self.result(state)
         steps = 0
@@ -119,17 +120,17 @@ class WordTraversal:
 
 
 class BoardTraversal:
-    """A game above 64 cells; a root is its padded board and the player to move.
+    """Traversal of a game above 64 cells: a root is its padded board and the player to move.
 
-    A state of the walk is (cells, free cells, player, is it over, value for the side to move).
+    A state of the traversal is (cells, free cells, player, is_over, value for the side to move).
     """
 
     def to_root(self: Any, state: Any) -> list[Any]:
-        """The row that a walk begins with."""
+        """Return the row of a state."""
         return [*self.to_padded_board(state), self.player(state)]
 
     def load_root(self: Any, roots: Any, row: Any, room: Any) -> Any:
-        """The state of a row, on the board in `room`; it is not over."""
+        """Return the state of a row, which is not over, on the board in `room`."""
         left = 0
         for place in range(len(room)):
             room[place] = roots[row, place]
@@ -137,14 +138,14 @@ class BoardTraversal:
         return room, left, 1 - (1 - int(roots[row, len(room)])), left == 0, left - left
 
     def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
-        """The state into a row."""
+        """Write a state to a row."""
         cells, _left, player, _over, _value = state
         for place in range(len(cells)):
             roots[row, place] = word(cells[place])
         roots[row, len(cells)] = word(player)
 
     def step(self: Any, state: Any, action: Any) -> Any:
-        """One stone more, on the same board."""
+        """Put a stone on the board of a state and return the state after it."""
         cells, left, player, _over, _value = state
         at = self.landing(cells, action)
         cells[at] = 1 + player
@@ -152,17 +153,17 @@ class BoardTraversal:
         return cells, left - 1, 1 - player, over, value
 
     def current_result(self: Any, state: Any) -> Any:
-        """As it was judged when the last stone fell."""
+        """Return (is_over, value for the side to move), as the last step found it."""
         return state[3], state[4]
 
     def list_moves(self: Any, state: Any, moves: Any) -> Any:
-        """Write the legal actions to `moves`; return their number."""
+        """Write the legal actions to `moves` and return their number."""
         return self.list_legal(state[0], moves)
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
-        """A random game from here: (value for the side to move, dice after it, moves made).
+        """Play at random to the end; return (value for the side to move, next rng, moves made).
 
-        The list of moves is made once: what is spent leaves it.
+        The actions are listed once; those that are exhausted are removed from the list.
         """
         stride = word(STRIDE)
         count = self.list_legal(state[0], moves)

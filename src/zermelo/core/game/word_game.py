@@ -14,18 +14,17 @@ from zermelo.core.symmetry import transform_word
 class WordGame(WordTraversal, MaskGame):
     """A game whose state is a tuple of words, so that its rules compile to native code.
 
-    Write `legal`, `play` and `result` with words only (see `zermelo.core.bitboard`) and annotate every
-    constant they read: `Word` for boards, `int` for counts, `bool` for switches. At most 64
-    actions, not counting a forced pass.
+    Write `legal`, `play` and `result` with words only (see `zermelo.core.bitboard`), and annotate
+    every constant that they read: `Word` for boards, `int` for counts, `bool` for switches. There
+    are at most 64 actions, not counting a forced pass.
     """
 
     num_words: ClassVar[int] = 3  #: words in a state
-    #: a state can be reached at one ply only, as where every move adds a stone
+    #: whether a state can occur at one ply only, as where every move adds a stone
     is_layered: bool = False
-    #: constants are compiled in; False shares one compilation among all sizes of a class
+    #: whether constants are compiled in; if not, all sizes of a class share one compilation
     is_specialised: bool = True
-
-    #: what the solver knows about this game without search
+    #: the class of `hooks`
     hooks_class: ClassVar[type[SolverHooks]] = SolverHooks
 
     @functools.cached_property
@@ -34,24 +33,30 @@ class WordGame(WordTraversal, MaskGame):
         return self.hooks_class(self)
 
     def load(self, states: Any, row: int) -> tuple[Word, ...]:
-        """The state that begins one row of an array; the compiler writes its own."""
+        """Return the state at the start of a row; the compiler generates its own version."""
         return tuple(int(x) for x in states[row, : self.num_words])
 
     def store(self, states: Any, row: int, state: tuple[Word, ...]) -> None:
-        """A state into one row of an array; the compiler writes its own."""
+        """Write a state to the start of a row; the compiler generates its own version."""
         states[row, : self.num_words] = state
 
     def as_words(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
-        """A state whatever types the rules made of it; the compiler writes its own."""
+        """Return a state as words again, whatever types the rules produced.
+
+        Only compiled code needs it; the compiler generates its own version.
+        """
         return state
 
     def transform_by_table(self, state: tuple[Word, ...], table: Any) -> tuple[Word, ...]:
-        """A state moved by a symmetry, whose byte table this is; the compiler writes its own."""
+        """Return the image of a state under the symmetry with this byte table.
+
+        The compiler generates its own version.
+        """
         boards = (transform_word(board, table) for board in state[: self.num_boards])
         return (*boards, *state[self.num_boards :])
 
     def to_signed(self) -> "WordGame":
-        """The same rules with constants for int64 tensors, where bit 63 is the sign."""
+        """Return the same rules with constants for int64 tensors, where bit 63 is the sign."""
         twin = copy.copy(self)
         vars(twin).pop("hooks", None)  # they belong to this game
         for name, value in vars(twin).items():
