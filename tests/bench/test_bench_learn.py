@@ -101,11 +101,11 @@ def test_missing_libraries_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ratio_of_a_library_that_misses_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes = {"zermelo": (2.0, True), "stable_baselines3": (30.0, False), "open_spiel": (9, True)}
 
-    def train_all_seeds(system: str, *_: Any) -> list[unbeatable.Outcome]:
+    def train_all_seeds(system: str, *_: Any) -> list[unbeatable.TrainingOutcome]:
         seconds, is_unbeatable = outcomes[system]
         examiner = unbeatable.Examiner("tictactoe", 1)
         vs_random = examiner.grade(np.zeros((4520, 9))).vs_random
-        return [unbeatable.Outcome(seconds, is_unbeatable, 5, vs_random)] * 3
+        return [unbeatable.TrainingOutcome(seconds, is_unbeatable, 5, vs_random)] * 3
 
     monkeypatch.setattr(measure, "is_installed", lambda _peer: True)
     monkeypatch.setattr(learn, "RECIPES", ())

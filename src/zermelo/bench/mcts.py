@@ -39,9 +39,11 @@ def run(
     measure.pin_to_one_core()
     rows: list[Row] = []
     notes = []
-    systems: list[tuple[str, Callable[[Game], measure.StepFunction]]] = [("zermelo", _ours)]
+    systems: list[tuple[str, Callable[[Game], measure.StepFunction]]] = [
+        ("zermelo", _zermelo_steps)
+    ]
     if measure.is_installed("open_spiel"):
-        systems.append(("open_spiel", _open_spiel))
+        systems.append(("open_spiel", _open_spiel_steps))
     else:
         notes.append("open_spiel is not installed: not measured")
     for system, steps in systems:
@@ -55,7 +57,7 @@ def run(
     return measure.create_report("mcts", rows, notes)
 
 
-def _ours(game: Game) -> measure.StepFunction:
+def _zermelo_steps(game: Game) -> measure.StepFunction:
     tree = MCTSTree(game, c=_UCT_C, use_solver=False, seed=1)
 
     def steps(count: int) -> int:
@@ -68,9 +70,10 @@ def _ours(game: Game) -> measure.StepFunction:
     return steps
 
 
-def _open_spiel(game: Game) -> measure.StepFunction:
+def _open_spiel_steps(game: Game) -> measure.StepFunction:
     pyspiel = importlib.import_module("pyspiel")
-    spiel_game = importlib.import_module("zermelo.envs.open_spiel_players").load_open_spiel_game(game)
+    open_spiel_players = importlib.import_module("zermelo.envs.open_spiel_players")
+    spiel_game = open_spiel_players.load_open_spiel_game(game)
     evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
     start = spiel_game.new_initial_state()
     # The last arguments: memory of the tree in MB, no solver, a seed, not verbose.

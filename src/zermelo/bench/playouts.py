@@ -46,12 +46,12 @@ def run(
     return measure.create_report("playouts", rows, notes)
 
 
-def _ours(name: str) -> list[measure.StepFunction]:
+def _zermelo_steps(name: str) -> list[measure.StepFunction]:
     game = registry.game(name)
     return [lambda count: play_random(game, 100 * count).steps]
 
 
-def _open_spiel(name: str) -> list[measure.StepFunction]:
+def _open_spiel_steps(name: str) -> list[measure.StepFunction]:
     if name not in _OPEN_SPIEL:
         return []
     game = importlib.import_module("pyspiel").load_game(_OPEN_SPIEL[name])
@@ -70,7 +70,7 @@ def _open_spiel(name: str) -> list[measure.StepFunction]:
     return [steps]
 
 
-def _pgx(name: str) -> list[measure.StepFunction]:
+def _pgx_steps(name: str) -> list[measure.StepFunction]:
     """Return a function for each batch size; finished games restart, so every step is a move."""
     if name not in _PGX:
         return []
@@ -108,7 +108,7 @@ def _pgx(name: str) -> list[measure.StepFunction]:
 
 
 _SYSTEMS: tuple[tuple[str, str, Callable[[str], list[measure.StepFunction]]], ...] = (
-    ("zermelo", "", _ours),
-    ("open_spiel", "open_spiel", _open_spiel),
-    ("pgx", "pgx", _pgx),
+    ("zermelo", "", _zermelo_steps),
+    ("open_spiel", "open_spiel", _open_spiel_steps),
+    ("pgx", "pgx", _pgx_steps),
 )

@@ -62,7 +62,7 @@ def measure_unbeatable(
         except ImportError as error:
             notes.append(f"{system} cannot learn here, not measured: {error}")
             continue
-        median = sorted(outcomes, key=Outcome.rank)[len(outcomes) // 2]
+        median = sorted(outcomes, key=TrainingOutcome.rank)[len(outcomes) // 2]
         ours = median if system == "zermelo" else ours
         rows.append(_create_row(system, median, outcomes))
         notes += _create_notes(system, median, ours)
@@ -71,7 +71,7 @@ def measure_unbeatable(
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrainingOutcome:
     """The grade of a policy in training."""
 
     seconds: float  #: of training so far
@@ -97,7 +97,7 @@ class Examiner:
         self._graph, self._evaluation_set = graph, evaluation_set
         self.states = evaluation_set.states  #: [row, word]: all nonterminal states
         self._legal = GameBatch(game).legal_masks(self.states)
-        self.outcome: Outcome | None = None  #: of the latest grading
+        self.outcome: TrainingOutcome | None = None  #: of the latest grading
         self.seconds = self._next_grading = self._clock_started = 0.0
 
     def begin(self) -> None:
@@ -117,7 +117,7 @@ class Examiner:
         self._clock_started = now
         return is_over_budget or (self.outcome is not None and self.outcome.is_unbeatable)
 
-    def grade(self, values: np.ndarray) -> Outcome:
+    def grade(self, values: np.ndarray) -> TrainingOutcome:
         """Grade the greedy policy by these values of all states and actions."""
         actions = masked_argmax(values, self._legal)
         policy = dict(zip(map(tuple, self.states.tolist()), actions.tolist(), strict=True))
@@ -130,12 +130,12 @@ class Examiner:
         assert self._graph.value(self.game.initial()) == 0
         is_unbeatable = first.loss == second.loss == 0
         mistakes = round(self._evaluation_set.mistake_rate(actions) * len(actions))
-        return Outcome(self.seconds, is_unbeatable, mistakes, (first, second))
+        return TrainingOutcome(self.seconds, is_unbeatable, mistakes, (first, second))
 
 
 def _train_all_seeds(
     system: str, train: Training, budget: float, seeds: int, progress: ProgressFunction
-) -> list[Outcome]:
+) -> list[TrainingOutcome]:
     """Return the outcome of a training with every seed, after one that loads and compiles."""
     progress(f"{_GAME} with {system}: warm-up")
     train(Examiner(_GAME, min(_WARM_UP, budget)), seeds)
@@ -149,7 +149,7 @@ def _train_all_seeds(
     return outcomes
 
 
-def _create_row(system: str, median: Outcome, outcomes: list[Outcome]) -> Row:
+def _create_row(system: str, median: TrainingOutcome, outcomes: list[TrainingOutcome]) -> Row:
     """Return the row of the median training; ours has the rate 0 if it missed the goal."""
     counts = median.is_unbeatable or system != "zermelo"
     row = measure.create_row(
@@ -171,7 +171,7 @@ def _create_row(system: str, median: Outcome, outcomes: list[Outcome]) -> Row:
     }
 
 
-def _create_notes(system: str, median: Outcome, ours: Outcome | None) -> list[str]:
+def _create_notes(system: str, median: TrainingOutcome, ours: TrainingOutcome | None) -> list[str]:
     """Return a note on how far from unbeatable a policy is, if it can be beaten."""
     if median.is_unbeatable:
         return []

@@ -19,6 +19,8 @@ from zermelo.learn.dqn.trainer import create_learner, learner_to_arrays, load_le
 from zermelo.learn.networks.q_network import export_q_network
 from zermelo.learn.networks.weights_file import Arrays
 
+_RNG_STATE = "dice"  # in the metadata of checkpoints
+
 
 class SupervisedTrainer:
     """Trains a Q network on the exact values of all moves."""
@@ -58,13 +60,13 @@ class SupervisedTrainer:
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Return everything that the rest of the training depends on, except the labels."""
         arrays = learner_to_arrays(self.learner)
-        metadata = {"updates": self.updates, "dice": self.rng.bit_generator.state}
+        metadata = {"updates": self.updates, _RNG_STATE: self.rng.bit_generator.state}
         return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata
 
     def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
         """Restore what `to_arrays` returned."""
         load_learner(self.learner, arrays, int(metadata["updates"]))
-        self.rng.bit_generator.state = metadata["dice"]
+        self.rng.bit_generator.state = metadata[_RNG_STATE]
 
 
 def exact_labels(game: WordGame) -> Transitions:

@@ -26,6 +26,7 @@ from zermelo.learn.networks.weights_file import Arrays
 # Names of arrays in checkpoints and in files of weights.
 _CHECKPOINT_STATES, _CHECKPOINT_VALUES = "table.states", "table.values"
 _STATES, _VALUES = "states", "values"
+_RNG_STATE = "dice"  # in the metadata of checkpoints
 
 
 class TabularQFunction:
@@ -111,7 +112,7 @@ class TabularTrainer:
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the table, the games in progress and the random state for a checkpoint."""
         arrays = {_CHECKPOINT_STATES: self.table.states, _CHECKPOINT_VALUES: self.table.q}
-        metadata = {"updates": self.updates, "dice": self.rng.bit_generator.state}
+        metadata = {"updates": self.updates, _RNG_STATE: self.rng.bit_generator.state}
         return arrays | self.source.to_arrays(), metadata
 
     def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
@@ -119,7 +120,7 @@ class TabularTrainer:
         self.table.load(arrays[_CHECKPOINT_STATES], arrays[_CHECKPOINT_VALUES])
         self.source.load_arrays(arrays)
         self.updates = int(metadata["updates"])
-        self.rng.bit_generator.state = metadata["dice"]
+        self.rng.bit_generator.state = metadata[_RNG_STATE]
 
 
 class TabularRolloutPolicy:

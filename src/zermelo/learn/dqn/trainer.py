@@ -26,6 +26,7 @@ from zermelo.learn.networks.weights_file import Arrays
 # Prefixes and names of arrays in checkpoints.
 _NET, _TARGET_NET, _AVERAGE_NET = "net.", "slow.", "average."
 _NOISE_RNG, _CUDA_RNG = "noise", "cuda"
+_RNG_STATE = "dice"  # in the metadata of checkpoints
 _EARLIER_NET = "older."  # the prefix of an earlier version's weights, for actors
 
 
@@ -93,7 +94,7 @@ class DQNTrainer:
         metadata = {
             "updates": self.updates,
             "league": len(self.league),
-            "dice": self.rng.bit_generator.state,
+            _RNG_STATE: self.rng.bit_generator.state,
         }
         return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata
 
@@ -105,7 +106,7 @@ class DQNTrainer:
         load_learner(self.learner, arrays, int(metadata["updates"]))
         self.source.load_arrays(arrays)
         self.replay.load_arrays(arrays)
-        self.rng.bit_generator.state = metadata["dice"]
+        self.rng.bit_generator.state = metadata[_RNG_STATE]
 
 
 def _league_prefix(number: int) -> str:

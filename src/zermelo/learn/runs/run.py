@@ -23,8 +23,8 @@ from typing import Any
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
-from zermelo.core.game.fingerprint import rules_fingerprint
 from zermelo.core.game import WordGame
+from zermelo.core.game.fingerprint import rules_fingerprint
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.models import model
 from zermelo.learn.networks import weights_file

@@ -35,7 +35,8 @@ from zermelo.learn.runs.rollouts import create_actor_pool
 from zermelo.learn.runs.run import BEST, Run
 from zermelo.learn.runs.trainer import Trainer
 
-_NUM_SAMPLES = 256  # states whose values are logged if the game has no graded positions
+_NUM_SAMPLES = 256  # random states whose values are logged if the game has no labelled positions
+_MAX_PLIES = 1 << 10  # of the random play that leads to them
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def train(
     grade: bool = True,
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> Run:
-    """Train by a recipe, named or from a TOML file, and return the run; `run.player` plays.
+    """Train by a recipe, or the name or TOML file of one, and return the run; `run.player` plays.
 
     `out` is the folder of the run, by default one among the user's runs.
     `opponent`: learn the best response to this player, in place of the opponents of the recipe.
@@ -196,7 +197,7 @@ def _with_first_move(recipe: Recipe, game: WordGame) -> Recipe:
 def create_trainer(
     recipe: Recipe, game: WordGame, seed: int, pool: ActorPool | None = None, device: str = "cpu"
 ) -> Trainer:
-    """Return a new trainer of the kind that the recipe names, seeded; it closes the pool."""
+    """Return a new trainer for the recipe, seeded. Closing the trainer closes the pool."""
     torch.manual_seed(seed)
     if recipe.kind == "value":
         assert pool is not None
@@ -228,7 +229,8 @@ def run_training(
 def _make_updates(
     run: Run, trainer: Trainer, progress: Callable[[TrainingProgress], None] | None
 ) -> None:
-    recipe, statistics, exam = run.recipe, run.statistics, build_evaluation_set(run.game)
+    recipe, statistics = run.recipe, run.statistics
+    evaluation_set = build_evaluation_set(run.game)
     tensorboard = TensorBoardLog(run.folder, trainer.updates)
     begin, updates_before, seconds_before = time.monotonic(), trainer.updates, statistics.seconds
     for report in trainer.steps():
@@ -238,7 +240,7 @@ def _make_updates(
         statistics.seconds = seconds_before + seconds
         is_last = report.update == recipe.learning.updates
         if is_last or report.update % recipe.keeping.grade == 0:
-            line = _grade_update(run, trainer, report, exam)
+            line = _grade_update(run, trainer, report, evaluation_set)
             append_line(run.folder, line)
             tensorboard.add(line)
         if is_last or report.update % recipe.keeping.checkpoint == 0:
@@ -249,13 +251,19 @@ def _make_updates(
     tensorboard.close()
 
 
-def _grade_update(run: Run, trainer: Trainer, report: TrainingReport, exam: EvaluationSet | None) -> LogLine:
+def _grade_update(
+    run: Run, trainer: Trainer, report: TrainingReport, evaluation_set: EvaluationSet | None
+) -> LogLine:
     """Return a line for the log, and save the weights if they have the best grade so far."""
     statistics, game_batch = run.statistics, trainer.game_batch
     results = np.array(report.results or [0])
     win_rate = float((results > 0).mean())
     statistics.best_win_rate = max(statistics.best_win_rate, win_rate)
-    states = game_batch.sample_states(_NUM_SAMPLES, 1 << 10, 0) if exam is None else exam.states
+    states = (
+        game_batch.sample_states(_NUM_SAMPLES, _MAX_PLIES, 0)
+        if evaluation_set is None
+        else evaluation_set.states
+    )
     legal = game_batch.legal_masks(states)
     values = np.where(legal, trainer.values(states), -np.inf)
     line: LogLine = {
@@ -269,11 +277,12 @@ def _grade_update(run: Run, trainer: Trainer, report: TrainingReport, exam: Eval
         "mean_q": float(values.max(1).mean()),
     }
     statistics.loss_sum, statistics.num_losses = 0.0, 0
-    if exam is not None:
-        line["mistakes"] = exam.mistake_rate(masked_argmax(values, legal))
+    if evaluation_set is not None:
+        line["mistakes"] = evaluation_set.mistake_rate(masked_argmax(values, legal))
         if line["mistakes"] <= statistics.best_mistake_rate:
             statistics.best_mistake_rate = line["mistakes"]
             run.save_weights(BEST, trainer)
     if run.game.grid is not None and run.game.grid.size == run.game.num_actions:
-        line["start"] = [round(float(q), 4) for q in trainer.values(game_batch.initial_states(1))[0]]
+        start_values = trainer.values(game_batch.initial_states(1))[0]
+        line["start"] = [round(float(q), 4) for q in start_values]
     return line
