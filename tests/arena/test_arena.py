@@ -25,7 +25,7 @@ from zermelo.arena import charts, report, workers
 from zermelo.arena.charts import Axis, Mark
 from zermelo.arena.plan import Plan
 from zermelo.core.errors import BadSpec, ZermeloError
-from zermelo.learn.models import model as models
+from zermelo.learn.models import files as model_files
 from zermelo.players.registry import is_stochastic, load_builtin_player, with_seed
 from zermelo.store.matches import MatchRow, MatchStore
 from zermelo.store.runs import GameRow, RunStore
@@ -315,7 +315,7 @@ def test_a_player_that_cannot_play_the_game_is_refused_at_once() -> None:
 
 def test_a_changed_model_is_another_tournament(tmp_path: Path) -> None:
     model = tmp_path / "model.safetensors"
-    model.write_bytes(models.find("tictactoe-dqn").read_bytes())
+    model.write_bytes(model_files.find_model_file("tictactoe-dqn").read_bytes())
     before = Plan("tictactoe", (f"dqn:{model}", "random")).to_json()
     assert str(model) in before["files"]
 

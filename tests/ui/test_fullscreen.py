@@ -1,6 +1,6 @@
-"""The full screen: keys and mouse, pictures to look at, and whatever else people do to it.
+"""The full screen: keys and mouse, snapshots, random input and a real terminal.
 
-The pictures are files in snapshots/, as Textual draws them; ZERMELO_UPDATE=1 writes them anew.
+The snapshots are SVG files drawn by Textual; ZERMELO_UPDATE=1 updates them.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
 from zermelo.matches import saves
 from zermelo.matches.match import Match
-from zermelo.players import registry as roster
+from zermelo.players.registry import load_player
 from zermelo.search.explain import analysis
 from zermelo.ui import texts
 from zermelo.ui.session import Session
@@ -35,7 +35,7 @@ from zermelo.ui.session import Session
 pytest.importorskip("textual")
 from textual import events
 
-from zermelo.ui.fullscreen.app import SWITCH, FullScreen
+from zermelo.ui.fullscreen.app import SWITCH_INTERVAL, FullScreen
 from zermelo.ui.fullscreen.board import Board
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -48,11 +48,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-class Screen:
-    """An app at work, its session, and what a person does to it.
+class ScreenDriver:
+    """A running app with its session, and methods to send keys and clicks.
 
-    Textual's own pilot waits until the processor is idle, which a thinking player never lets it
-    be: keys and clicks go straight to the driver, as from a terminal.
+    They go straight to the driver, as from a terminal, because Textual's own pilot waits until the
+    processor is idle, which it never is while a player thinks.
     """
 
     def __init__(self, session: Session, size: tuple[int, int] = (100, 30)) -> None:
@@ -61,7 +61,7 @@ class Screen:
 
     async def __aenter__(self) -> Self:
         self.pilot = await self._running.__aenter__()
-        await self.until(self._is_laid_out)
+        await self.wait_until(self._is_laid_out)
         return self
 
     def _is_laid_out(self) -> bool:
@@ -83,7 +83,7 @@ class Screen:
         for _ in range(4):  # from the driver to the app, to a widget, and back
             await asyncio.sleep(0.001)
             await self.pilot._wait_for_screen()
-        for _ in range(20):  # until it is laid out, unless it is being left
+        for _ in range(20):  # until the layout is done, unless the app exits
             if not any(screen._layout_required for screen in self.app._screen_stack):
                 break
             await asyncio.sleep(0.005)
@@ -120,26 +120,26 @@ class Screen:
             self.mouse(kind, x, y)
         await self.settle()
 
-    async def until(self, is_so: Callable[[], object], seconds: float = 20.0) -> float:
-        """Wait for it; how long it took."""
+    async def wait_until(self, condition: Callable[[], object], seconds: float = 20.0) -> float:
+        """Wait for a condition; return how many seconds it took."""
         begin = time.perf_counter()
-        while not is_so():
-            assert time.perf_counter() < begin + seconds, "it never came about"
+        while not condition():
+            assert time.perf_counter() < begin + seconds, "timed out"
             await asyncio.sleep(0.001)
-        took = time.perf_counter() - begin
+        seconds_taken = time.perf_counter() - begin
         await self.settle()
-        return took
+        return seconds_taken
 
     @property
     def text(self) -> str:
-        """What is to be read on the screen."""
-        found = re.findall(r"<text [^>]*>([^<]*)</text>", self.app.export_screenshot())
-        return " ".join(found).replace("&#160;", " ")
+        """The text on the screen."""
+        texts = re.findall(r"<text [^>]*>([^<]*)</text>", self.app.export_screenshot())
+        return " ".join(texts).replace("&#160;", " ")
 
 
-def run(act: Callable[[], Awaitable[None]]) -> None:
+def run(scenario: Callable[[], Awaitable[None]]) -> None:
     async def whole() -> None:
-        await act()
+        await scenario()
 
     asyncio.run(whole())
 
@@ -158,13 +158,15 @@ class Slow(Player):
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = roster.player
-    monkeypatch.setattr(roster, "player", lambda spec: Slow() if spec == "slow" else made(spec))
+    monkeypatch.setattr(
+        "zermelo.ui.thinking.load_player",
+        lambda spec: Slow() if spec == "slow" else load_player(spec),
+    )
 
 
 def test_keys_move_the_cursor_and_play() -> None:
-    async def act() -> None:
-        async with Screen(Session("tictactoe", second="human")) as screen:
+    async def scenario() -> None:
+        async with ScreenDriver(Session("tictactoe", second="human")) as screen:
             assert screen.board.cursor == 4
             await screen.press("up", "left", "enter")
             await screen.press("j", "l", "enter")
@@ -175,48 +177,48 @@ def test_keys_move_the_cursor_and_play() -> None:
             await screen.press("u", "u", "r")
             assert screen.session.view().moves == ("a1", "b2")
 
-    run(act)
+    run(scenario)
 
 
-def test_the_mouse_points_and_plays() -> None:
-    async def act() -> None:
-        async with Screen(Session("tictactoe", second="human")) as screen:
+def test_the_mouse_moves_the_cursor_and_plays() -> None:
+    async def scenario() -> None:
+        async with ScreenDriver(Session("tictactoe", second="human")) as screen:
             await screen.hover(*screen.where("c3"))
             assert screen.board.cursor == 8
-            assert screen.session.view().plies == 0
+            assert screen.session.view().num_plies == 0
             await screen.click(*screen.where("a2"))
             assert screen.session.view().moves == ("a2",)
             await screen.click(*screen.where("a2"))
             assert "the cell is taken" in screen.session.view().message
-            moves = screen.app.query_one("Moves").region
+            moves = screen.app.query_one("MovesPanel").region
             await screen.click(moves.x + 2, moves.y)
             assert screen.session.view().ply == 0
 
-    run(act)
+    run(scenario)
 
 
-def test_a_column_is_one_place_where_stones_fall() -> None:
-    async def act() -> None:
-        async with Screen(Session("connect4", second="human")) as screen:
+def test_with_gravity_any_cell_plays_its_column() -> None:
+    async def scenario() -> None:
+        async with ScreenDriver(Session("connect4", second="human")) as screen:
             await screen.click(*screen.where("c2"))
             await screen.click(*screen.where("c6"))
             assert screen.session.view().moves == ("3", "3")
 
-    run(act)
+    run(scenario)
 
 
-def test_moves_without_a_cell_stand_below_the_board() -> None:
-    async def act() -> None:
-        async with Screen(Session("squava:pie=true", second="human")) as screen:
+def test_moves_without_a_cell_are_below_the_board() -> None:
+    async def scenario() -> None:
+        async with ScreenDriver(Session("squava:pie=true", second="human")) as screen:
             await screen.press("enter", "down", "down", "down", "enter")
             assert screen.session.view().moves == ("c3", "swap")
         passing = ["c4", "b4", "a1", "d2", "d4", "d3", "a2", "c1", "a4", "a3", "b1"]
-        async with Screen(Session("reversi:4", second="human", moves=passing)) as screen:
-            assert "nothing to play; Enter: pass" in screen.text
+        async with ScreenDriver(Session("reversi:4", second="human", moves=passing)) as screen:
+            assert "has no other move; Enter: pass" in screen.text
             await screen.press("up", "enter")
             assert screen.session.view().moves[-1] == "pass"
 
-    run(act)
+    run(scenario)
 
 
 TAKE = """
@@ -231,23 +233,23 @@ def draw(state): return f"{state[0]} matches\\n" + "| " * state[0]
 """
 
 
-def test_a_game_without_a_board_is_a_list(tmp_path: Path) -> None:
+def test_a_game_without_a_board_is_a_list_of_moves(tmp_path: Path) -> None:
     (tmp_path / "matches.py").write_text(TAKE)
 
-    async def act() -> None:
-        async with Screen(Session(str(tmp_path / "matches.py"), second="human")) as screen:
+    async def scenario() -> None:
+        async with ScreenDriver(Session(str(tmp_path / "matches.py"), second="human")) as screen:
             await screen.press("down", "up", "up", "down", "enter")
             await screen.press("down", "down", "down", "enter", "enter", "up", "enter")
             assert screen.session.view().moves == ("take2", "take3")
             assert "O wins" in screen.text
 
-    run(act)
+    run(scenario)
 
 
 def test_stepping_and_branching_off() -> None:
-    async def act() -> None:
+    async def scenario() -> None:
         moves = ["b2", "a1", "c1", "b1"]
-        async with Screen(Session("tictactoe", second="human", moves=moves)) as screen:
+        async with ScreenDriver(Session("tictactoe", second="human", moves=moves)) as screen:
             await screen.press("[", "pageup")
             assert screen.session.view().ply == 2
             assert "after move 2 of 4" in screen.text
@@ -256,12 +258,12 @@ def test_stepping_and_branching_off() -> None:
             await screen.press("end", "[", "[", "down", "right", "enter")
             assert screen.session.view().moves == ("b2", "a1", "c3")
 
-    run(act)
+    run(scenario)
 
 
-def test_another_game_and_opponent_without_leaving() -> None:
-    async def act() -> None:
-        async with Screen(Session("tictactoe", second="human")) as screen:
+def test_changing_the_game_and_the_opponent() -> None:
+    async def scenario() -> None:
+        async with ScreenDriver(Session("tictactoe", second="human")) as screen:
             await screen.press("enter", "g", *"mnk:4x4x3", "enter")
             assert screen.session.view().game.spec == "mnk:4x4x3"
             await screen.press("o")
@@ -269,12 +271,12 @@ def test_another_game_and_opponent_without_leaving() -> None:
             await screen.press(*"random:seed=1", "enter")
             assert screen.session.players == ("human", "random:seed=1")
             await screen.press("s")
-            await screen.until(lambda: screen.session.view().plies == 1)
+            await screen.wait_until(lambda: screen.session.view().num_plies == 1)
             await screen.press("o", *"human", "enter")
             assert screen.session.players == ("human", "human")
             await screen.press("g", *"chess", "enter")
             assert "Unknown game" in screen.session.view().message
-            await screen.press("o", "escape", "g", "down", "enter")  # the first of the list
+            await screen.press("o", "escape", "g", "down", "enter")  # the first item of the list
             assert screen.session.view().game.spec == "tictactoe"
             assert screen.session.view().moves == ("b2",)
             await screen.press("n")
@@ -284,75 +286,75 @@ def test_another_game_and_opponent_without_leaving() -> None:
             await screen.press("R")
             assert "resigned" in screen.text
 
-    run(act)
+    run(scenario)
 
 
-def test_letters_typed_into_a_dialog_are_no_commands() -> None:
-    async def act() -> None:
-        async with Screen(Session("tictactoe", second="human", moves=["b2"])) as screen:
+def test_letters_typed_into_a_dialog_are_not_commands() -> None:
+    async def scenario() -> None:
+        async with ScreenDriver(Session("tictactoe", second="human", moves=["b2"])) as screen:
             await screen.press("g", *"qunrsa", "escape", "?", "u", "q")
             assert screen.session.view().moves == ("b2",)
             assert not screen.app._exit
 
-    run(act)
+    run(scenario)
 
 
 def test_live_analysis_is_shown() -> None:
-    async def act() -> None:
+    async def scenario() -> None:
         moves = ["a1", "a2", "b1", "b2"]
-        async with Screen(Session("tictactoe", second="human", moves=moves)) as screen:
-            assert "wins at once" not in screen.text
+        async with ScreenDriver(Session("tictactoe", second="human", moves=moves)) as screen:
+            assert "wins immediately" not in screen.text
             await screen.press("a")
-            await screen.until(lambda: screen.session.view().analysis)
-            assert "wins at once" in screen.text
+            await screen.wait_until(lambda: screen.session.view().analysis)
+            assert "wins immediately" in screen.text
             await screen.press("a")
-            assert "wins at once" not in screen.text
+            assert "wins immediately" not in screen.text
 
-    run(act)
+    run(scenario)
 
 
 @pytest.fixture
-def as_it_runs() -> Iterator[None]:
-    """The interpreter's threads take turns as in the command."""
+def switch_interval() -> Iterator[None]:
+    """Switch between threads as often as the command does."""
     before = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     yield
     sys.setswitchinterval(before)
 
 
-def test_thinking_blocks_no_key_and_escape_ends_it(as_it_runs: None) -> None:
-    """Ten seconds of a real search, beside live analysis: both within a tenth of a second."""
+def test_thinking_does_not_block_keys_and_escape_ends_it(switch_interval: None) -> None:
+    """Both take less than a tenth of a second during a search of 10 s and live analysis."""
     moved, stopped = [], []
-    # What is compiled first is no thinking yet, and nothing can end it.
+    # Compile first: nothing can interrupt that.
     position = z.game("connect4").position(moves="4")
     z.player("mcts:sims=10").choose(position)
     z.analyze(position, Limit(seconds=0.1))
 
-    async def act() -> None:
+    async def scenario() -> None:
         session = Session("connect4", second="mcts:seconds=10", moves=["4"])
-        async with Screen(session) as screen:
-            session.analyze(on=True)
+        async with ScreenDriver(session) as screen:
+            session.set_analysis(on=True)
             await asyncio.sleep(0.7)
             assert session.view().thinking
             cursor = screen.board.cursor
             screen.key("right")
-            moved.append(await screen.until(lambda: screen.board.cursor != cursor))
+            moved.append(await screen.wait_until(lambda: screen.board.cursor != cursor))
             screen.key("escape")
-            stopped.append(await screen.until(lambda: session.view().plies == 2))
+            stopped.append(await screen.wait_until(lambda: session.view().num_plies == 2))
 
     for _ in range(3):
-        run(act)
+        run(scenario)
         if moved[-1] < 0.1 and stopped[-1] < 0.1:
             break
     assert min(moved) < 0.1
     assert min(stopped) < 0.1
 
 
-# Pictures.
+# Snapshots.
 
 
-def normal(svg: str) -> str:
-    """A picture without what differs from run to run: names of parts, and fonts to fetch."""
+def normalize(svg: str) -> str:
+    """Return a picture without what differs from run to run: generated names, and fonts."""
     svg = re.sub(r"terminal-\d+", "terminal", svg)
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     return "\n".join(line.strip() for line in svg.splitlines() if line.strip()) + "\n"
@@ -377,7 +379,7 @@ PICTURES: dict[str, tuple[str, str, str, tuple[int, int], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_pictures(name: str, monkeypatch: pytest.MonkeyPatch, slow: None) -> None:
+def test_snapshots(name: str, monkeypatch: pytest.MonkeyPatch, slow: None) -> None:
     game, second, moves, size, keys = PICTURES[name]
     game = "gomoku:size=9,renju=true" if game == "renju" else game
     if name == "plain":
@@ -385,24 +387,26 @@ def test_pictures(name: str, monkeypatch: pytest.MonkeyPatch, slow: None) -> Non
     monkeypatch.setattr(Match, "seconds", 0.0)
     monkeypatch.setattr(texts, "effort_text", lambda _: "proven")
 
-    async def act() -> None:
-        async with Screen(Session(game, second=second, moves=moves.split()), size) as screen:
+    async def scenario() -> None:
+        async with ScreenDriver(Session(game, second=second, moves=moves.split()), size) as screen:
             await screen.press(*keys)
             if "a" in keys:
-                assert screen.session._watch
-                await screen.until(screen.session._watch.done.is_set)
+                assert screen.session.live_analysis.thread
+                await screen.wait_until(screen.session.live_analysis.thread.done.is_set)
             await screen.settle()
             await asyncio.sleep(0.05)
-            shown = normal(screen.app.export_screenshot())
+            shown = normalize(screen.app.export_screenshot())
         path = SNAPSHOTS / f"fullscreen-{name}.svg"
         if os.environ.get("ZERMELO_UPDATE"):
             path.write_text(shown)
-        assert shown == path.read_text(), f"{name} looks otherwise: ZERMELO_UPDATE=1, then look"
+        assert shown == path.read_text(), (
+            f"{name} has changed: see ZERMELO_UPDATE"
+        )
 
-    run(act)
+    run(scenario)
 
 
-# Whatever people do.
+# Random input.
 
 KEYS = (
     ["up", "down", "left", "right", "enter", "space", "tab", "shift+tab", "escape", "backspace"]
@@ -412,21 +416,21 @@ KEYS = (
 )
 
 
-def test_two_thousand_random_events_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whenever it is left, the game in progress is what is resumed."""
-    monkeypatch.setattr(analysis, "PATIENCE", 0.3)  # the events are tried here, not the search
+def test_two_thousand_random_events_lose_no_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whenever the app exits, the game in progress can be resumed."""
+    monkeypatch.setattr(analysis, "PATIENCE", 0.3)  # this tests the events, not the search
     limit = Limit(seconds=0.2)
     rng = random.Random(7)
     events_left, exits = 2000, 0
 
-    def resumed() -> Session:
+    def resume() -> Session:
         try:
             save = saves.read()
         except z.ZermeloError:
             return Session("tictactoe", second="random:seed=1", limit=limit)
         return Session(save.game, save.first, save.second, moves=save.moves, limit=limit)
 
-    def throw(screen: Screen) -> None:
+    def send_event(screen: ScreenDriver) -> None:
         x, y = rng.randrange(72), rng.randrange(20)
         if rng.random() < 0.004:
             screen.key(rng.choice(["q", "ctrl+c", "ctrl+q"]))
@@ -440,40 +444,40 @@ def test_two_thousand_random_events_lose_nothing(monkeypatch: pytest.MonkeyPatch
             screen.mouse(events.MouseDown, x, y)
             screen.mouse(events.MouseUp, x, y)
 
-    async def act() -> None:
+    async def scenario() -> None:
         nonlocal events_left, exits
-        session = resumed()
-        async with Screen(session, (72, 20)) as screen:
+        session = resume()
+        async with ScreenDriver(session, (72, 20)) as screen:
             while events_left and not screen.app._exit:
                 for _ in range(min(10, events_left)):
-                    throw(screen)
+                    send_event(screen)
                     events_left -= 1
                 await asyncio.sleep(0.001)
                 await screen.pilot._wait_for_screen()
                 view = session.view()
                 assert view.game.position(moves=view.moves).moves == list(view.moves)
                 assert view.position.moves == list(view.moves[: view.ply])
-            await asyncio.sleep(0.05)  # the last of them are on their way
+            await asyncio.sleep(0.05)  # the last events are still on their way
             await screen.settle()
             assert screen.app._exception is None
         view = session.view()
         if view.outcome is None and view.moves:
             exits += 1
             assert saves.read() == saves.Save(view.game.spec, *view.players, view.moves)
-            again = resumed()
-            assert again.view().moves[: view.plies] == view.moves
+            again = resume()
+            assert again.view().moves[: view.num_plies] == view.moves
             again.close()
 
     while events_left:
-        run(act)
+        run(scenario)
     assert exits
 
 
-# In a terminal.
+# On a terminal.
 
 
 class Terminal:
-    """The command in a terminal of its own."""
+    """The command on a pseudo-terminal."""
 
     def __init__(self, *arguments: str, **environment: str) -> None:
         self.master, slave = pty.openpty()
@@ -517,14 +521,14 @@ class Terminal:
         return self.process.returncode
 
 
-def test_leaving_saves_and_resuming_goes_on(home: Path) -> None:
+def test_quitting_saves_and_resume_continues(home: Path) -> None:
     first = Terminal("tictactoe", "--second", "human", "--full-screen")
     first.read_to("your move")
     first.type("\r")
     first.read_to("O: your move")
-    first.type("qq\x1b[Au")  # and more than that
+    first.type("qq\x1b[Au")  # more keys than needed
     assert first.end() == 0
-    assert "The game is saved. Go on with: zermelo play --resume" in first.seen
+    assert "Game saved. Continue it with: zermelo play --resume" in first.seen
     assert "Traceback" not in first.seen
     assert saves.read().moves == ("b2",)
     second = Terminal("--resume", "--full-screen")

@@ -1,4 +1,4 @@
-"""Games at the keyboard, through pipes and in a terminal."""
+"""Games in the terminal, through pipes and on a pseudo-terminal."""
 
 import os
 import pty
@@ -71,7 +71,7 @@ def test_no_humans(home: Path) -> None:
 def test_commands(home: Path) -> None:
     given = "undo\nhistory\nb2\nundo\nhelp\nboard\na1\nb1\nhistory\nresign\n"
     done = zermelo("play", "tictactoe", "--second", "human", given=given)
-    for part in ("There is nothing to take back.", "No moves yet.", "Took back 1 move."):
+    for part in ("There is no move to take back.", "No moves yet.", "Took back 1 move."):
         assert part in done.stdout
     assert "  1. a1  b1" in done.stdout
     assert "O wins: X resigned." in done.stdout
@@ -84,14 +84,14 @@ def test_help_names_every_command(home: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert "pie rule" not in done.stdout
     pie = zermelo("play", "squava:pie=true", "--second", "human", given="help\n")
-    assert "swap, where the pie rule allows it" in pie.stdout
+    assert "swap is a legal move by the pie rule" in pie.stdout
 
 
 def test_redo(home: Path) -> None:
     given = "a1\nb1\nundo\nundo\nredo\nredo\nredo\nundo\nc3\nredo\nhistory\n"
     done = zermelo("play", "tictactoe", "--second", "human", given=given)
     assert done.stdout.count("Played 1 move again.") == 2
-    assert done.stdout.count("There is nothing to play again.") == 2
+    assert done.stdout.count("There is no move to play again.") == 2
     assert "  1. a1  c3" in done.stdout
 
 
@@ -102,7 +102,7 @@ def test_redo_brings_the_reply_back(home: Path) -> None:
     assert first == second
 
 
-def test_history_tells_the_seconds(home: Path) -> None:
+def test_history_shows_the_seconds(home: Path) -> None:
     done = zermelo("play", "tictactoe", "--second", "human", given="a1\nb1\nc1\nhistory\n")
     assert re.search(r"  1\. a1  b1  0\.\d s, 0\.\d s\n  2\. c1      0\.\d s\n", done.stdout)
     again = zermelo("play", "--resume", given="b2\nhistory\n")
@@ -112,13 +112,13 @@ def test_history_tells_the_seconds(home: Path) -> None:
 def test_save_and_load_by_name(home: Path) -> None:
     given = "b2\na1\nsave my-game_1\nc1\nload my-game_1\nhistory\nsave\nundo\nload\nhistory\n"
     done = zermelo("play", "tictactoe", "--second", "human", given=given)
-    assert "Saved as my-game_1: load my-game_1 brings it back." in done.stdout
+    assert "Saved as my-game_1. To continue it, type load my-game_1." in done.stdout
     assert done.stdout.count("  1. b2  a1\n") == 2
     other = zermelo("play", "connect4", given="load my-game_1\nhistory\n")
     assert "tictactoe: human (X) against human (O)." in other.stdout
     assert "  1. b2  a1\n" in other.stdout
     missing = zermelo("play", "connect4", given="load other\n")
-    assert "There is no game saved as other: there is my-game_1" in missing.stdout
+    assert "There is no game saved as other: the saved games are my-game_1" in missing.stdout
 
 
 LAST_MOVE = """
@@ -131,7 +131,7 @@ class Last(Player):
 """
 
 
-def test_a_save_never_runs_code(home: Path, tmp_path: Path) -> None:
+def test_a_save_runs_no_file_that_is_not_named(home: Path, tmp_path: Path) -> None:
     folder = home / "saved" / "named"
     folder.mkdir(parents=True)
     for name, game, second in [("a", "x.py", "human"), ("b", "tictactoe", "y z.py")]:
@@ -143,18 +143,18 @@ def test_a_save_never_runs_code(home: Path, tmp_path: Path) -> None:
     assert "You played: b2" in done.stdout
 
 
-def test_a_game_against_a_file_goes_on_where_it_is_named(home: Path, tmp_path: Path) -> None:
+def test_a_game_against_a_file_is_resumed_if_the_file_is_named(home: Path, tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(LAST_MOVE)
     options = ("play", "tictactoe", "--second", str(path))
     done = zermelo(*options, given="a1\nsave here\nb2\nload here\nhistory\n")
     assert "  1. a1  c3\n" in done.stdout
-    told = f"zermelo play tictactoe --resume --second {path}"
-    assert f"The game is saved. Go on with: {told}\n" in done.stdout
+    command = f"zermelo play tictactoe --resume --second {path}"
+    assert f"Game saved. Continue it with: {command}\n" in done.stdout
     refused = zermelo("play", "--resume")
     assert refused.returncode == 2
-    assert refused.stderr.endswith(f"runs only where you name it: {told}\n")
-    again = zermelo(*told.split()[1:], given="b1\nhistory\n")
+    assert refused.stderr.endswith(f"is only run if you name it: {command}\n")
+    again = zermelo(*command.split()[1:], given="b1\nhistory\n")
     assert "  1. a1  c3\n  2. b1  b3" in again.stdout
     nobody = zermelo("play", "--resume", "--second", "nobody")
     assert "unknown player 'nobody'" in nobody.stderr
@@ -163,7 +163,7 @@ def test_a_game_against_a_file_goes_on_where_it_is_named(home: Path, tmp_path: P
     assert "  3. a2" in other.stdout
 
 
-def test_leaving_at_once_keeps_the_earlier_game(home: Path) -> None:
+def test_quitting_at_once_keeps_the_earlier_save(home: Path) -> None:
     zermelo("play", "tictactoe", "--second", "human", given="b2\n")
     assert "saved" not in zermelo("play", "tictactoe", given="quit\n").stdout
     assert "  1. b2" in zermelo("play", "--resume", given="undo\nhistory\nb2\nhistory\n").stdout
@@ -178,10 +178,10 @@ def test_level_and_swap_change_the_opponent(home: Path) -> None:
     assert "tictactoe: level:1 (X) against human (O)." in done.stdout
 
 
-def test_swap_is_the_move_where_there_is_one(home: Path) -> None:
+def test_swap_plays_the_move_if_it_is_legal(home: Path) -> None:
     given = "swap\na1\nswap\nhistory\n"
     done = zermelo("play", "squava:pie=true", "--second", "human", given=given)
-    assert "Both seats are yours" in done.stdout
+    assert "You play both sides" in done.stdout
     assert "You played: swap" in done.stdout
     assert "  1. a1    swap" in done.stdout
 
@@ -225,12 +225,12 @@ def test_the_echo_shows_the_short_form_that_is_accepted(
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_whole_games_as_they_are_shown(home: Path, name: str) -> None:
+def test_transcripts_of_whole_games(home: Path, name: str) -> None:
     arguments, words = GAMES[name]
     shown = zermelo("play", *arguments, given=words.replace("/", "\n") + "\n").stdout
-    shown = re.sub(r"[\d,]+ positions, \d", "0 positions, 0", shown)
+    shown = re.sub(r"[\d,]+ nodes?, \d", "0 nodes, 0", shown)
     shown = re.sub(r"\d+\.\d+ s", "0.0 s", shown)
-    assert "saved." not in shown  # they all come to an end
+    assert "saved." not in shown  # all of them are finished
     path = SNAPSHOTS / f"play-{name}.txt"
     if os.environ.get("ZERMELO_UPDATE"):
         path.parent.mkdir(exist_ok=True)
@@ -239,7 +239,7 @@ def test_whole_games_as_they_are_shown(home: Path, name: str) -> None:
 
 
 def on_terminal(*arguments: str, typed: str, **environment: str) -> str:
-    """What a terminal of 80 columns receives."""
+    """Return what a terminal of 80 columns receives."""
     master, slave = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "zermelo", "play", *arguments],
@@ -265,25 +265,25 @@ def on_terminal(*arguments: str, typed: str, **environment: str) -> str:
     return seen.decode()
 
 
-def test_colours_on_a_terminal_and_none_where_they_are_not_wanted(home: Path) -> None:
+def test_colours_only_on_a_terminal_that_wants_them(home: Path) -> None:
     both = ("tictactoe", "--second", "human")
     seen = on_terminal(*both, typed="b2\na1\nquit\n")
     colours = {int(n) for n in re.findall(r"\x1b\[(\d+)m", seen)}
     assert colours
-    assert all(n < 10 or 30 <= n <= 37 or 90 <= n <= 97 for n in colours)  # the terminal's own
+    assert all(n < 10 or 30 <= n <= 37 or 90 <= n <= 97 for n in colours)  # the terminal's palette
     for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         assert not re.search(r"\x1b\[\d+m", on_terminal(*both, typed="b2\nquit\n", **plain))
     assert "\x1b" not in zermelo("play", *both, given="b2\n").stdout
 
 
-def test_indices_are_left_out_where_they_do_not_fit(home: Path) -> None:
+def test_indices_are_left_out_if_they_do_not_fit(home: Path) -> None:
     done = zermelo("play", "gomoku:size=19", "--second", "human", "--indices", given="j10\n")
     assert max(map(len, done.stdout.splitlines())) <= 80
     wide = zermelo("play", "gomoku:size=19", "--second", "human", "--indices", COLUMNS="120")
     assert " 360" in wide.stdout
 
 
-def test_the_full_screen_says_what_it_needs(home: Path, tmp_path: Path) -> None:
+def test_the_full_screen_says_what_is_missing(home: Path, tmp_path: Path) -> None:
     pipe = zermelo("play", "tictactoe", "--full-screen")
     assert pipe.returncode == 2
     assert "needs a terminal" in pipe.stderr
@@ -294,7 +294,7 @@ def test_the_full_screen_says_what_it_needs(home: Path, tmp_path: Path) -> None:
     missing = zermelo("play", "tictactoe", "--full-screen", PYTHONPATH=str(tmp_path))
     assert missing.returncode == 2
     assert missing.stderr.count("\n") == 1
-    assert 'pip install "zermelo[tui]"' in missing.stderr
+    assert "pip install 'zermelo[tui]'" in missing.stderr
 
 
 def test_undo_goes_back_to_the_human(home: Path) -> None:
@@ -327,27 +327,27 @@ BAD = {
     "a1 b1": "is not a cell",
     "$(ls)": "is not a cell",
     "pass": "is not a cell",
-    "x" * 1_000_000: "A line of 1000000 characters is no move",
-    "why " + "x" * 1_000_000: "characters is no move",
-    "why": "Type why and a move",
+    "x" * 1_000_000: "A line of 1,000,000 characters is too long",
+    "why " + "x" * 1_000_000: "characters is too long",
+    "why": "Name a move, as in: why a1",
     "why b2": "the cell is taken",
     "why \u00b2": "is not a cell",
-    "undo 3": "Nothing follows undo",
-    "redo": "There is nothing to play again",
-    "save ../x": "is no name for a game",
-    "save \x00": "is no name for a game",
-    "save " + "x" * 41: "is no name for a game",
+    "undo 3": "undo takes no argument",
+    "redo": "There is no move to play again",
+    "save ../x": "is not a valid name",
+    "save \x00": "is not a valid name",
+    "save " + "x" * 41: "is not a valid name",
     "load nothing": "there is no game saved as nothing",
     "load": "there is no game of tictactoe",
-    "level": "Type level and a number",
+    "level": "Name a level from 1",
     "level x": "it must be a whole number",
     "level 99": "there are levels 1 to 10",
     "level \x00": "level",
-    "swap": "Both seats are yours",
+    "swap": "You play both sides",
 }
 
 
-def test_bad_input_is_answered_and_asked_again(home: Path) -> None:
+def test_bad_input_is_explained_and_asked_for_again(home: Path) -> None:
     lines = "\n".join(["b2", *BAD, "a1", "quit\n"])
     done = zermelo("play", "tictactoe", "--second", "human", given=lines)
     assert done.returncode == 0
@@ -360,23 +360,23 @@ def test_bad_input_is_answered_and_asked_again(home: Path) -> None:
     assert "You played: a1 (0)" in answers[-1]
 
 
-def test_bytes_that_are_no_text_are_answered(home: Path) -> None:
+def test_invalid_utf8_is_answered(home: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "zermelo", "play", "tictactoe", "--second", "human"],
-        input=b"\xff\xfe\n\xc3\nb2",  # and it ends in the middle of a line
+        input=b"\xff\xfe\n\xc3\nb2",  # the input ends in the middle of a line
         capture_output=True,
         check=True,
         env=os.environ | {"PYTHONIOENCODING": "ascii"},
     )
     assert done.stdout.count(b"is not a cell") == 2
     assert b"You played: b2" in done.stdout
-    assert b"The game is saved." in done.stdout
+    assert b"Game saved." in done.stdout
 
 
 def test_end_of_input_saves_and_resume_continues(home: Path) -> None:
     done = zermelo("play", "tictactoe", "--second", "human", given="b2\na1\n")
     assert done.returncode == 0
-    assert "Go on with: zermelo play --resume" in done.stdout
+    assert "Continue it with: zermelo play --resume" in done.stdout
     again = zermelo("play", "--resume", given="history\nc1\nb1\na3\n")
     assert "  1. b2  a1" in again.stdout
     assert "X wins." in again.stdout
@@ -416,7 +416,7 @@ def test_a_save_with_illegal_moves_is_refused(home: Path) -> None:
 
 
 class Running:
-    """A game in another process, which is read while it runs."""
+    """A game in another process."""
 
     def __init__(self, *arguments: str) -> None:
         self.process = subprocess.Popen(
@@ -458,12 +458,12 @@ def test_ctrl_c_saves(home: Path) -> None:
     running.type("b2")
     running.read_to("O to move: ")
     running.interrupt()
-    assert "The game is saved." in running.end()
+    assert "Game saved." in running.end()
     assert "  1. b2" in zermelo("play", "--resume", given="history\n").stdout
 
 
 @pytest.mark.parametrize("player", ["mcts:seconds=10", "alphabeta:10"])
-def test_ctrl_c_ends_a_think_within_a_tenth_of_a_second(home: Path, player: str) -> None:
+def test_ctrl_c_stops_thinking_within_a_tenth_of_a_second(home: Path, player: str) -> None:
     running = Running("connect4", "--second", player)
     took = []
     for move in ["4", "4", "5", "5"]:
@@ -478,19 +478,19 @@ def test_ctrl_c_ends_a_think_within_a_tenth_of_a_second(home: Path, player: str)
     running.read_to("X to move: ")
     running.type("quit")
     running.end()
-    # On a busy machine the first second goes into loading, which is no thinking yet.
+    # On a busy machine the first second is spent loading, not thinking.
     assert min(took[1:]) < 0.1, took
 
 
-def test_ctrl_c_ends_a_game_without_humans(home: Path) -> None:
+def test_ctrl_c_stops_a_game_without_humans(home: Path) -> None:
     running = Running("connect4", "--first", "random", "--second", "mcts:seconds=10")
     running.read_to("random (X) plays")
     time.sleep(0.7)
     running.interrupt()
-    assert "The game is saved." in running.end()
+    assert "Game saved." in running.end()
 
 
-def test_why_calls_an_estimate_one_beside_a_proven_win(home: Path) -> None:
+def test_why_calls_a_move_an_estimate_even_beside_a_proven_win(home: Path) -> None:
     given = "h8 a1 i8 a3 j8 a5".replace(" ", "\n") + "\nhint\nwhy o15\n"
     done = zermelo("play", "gomoku", "--second", "human", "--seconds", "1", given=given)
     hint, why = done.stdout.split("X to move: ")[-3:-1]
@@ -501,7 +501,7 @@ def test_why_calls_an_estimate_one_beside_a_proven_win(home: Path) -> None:
     assert "(estimate" in why
 
 
-def test_a_hint_can_be_cut_short(home: Path) -> None:
+def test_a_hint_can_be_stopped_early(home: Path) -> None:
     running = Running("gomoku", "--second", "human", "--seconds", "10")
     running.type("hint")
     running.read_to("X to move: ")
@@ -526,8 +526,7 @@ def test_the_first_prompt_comes_within_a_second(home: Path) -> None:
     assert min(took) < 1.0
 
 
-def test_one_game_never_costs_another(home: Path) -> None:
-    """Finishing or leaving other games keeps the saved one; each game has its own."""
+def test_each_game_has_its_own_save(home: Path) -> None:
     zermelo("play", "connect4", "--second", "human", given="4\n")
     zermelo("play", "tictactoe", "--first", "random", "--second", "random")
     zermelo("play", "tictactoe", "--second", "human", given="b2\n")
@@ -537,7 +536,7 @@ def test_one_game_never_costs_another(home: Path) -> None:
     assert "there is no game of squava to resume" in missing.stderr
 
 
-def test_a_game_that_cannot_be_saved_is_told(home: Path) -> None:
+def test_a_game_that_cannot_be_saved_is_reported(home: Path) -> None:
     (home / "saved").write_text("in the way")
     done = zermelo("play", "tictactoe", "--second", "human", given="b2\na1\n")
     assert done.returncode == 0
@@ -545,12 +544,12 @@ def test_a_game_that_cannot_be_saved_is_told(home: Path) -> None:
     assert "b2 a1" in done.stdout
 
 
-def test_undo_before_ones_first_move_takes_nothing_back(home: Path) -> None:
+def test_undo_before_the_first_own_move_takes_nothing_back(home: Path) -> None:
     done = zermelo("play", "tictactoe", "--first", "random", "--second", "human", given="undo\n")
-    assert "There is nothing to take back." in done.stdout
+    assert "There is no move to take back." in done.stdout
 
 
-def test_endings_say_why(home: Path) -> None:
+def test_the_last_line_says_why_the_game_ended(home: Path) -> None:
     moves = "e4 a9 e6 c9 d5 i9 f5 i7 e5".replace(" ", "\n")
     done = zermelo("play", "gomoku:size=9,renju=true", "--second", "human", given=f"{moves}\n")
     assert "O wins: X made a double three." in done.stdout

@@ -1,4 +1,4 @@
-"""The window, on SDL's dummy driver: clicks and keys in, pixels and a session's game out."""
+"""The window on SDL's dummy driver: clicks and keys in, pixels and moves out."""
 
 import dataclasses
 import random
@@ -19,7 +19,7 @@ from zermelo.matches import saves
 from zermelo.matches.match import Match
 from zermelo.ui.session import Session
 from zermelo.ui.window import app as window
-from zermelo.ui.window import board, choices, drawing, layout, theme
+from zermelo.ui.window import board, drawing, layout, menu_items, theme
 from zermelo.ui.window.app import App
 
 EXAMPLES = [entry.example for entry in registry.entries()]
@@ -39,7 +39,7 @@ Start = Callable[..., App]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """An app on a session; all are closed at the end."""
+    """Return a function that creates an app; all sessions are closed at the end."""
     sessions = []
 
     def begin(
@@ -55,11 +55,11 @@ def start() -> Iterator[Start]:
 
 def click(app: App, point: tuple[int, int]) -> None:
     app.handle(pygame.Event(pygame.MOUSEBUTTONDOWN, pos=point, button=1))
-    app.look()
+    app.update()
 
 
 def press(app: App, name: str) -> None:
-    """Click what has this name, or whose label this is."""
+    """Click the control with this name or label."""
     control = next(c for c in app.screen.controls if name in (c.name, c.label) and c.enabled)
     click(app, control.rect.center)
 
@@ -67,7 +67,7 @@ def press(app: App, name: str) -> None:
 def key(app: App, *keys: int) -> None:
     for code in keys:
         app.handle(pygame.Event(pygame.KEYDOWN, key=code))
-    app.look()
+    app.update()
 
 
 def point_at(app: App, cell: int) -> None:
@@ -79,12 +79,12 @@ def wait(app: App, ready: Callable[[App], bool], seconds: float = 60) -> None:
     while not ready(app):
         assert time.monotonic() < end, app.view
         time.sleep(0.005)
-        app.frame()
+        app.draw()
 
 
 def pixel(app: App, cell: int, x: float, y: float) -> str:
-    """The colour at a place in a cell, from 0, 0 (top left) to 1, 1."""
-    app.frame()
+    """Return the colour at a place in a cell, from 0, 0 (top left) to 1, 1."""
+    app.draw()
     rect = app.screen.layout.rect(cell)
     at = rect.x + round(x * (rect.width - 1)), rect.y + round(y * (rect.height - 1))
     return "#{:02x}{:02x}{:02x}".format(*app.surface.get_at(at)[:3])
@@ -94,11 +94,11 @@ def moves(app: App) -> str:
     return " ".join(app.session.match.moves)
 
 
-# Every game.
+# All games.
 
 
 @pytest.mark.parametrize("spec", dict.fromkeys([*GAMES, RENJU]))
-def test_a_game_is_played_to_its_end_by_clicks(start: Start, spec: str) -> None:
+def test_a_whole_game_by_clicks(start: Start, spec: str) -> None:
     app = start(spec)
     game, rng = app.view.game, random.Random(spec)
     assert game.grid is not None
@@ -109,19 +109,19 @@ def test_a_game_is_played_to_its_end_by_clicks(start: Start, spec: str) -> None:
         move = rng.choice(position.legal)
         if move in ("pass", "swap"):
             press(app, f"move:{move}")
-        elif game.column_labels[0] == "1":  # stones fall: any cell of the column will do
+        elif game.column_labels[0] == "1":  # with gravity any cell of the column will do
             cell = game.grid.index(rng.randrange(game.grid.rows), int(move) - 1)
             click(app, app.screen.layout.rect(cell).center)
         else:
             click(app, app.screen.layout.rect(game.grid.parse(move)).center)
         assert app.session.match.moves[-1] == move
         if ply % 20 == 0:
-            app.frame()
-    app.frame()
+            app.draw()
+    app.draw()
     assert app.view.outcome is not None
     assert app.view.position.board is not None
     for cell, stone in enumerate(app.view.position.board):
-        if not stone:  # nothing is left on cells that nobody took
+        if not stone:  # no traces are left on empty cells
             assert pixel(app, cell, 0.5, 0.5) == theme.CELL
 
 
@@ -140,14 +140,14 @@ def test_a_game_without_a_board_has_its_moves_as_buttons(start: Start, tmp_path:
     )
     app = start(str(file))
     for move in ("take3", "take3", "take1"):
-        app.frame()
+        app.draw()
         press(app, f"move:{move}")
     assert app.view.verdict == "X wins"
 
 
-def test_nothing_overlaps_and_no_label_is_cut(start: Start) -> None:
+def test_no_controls_overlap_and_no_label_is_cut(start: Start) -> None:
     for spec in GAMES:
-        app = start(spec, second="level:10", size=layout.LEAST)
+        app = start(spec, second="level:10", size=layout.MIN_SIZE)
         places, controls = app.screen.layout, app.screen.controls
         assert places.board.right < places.panel.left
         for i, one in enumerate(controls):
@@ -158,15 +158,15 @@ def test_nothing_overlaps_and_no_label_is_cut(start: Start) -> None:
                 assert theme.fit(one.label, theme.BODY, room) == one.label
 
 
-# What is drawn.
+# Drawing.
 
 
-def test_marks_the_last_move_and_the_line(start: Start) -> None:
+def test_stones_the_last_move_and_the_winning_line(start: Start) -> None:
     app = start("tictactoe", "a1 b1 b2 c1")
-    assert pixel(app, 0, 0.5, 0.5) == theme.MARKS[0]  # the middle of a cross
+    assert pixel(app, 0, 0.5, 0.5) == theme.MARKS[0]  # the centre of a cross
     assert pixel(app, 1, 0.5, 0.5) == theme.CELL  # and of a ring
     rect = app.screen.layout.rect(2)
-    corner = 3 / rect.width  # the last move's mark lies just inside its cell
+    corner = 3 / rect.width  # the mark of the last move is just inside its cell
     assert pixel(app, 2, corner, 0.1) == theme.EDGE
     assert pixel(app, 1, corner, 0.1) == theme.CELL
     click(app, app.screen.layout.rect(8).center)
@@ -175,7 +175,7 @@ def test_marks_the_last_move_and_the_line(start: Start) -> None:
         assert pixel(app, cell, 0.5, 0.06) == (theme.WON if won else theme.CELL)
 
 
-def test_discs_fall_and_hover_shows_where(start: Start) -> None:
+def test_discs_fall_and_the_mouse_shows_where(start: Start) -> None:
     app = start("connect4", "4")
     assert pixel(app, 38, 0.5, 0.5) == theme.LAST
     assert pixel(app, 38, 0.5, 0.2) == app.view.game.disc_colours[0]
@@ -188,7 +188,7 @@ def test_discs_fall_and_hover_shows_where(start: Start) -> None:
     assert pixel(app, 31, 0.5, 0.5) == theme.LAST
 
 
-def test_reversi_marks_legal_cells_and_takes_a_forced_pass_by_enter(start: Start) -> None:
+def test_reversi_marks_legal_cells_and_enter_plays_a_forced_pass(start: Start) -> None:
     app = start("reversi")
     dots = {i for i in range(64) if pixel(app, i, 0.5, 0.5) == theme.EVEN}
     assert dots == {app.view.game.parse_action(move) for move in app.view.legal}
@@ -203,12 +203,12 @@ def test_reversi_marks_legal_cells_and_takes_a_forced_pass_by_enter(start: Start
 
 
 def test_renju_marks_forbidden_points(start: Start) -> None:
-    app = start(RENJU, "e5 a1 e6 a3 d4 a5 c4 a7")  # two threes would meet at e4
+    app = start(RENJU, "e5 a1 e6 a3 d4 a5 c4 a7")  # e4 would be a double three
     assert app.view.position.forbidden == ["e4"]
     assert pixel(app, app.view.game.parse_action("e4"), 0.5, 0.5) != theme.CELL
 
 
-def test_proven_heat_fills_the_cell_and_an_estimate_does_not(start: Start) -> None:
+def test_a_proven_value_fills_the_cell_and_an_estimate_does_not(start: Start) -> None:
     app = start("tictactoe", "a1 b2 a2")
     key(app, pygame.K_a)
     wait(app, lambda app: bool(app.view.analysis and app.view.analysis.exact))
@@ -216,10 +216,10 @@ def test_proven_heat_fills_the_cell_and_an_estimate_does_not(start: Start) -> No
     draw = app.view.game.parse_action("a3")
     loss = app.view.game.parse_action("c3")
     assert pixel(app, draw, 0.1, 0.5) != pixel(app, loss, 0.1, 0.5) != theme.CELL
-    assert drawing.thought(app.view) == "draw (proven)"
-    guess = Candidate("c3", estimate=-0.4)
+    assert drawing.analysis_text(app.view) == "draw (proven)"
+    estimate = Candidate("c3", estimate=-0.4)
     app.view = dataclasses.replace(
-        app.view, analysis=dataclasses.replace(app.view.analysis, candidates=(guess,))
+        app.view, analysis=dataclasses.replace(app.view.analysis, candidates=(estimate,))
     )
     assert pixel(app, loss, 0.1, 0.5) == theme.CELL
     assert pixel(app, loss, 0.2, 0.5) != theme.CELL
@@ -227,14 +227,14 @@ def test_proven_heat_fills_the_cell_and_an_estimate_does_not(start: Start) -> No
     assert pixel(app, loss, 0.2, 0.5) == theme.CELL
 
 
-def test_words_of_heat() -> None:
-    assert board.heat_words(Candidate("a1", "win", plies=5, exact=True)) == ["win 5", "W5", "W"]
-    assert board.heat_words(Candidate("a1", "draw", exact=True))[0] == "draw"
-    assert board.heat_words(Candidate("a1", "loss", diff=-12, exact=True))[0] == "loss 12"
-    assert board.heat_words(Candidate("a1", estimate=-0.256)) == ["-0.26", "-"]
+def test_labels_of_cells() -> None:
+    assert board.heat_labels(Candidate("a1", "win", plies=5, exact=True)) == ["win 3", "W3", "W"]
+    assert board.heat_labels(Candidate("a1", "draw", exact=True))[0] == "draw"
+    assert board.heat_labels(Candidate("a1", "loss", diff=-12, exact=True))[0] == "loss 12"
+    assert board.heat_labels(Candidate("a1", estimate=-0.256)) == ["-0.26", "-"]
 
 
-def test_text_is_measured() -> None:
+def test_text_is_cut_to_its_room() -> None:
     long = "a text that is much too long for the place it has"
     assert theme.width(theme.fit(long, theme.BODY, 90), theme.BODY) <= 90
     lines = theme.wrap(long, theme.BODY, 120, 2)
@@ -246,7 +246,7 @@ def test_every_size(start: Start) -> None:
     app = start("gomoku:size=20", "a1 t20")
     for size in ((1600, 1000), (720, 480), (900, 1400), (3, 3)):
         app.handle(pygame.Event(pygame.WINDOWSIZECHANGED, x=size[0], y=size[1]))
-        app.frame()
+        app.draw()
         assert app.surface.get_size() == size
         places = app.screen.layout
         assert places.board.right < places.panel.left
@@ -254,7 +254,7 @@ def test_every_size(start: Start) -> None:
         assert places.cell_at(places.rect(399).center) == 399
 
 
-# What is asked for.
+# Input.
 
 
 def test_undo_redo_and_new_by_clicks_and_keys(start: Start) -> None:
@@ -267,7 +267,7 @@ def test_undo_redo_and_new_by_clicks_and_keys(start: Start) -> None:
     key(app, pygame.K_r)
     assert moves(app) == "a1 b2 c3"
     press(app, "new")
-    assert moves(app) == "a1 b2 c3"  # a game that runs is given up at the second press only
+    assert moves(app) == "a1 b2 c3"  # a running game ends only at the second press
     press(app, "Sure?")
     assert moves(app) == ""
     for _ in range(3):
@@ -276,8 +276,8 @@ def test_undo_redo_and_new_by_clicks_and_keys(start: Start) -> None:
     key(app, pygame.K_n, pygame.K_n)
     assert moves(app) == ""
     key(app, pygame.K_u)
-    assert app.view.message == "There is nothing to take back."
-    app.frame()
+    assert app.view.message == "There is no move to take back."
+    app.draw()
 
 
 def test_arrows_and_enter(start: Start) -> None:
@@ -290,7 +290,7 @@ def test_arrows_and_enter(start: Start) -> None:
 
 def test_steps_through_the_moves(start: Start) -> None:
     app = start("gomoku", " ".join(f"{c}{r}" for r in range(1, 8) for c in "acegikm"))
-    assert app.screen.panel.top > 0  # the end of the list is seen
+    assert app.screen.panel.top > 0  # the end of the list is visible
     press(app, "|<")
     assert app.view.ply == 0
     assert not app.view.legal
@@ -298,8 +298,8 @@ def test_steps_through_the_moves(start: Start) -> None:
     assert app.view.position.moves == app.session.match.moves[:7]
     key(app, pygame.K_PAGEDOWN, pygame.K_PAGEDOWN, pygame.K_PAGEUP)
     assert app.view.ply == 8
-    click(app, app.screen.layout.rect(200).center)  # looking back is not playing
-    assert app.view.plies == 49
+    click(app, app.screen.layout.rect(200).center)  # an earlier ply is shown
+    assert app.view.num_plies == 49
     key(app, pygame.K_END)
     assert app.view.ply == 49
     app.handle(pygame.Event(pygame.MOUSEMOTION, pos=app.screen.panel.moves.center))
@@ -312,77 +312,77 @@ def test_menus_by_clicks_and_keys(start: Start) -> None:
     press(app, "menu:second")
     press(app, "level")
     assert app.session.players == ("human", "level")
-    wait(app, lambda app: app.view.plies == 2)
+    wait(app, lambda app: app.view.num_plies == 2)
     press(app, "menu:second strength")
     press(app, "10")
     assert app.session.players == ("human", "level:10")
     press(app, "swap")
     assert app.session.players == ("level:10", "human")
-    wait(app, lambda app: app.view.plies == 3)
+    wait(app, lambda app: app.view.num_plies == 3)
     key(app, pygame.K_g)
-    app.frame()
+    app.draw()
     listed = [item.label for item in app.screen.controls]
     key(app, *[pygame.K_DOWN] * (listed.index("connect4") + 1), pygame.K_RETURN)
     assert app.view.game.spec == "connect4"
-    wait(app, lambda app: app.view.plies == 1)
+    wait(app, lambda app: app.view.num_plies == 1)
     press(app, "menu:game")
     press(app, "tictactoe")
-    assert app.view.plies == 3  # as it was left
+    assert app.view.num_plies == 3  # the unfinished game
     key(app, pygame.K_1)
-    assert app.pointing.menu == "first"
-    click(app, (1, 1))  # beside a menu: it closes, nothing else
-    assert app.pointing.menu == ""
+    assert app.input.menu == "first"
+    click(app, (1, 1))  # a click beside a menu only closes it
+    assert app.input.menu == ""
     key(app, pygame.K_2, pygame.K_ESCAPE)
-    assert app.pointing.menu == ""
-    key(app, pygame.K_2, pygame.K_RETURN)  # nothing is chosen yet
+    assert app.input.menu == ""
+    key(app, pygame.K_2, pygame.K_RETURN)  # no item is selected yet
     assert app.session.players == ("level:10", "human")
 
 
-def test_choices_name_what_is_there() -> None:
-    listed = [choice.value for choice in choices.choices("game", "mnk:4x4x3", ("human", "human"))]
+def test_menus_list_all_games_and_strengths() -> None:
+    listed = [item.value for item in menu_items.list_items("game", "mnk:4x4x3", ("human", "human"))]
     assert listed[0] == "mnk:4x4x3"
     assert {spec.partition(":")[0] for spec in listed} == {e.name for e in registry.entries()}
     for spec in listed:
         registry.game(spec)
     pairs = {"level": "5", "alphabeta": "1 s", "mcts": "1000", "lookahead:2": "2 plies"}
     for spec, shown in pairs.items():
-        assert choices.strength(spec) == shown
-        assert shown in [choice.label for choice in choices.strengths(spec)]
-    assert choices.strength("human") == ""
-    other = choices.strengths("mcts:sims=50,c=2.0")[0].value
+        assert menu_items.strength_label(spec) == shown
+        assert shown in [item.label for item in menu_items.strength_items(spec)]
+    assert menu_items.strength_label("human") == ""
+    other = menu_items.strength_items("mcts:sims=50,c=2.0")[0].value
     assert other == "mcts:100,c=2.0"
 
 
-def test_a_think_of_ten_seconds_stops_within_a_tenth(start: Start) -> None:
+def test_thinking_stops_within_a_tenth_of_a_second(start: Start) -> None:
     app = start("gomoku", "h8", second="alphabeta:0.1")
-    wait(app, lambda app: app.view.plies == 2)  # now everything is compiled
-    taken = []
+    wait(app, lambda app: app.view.num_plies == 2)  # now everything is compiled
+    times = []
     for _ in range(3):
         app = start("gomoku", "h8", second="alphabeta:10")
         time.sleep(0.5)
-        app.look()
+        app.update()
         assert app.view.thinking
         begin = time.perf_counter()
         key(app, pygame.K_ESCAPE)
         wait(app, lambda app: not app.view.thinking)
-        taken.append(time.perf_counter() - begin)
-        assert app.view.plies == 2  # with the best it had
-    assert min(taken) < 0.1, taken
+        times.append(time.perf_counter() - begin)
+        assert app.view.num_plies == 2  # the best move so far
+    assert min(times) < 0.1, times
 
 
-def test_frames_come_while_a_player_thinks_and_only_then(start: Start) -> None:
+def test_frames_are_drawn_only_while_a_player_thinks(start: Start) -> None:
     app = start("connect4", first="alphabeta:5")
-    clock, taken = pygame.time.Clock(), []
+    clock, times = pygame.time.Clock(), []
     for _ in range(30):
         begin = time.perf_counter()
-        assert app.frame()  # the pulse moves
-        taken.append(time.perf_counter() - begin)
-        clock.tick(window.FRAMES)
-    assert sorted(taken)[20] < 1 / window.FRAMES
-    assert app.view.seconds > 0.2  # the clock on the screen runs
-    app.session.choose(first="human")
-    app.frame()
-    assert not app.frame()  # nothing has changed: nothing is drawn
+        assert app.draw()  # the pulse moves
+        times.append(time.perf_counter() - begin)
+        clock.tick(window.FRAMES_PER_SECOND)
+    assert sorted(times)[20] < 1 / window.FRAMES_PER_SECOND
+    assert app.view.seconds > 0.2  # the clock is running
+    app.session.set_up(first="human")
+    app.draw()
+    assert not app.draw()  # nothing has changed
 
 
 KEYS = [
@@ -393,11 +393,11 @@ KEYS = [
 ]  # fmt: skip
 
 
-def some_event(app: App, rng: random.Random) -> pygame.Event:
+def random_event(app: App, rng: random.Random) -> pygame.Event:
     wide, high = app.surface.get_size()
     point = rng.randrange(-5, wide + 5), rng.randrange(-5, high + 5)
     kind = rng.random()
-    if kind < 0.15 and app.screen.move_cells.move_at:  # else no game would get far
+    if kind < 0.15 and app.screen.move_cells.move_at:  # otherwise games would hardly advance
         point = app.screen.layout.rect(rng.choice(list(app.screen.move_cells.move_at))).center
     if kind < 0.35:
         return pygame.Event(pygame.MOUSEBUTTONDOWN, pos=point, button=rng.choice((1, 1, 1, 2, 3)))
@@ -418,25 +418,25 @@ def some_event(app: App, rng: random.Random) -> pygame.Event:
 def test_two_thousand_random_events(
     start: Start, spec: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    quick = [choices.Choice(game, game) for game in ("connect4", "reversi", "squava:pie=true")]
-    monkeypatch.setattr(choices, "_games", lambda: quick)
+    quick = [menu_items.MenuItem(game, game) for game in ("connect4", "reversi", "squava:pie=true")]
+    monkeypatch.setattr(menu_items, "_game_items", lambda: quick)
     names = ("human", "random", "greedy", "level:3", "alphabeta:30", "nobody", "human")
-    some = [choices.Choice(name, name) for name in names]
-    monkeypatch.setattr(choices, "_players", lambda _now: some)
+    some = [menu_items.MenuItem(name, name) for name in names]
+    monkeypatch.setattr(menu_items, "_player_items", lambda _now: some)
     app, rng = start(spec, second="level:3"), random.Random(spec)
     app.session.play(app.view.legal[0])
-    wait(app, lambda app: app.view.plies == 2)  # now everything is compiled
+    wait(app, lambda app: app.view.num_plies == 2)  # now everything is compiled
     longest = 0
     for number in range(2000):
         match = app.session.match
-        before, running = tuple(match.moves), match.outcome is None and app.pointing.asked < 0
-        app.handle(some_event(app, rng))
+        before, running = tuple(match.moves), match.outcome is None and app.input.new_pressed_at < 0
+        app.handle(random_event(app, rng))
         if number % 10 == 0:
-            app.frame()
-            time.sleep(0.002)  # for the other players
+            app.draw()
+            time.sleep(0.002)  # gives the other threads time
         after = tuple(app.session.match.moves)
         shared = min(len(before), len(after))
-        # Moves are added or taken back; none is replaced, another game or a second "New" aside.
+        # Moves are added or taken back, but never replaced, except by another or a new game.
         same = app.session.match is match and running
         assert not same or before[:shared] == after[:shared]
         longest = max(longest, len(after))
@@ -445,19 +445,19 @@ def test_two_thousand_random_events(
     assert not app.running
     app.session.close()
     match = app.session.match
-    again = Match(match.game, match.moves)  # every one of them is legal
+    again = Match(match.game, match.moves)  # all moves are legal
     assert again.position == match.position
     if match.moves and match.outcome is None:
         save = saves.read()
         assert (save.game, save.moves) == (match.game.spec, tuple(match.moves))
-        assert start(save.game, " ".join(save.moves)).view.plies == len(match.moves)
+        assert start(save.game, " ".join(save.moves)).view.num_plies == len(match.moves)
 
 
 # The command.
 
 
 def run(monkeypatch: pytest.MonkeyPatch, args: list[str], cells: list[int]) -> tuple[str, App]:
-    """`zermelo window`, with a click a frame and then the end."""
+    """Run `zermelo window` with one click per frame; return its output and the app."""
     apps: list[App] = []
     left = list(cells)
 
@@ -483,10 +483,10 @@ def run(monkeypatch: pytest.MonkeyPatch, args: list[str], cells: list[int]) -> t
     return done.output, apps[-1]
 
 
-def test_quitting_saves_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quitting_saves_and_resume_continues(monkeypatch: pytest.MonkeyPatch) -> None:
     args = ["squava", "--second", "random:seed=1", "--seconds", "1"]
     text, app = run(monkeypatch, args, [0])
-    assert text == "The game is saved. Go on with: zermelo window --resume\n"
+    assert text == "Game saved. Continue it with: zermelo window --resume\n"
     assert app.session.match.moves[0] == "a1"
     before = app.session.match.moves
     free = app.session.match.position.board.index(0)  # type: ignore[union-attr]
@@ -495,7 +495,7 @@ def test_quitting_saves_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> N
     assert app.session.match.moves[: len(before)] == before
     assert len(app.session.match.moves) > len(before)
     text, app = run(monkeypatch, [], [])
-    assert text == ""  # nothing was played, so nothing is said
+    assert text == ""  # without moves there is nothing to save
     text, app = run(monkeypatch, ["--resume", "--second", "human"], [])
     assert app.session.players == ("human", "human")
     assert app.session.match.moves[: len(before)] == before
@@ -508,7 +508,7 @@ def test_without_pygame_one_line_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == 'zermelo: the window needs pygame-ce: pip install "zermelo[window]"\n'
+    assert done.stderr == "zermelo: the window needs pygame-ce: pip install 'zermelo[window]'\n"
 
 
 def test_without_a_screen_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -516,5 +516,5 @@ def test_without_a_screen_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     code = "import sys; sys.argv = ['zermelo', 'window']\nfrom zermelo.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("zermelo: no window can be opened here: ")
+    assert done.stderr.startswith("zermelo: cannot open a window: ")
     assert done.stderr.count("\n") == 1

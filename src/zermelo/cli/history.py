@@ -297,8 +297,8 @@ def _date_text(seconds: float) -> str:
 def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     """Convert game records from one format to another.
 
-    FILE may be - for standard input. All moves are checked. Formats: text, json, psq, sgf, digits (Connect Four), transcript
-    (Reversi).
+    FILE may be - for standard input. All moves are checked. Formats: text, json, psq, sgf, digits
+    (Connect Four), transcript (Reversi).
     """
     from zermelo import records
     from zermelo.games import registry

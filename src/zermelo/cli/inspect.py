@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def inspect(game: str, source: PositionSource, as_json: bool) -> int:
     """Show a position of GAME as neural networks see it.
 
-    Prints its planes, features, patterns and shaping reward. The shaping reward is that of the last move of --moves. Parts that do not apply to the game are
-    left out, with the reason.
+    Prints its planes, features, patterns and shaping reward. The shaping reward is that of the last
+    move of --moves. Parts that do not apply to the game are left out, with the reason.
     """
     from zermelo.games import registry
     from zermelo.learn.batch import inspect

@@ -48,7 +48,8 @@ def solve(
 ) -> int:
     """Solve a position of GAME exactly.
 
-    Prints its value, the distance to the end, all best moves and a line of best play. If the limit is reached or Ctrl-C is pressed first, the answer is an estimate.
+    Prints its value, the distance to the end, all best moves and a line of best play. If the limit
+    is reached or Ctrl-C is pressed first, the answer is an estimate.
     """
     from zermelo.core.game import WordGame
     from zermelo.core.player import Limit
@@ -230,8 +231,9 @@ def textbook(
 def prove(game: str, out: Path, as_json: bool) -> int:
     """Write a proof of the value of GAME to a file.
 
-    The proof is a strategy for the winner, or in a drawn game one for each side. The independent script scripts/check_proof.py checks the file against every reply. Exits with 1
-    if the proof has more than 2 million positions or 20 MB.
+    The proof is a strategy for the winner, or in a drawn game one for each side. The independent
+    script scripts/check_proof.py checks the file against every reply. Exits with 1 if the proof has
+    more than 2 million positions or 20 MB.
     """
     from zermelo.core.errors import TooLarge
     from zermelo.games import registry

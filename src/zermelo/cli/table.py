@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def table(game: str, remove: bool, as_json: bool) -> None:
     """Solve every state of GAME and store the tablebase.
 
-    It is stored in the cache folder. The solver and the perfect player then look values up instead of searching.
+    It is stored in the cache folder. The solver and the perfect player then look values up instead
+    of searching.
     """
     from zermelo.search.tablebase.files import tablebase_path
 

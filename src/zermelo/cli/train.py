@@ -53,9 +53,9 @@ _GRADE_LABELS = {
 def train(recipe: str, as_json: bool, **settings: Any) -> None:
     """Train a player by RECIPE and grade it.
 
-    RECIPE is the name of a shipped recipe or a .toml file. The run is a folder. It can be stopped at any time: --resume continues from its checkpoint and
-    ends with the same weights. `zermelo runs` lists the runs. A finished run plays as dqn:FOLDER,
-    hybrid:FOLDER or alphazero:FOLDER.
+    RECIPE is the name of a shipped recipe or a .toml file. The run is a folder. It can be stopped
+    at any time: --resume continues from its checkpoint and ends with the same weights. `zermelo
+    runs` lists the runs. A finished run plays as dqn:FOLDER, hybrid:FOLDER or alphazero:FOLDER.
     """
     with options.needs_torch():
         from zermelo.learn.runs import listing, model_card, training
@@ -259,16 +259,17 @@ def _grade_text(grade: Fields) -> str:
 
 
 def _export(folder: Path, out: Path, bits: int) -> None:
-    from zermelo.learn.models import model
-    from zermelo.learn.networks import packing, weights_file
+    from zermelo.learn.models import files as model_files
+    from zermelo.learn.models import packing
+    from zermelo.learn.networks import weights_file
     from zermelo.learn.runs import listing
     from zermelo.learn.runs.log import read_log
     from zermelo.learn.runs.run import read_manifest
 
     try:
         if out.suffix == ".safetensors":
-            arrays, about = weights_file.read(model.find(str(folder)))
-            weights_file.write(out, packing.packed(arrays, bits), about)
+            arrays, about = weights_file.read(model_files.find_model_file(str(folder)))
+            weights_file.write(out, packing.pack_weights(arrays, bits), about)
         elif out.suffix == ".json":
             summary = vars(listing.summarize_run(folder))
             manifest, log = read_manifest(folder), read_log(folder)

@@ -86,7 +86,9 @@ def _sample(game: WordGame, plies: tuple[int, int], rng: random.Random) -> Itera
         num_rejected += 1
         if position is None:
             continue
-        canonical = min((game.moved(position.state, s) for s in symmetries), default=position.state)
+        canonical = min(
+            (game.transform(position.state, s) for s in symmetries), default=position.state
+        )
         if canonical not in seen:
             seen.add(canonical)
             num_rejected = 0

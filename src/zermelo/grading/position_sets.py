@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.core.errors import ZermeloError
-from zermelo.core.game.fingerprint import rules_fingerprint
 from zermelo.core.game import Game
+from zermelo.core.game.fingerprint import rules_fingerprint
 from zermelo.core.notation import quote_text
 from zermelo.core.position import Position
 from zermelo.grading.oracle import MoveValues

@@ -1,61 +1,61 @@
-"""A session: a match with its players at work in threads, for screens that never wait.
+"""A session: a match whose players think in threads, for screens that must never block.
 
-A screen calls a method, which returns at once, and draws what `view` says. Whatever is wrong with
-an input becomes the view's message; nothing here raises on it once a session is made.
+A screen calls methods that return at once, and draws the view. Bad input becomes the message of the
+view; once a session exists, its methods do not raise errors.
 """
 
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NoReturn
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Limit
 from zermelo.core.position import Outcome, Position
-from zermelo.matches import saves
 from zermelo.matches.match import Match
-from zermelo.players import registry as roster
-from zermelo.ui.thinking import Think, Thinker, analyst, seated
+from zermelo.players.registry import HUMAN
+from zermelo.ui.saving import MatchSaver
+from zermelo.ui.texts import to_sentence
+from zermelo.ui.thinking import LiveAnalysis, ThinkingThread, load_seats
 
-_JOIN = 0.5  # seconds that closing waits for threads, which stop within hundredths
+_JOIN = 0.5  # seconds to wait for threads at the end; they stop within hundredths
 
 
 @dataclass(frozen=True)
 class View:
-    """What a screen shows: a session at one moment."""
+    """What a screen shows: the state of a session at one moment."""
 
     game: Game
     players: tuple[str, str]
-    position: Position  #: the one shown
-    ply: int  #: of the position shown
-    plies: int  #: in the game so far
+    position: Position  #: the position on the screen
+    ply: int  #: of the position on the screen
+    num_plies: int  #: of the game so far
     moves: tuple[str, ...]
-    times: tuple[float | None, ...]  #: the seconds that each took
-    legal: list[str]  #: what a human may play now; empty where an earlier ply is shown
-    outcome: Outcome | None  #: of the game, whatever is shown
+    move_seconds: tuple[float | None, ...]  #: how long each move took
+    legal: list[str]  #: the moves a human may play now; empty if an earlier ply is shown
+    outcome: Outcome | None  #: of the game, whichever ply is shown
     verdict: str
-    turn: str | None  #: "you" or the player's name, None after the end
+    turn: str | None  #: "you" or the player's name; None after the end
     thinking: bool
-    waiting: bool  #: a player's turn, and it does not think: `go` lets it
-    watching: bool  #: live analysis is on
-    analysis: Analysis | None  #: the latest, of the position shown
-    redoable: int
+    paused: bool  #: it is a player's turn, but it does not think until `resume`
+    analyzing: bool  #: live analysis is on
+    analysis: Analysis | None  #: the latest one of the position on the screen
+    num_redoable: int
     message: str  #: the last notice or error
     seconds: float  #: spent on the current move
 
 
 class Session:
-    """A match, who plays it, what is shown of it, and the threads that think.
+    """A match with its players, the ply on the screen, and the threads that think.
 
-    `on_change` is called after every change, from whichever thread made it, without the lock.
+    `on_change` is called after every change, from the thread that made it and without the lock.
     """
 
     def __init__(
         self,
         game: str | Game,
-        first: str = roster.HUMAN,
+        first: str = HUMAN,
         second: str = "level:5",
         *,
         moves: str | Iterable[str] = (),
@@ -67,313 +67,257 @@ class Session:
         self.on_change = on_change
         self._limit = limit or Limit()
         self._lock = threading.RLock()
-        self._thinkers = seated(self.match.game, self.players)
-        self._old: Match | None = None  # before the last restart
-        self._left: dict[Game, Match] = {}  # other games, as they were left
-        #: games whose save on disk is of the match here
-        self._kept = {self.match.game.spec} if self.match.moves else set()
-        self._shown: int | None = None  # a ply, None for wherever the game stands
+        self._seats = load_seats(self.match.game, self.players)
+        self._before_restart: Match | None = None
+        self._other_matches: dict[Game, Match] = {}  # unfinished matches of other games
+        self._saver = MatchSaver()
+        if self.match.moves:
+            self._saver.own(self.match)
+        self._shown_ply: int | None = None  # None to follow the game
         self._message = ""
-        self._waits = False
-        self._closed = False
-        self._think: Think | None = None  # whose answer will be played
-        self._watches = False
-        self._analyst: Thinker | None = None
-        self._watch: Think | None = None  # of the position shown
+        self._is_paused = False
+        self._is_closed = False
+        self._thinking: ThinkingThread | None = None  # its answer will be played
+        self.live_analysis = LiveAnalysis(self._lock, self._notify)
         with self._lock:
-            self._go_on()
-
-    # What a screen shows.
+            self._start_threads()
 
     def view(self) -> View:
-        """The session now."""
+        """Return the current state."""
         with self._lock:
             match, position = self.match, self._position
-            running = match.outcome is None
-            live = running and self._shown is None and self._is_human(position)
+            is_running = match.outcome is None
+            can_play = is_running and self._shown_ply is None and self._is_human(position)
             return View(
                 game=match.game,
                 players=self.players,
                 position=position,
                 ply=self._ply,
-                plies=len(match.moves),
+                num_plies=len(match.moves),
                 moves=tuple(match.moves),
-                times=tuple(match.times),
-                legal=position.legal if live else [],
+                move_seconds=tuple(match.move_seconds),
+                legal=position.legal if can_play else [],
                 outcome=match.outcome,
                 verdict=match.verdict,
-                turn=self._turn() if running else None,
-                thinking=self._think is not None,
-                waiting=running and self._waits and not self._is_human(match.position),
-                watching=self._watches,
-                analysis=self._watch.found if self._watch else None,
-                redoable=match.redoable,
+                turn=self._turn(match.position) if is_running else None,
+                thinking=self._thinking is not None,
+                paused=is_running and self._is_paused and not self._is_human(match.position),
+                analyzing=self.live_analysis.is_on,
+                analysis=self.live_analysis.latest,
+                num_redoable=match.num_redoable,
                 message=self._message,
-                seconds=match.seconds if running else 0.0,
+                seconds=match.seconds if is_running else 0.0,
             )
 
-    # What a screen asks for.
+    # Requests of a screen.
 
     def play(self, move: str) -> None:
-        """A human's move, from the ply shown: what came after it is given up."""
+        """Play a human's move from the ply on the screen; later moves are discarded."""
         with self._change():
             position = self._position
-            if self._shown is None and self.match.outcome is None and not self._is_human(position):
-                _refuse(f"it is {self._turn()}'s turn")
-            if self._shown is not None and not self._is_human(position):
-                _refuse(f"after move {self._ply} it is {self._turn(position)}'s turn")
-            position.parse(move)  # before anything is taken back
-            if self._shown is not None:
+            if not self._is_human(position):
+                if self._shown_ply is not None:
+                    msg = f"after move {self._ply} it is {self._turn(position)}'s turn"
+                    raise ZermeloError(msg)
+                if self.match.outcome is None:
+                    msg = f"it is {self._turn(position)}'s turn"
+                    raise ZermeloError(msg)
+            position.parse(move)  # an illegal move must not discard anything
+            if self._shown_ply is not None:
                 self.match.undo(len(self.match.moves) - self._ply)
             self.match.play(move)
-            self._anew()
+            self._abandon_turn()
 
     def undo(self) -> None:
-        """Back to where a human last had the choice, or from a resignation."""
+        """Take moves back to the last choice of a human, or take back a resignation."""
         with self._change():
             if self.match.resigned is not None:
                 self.match.undo(0)
-            elif not self.match.undo_to(self._humans or (0, 1)):
-                _refuse("there is nothing to take back")
-            self._anew()
-            self._waits = not self._humans
+            elif not self.match.undo_to_turn(self._humans or (0, 1)):
+                msg = "there is no move to take back"
+                raise ZermeloError(msg)
+            self._abandon_turn()
+            self._is_paused = not self._humans
 
     def redo(self) -> None:
-        """Play again what was taken back, up to a human's next choice."""
+        """Play the moves that were taken back again, up to the next choice of a human."""
         with self._change():
-            again = self.match.redo_to(self._humans or (0, 1))
-            if not again and self._current is self.match:
-                _refuse("there is nothing to play again")
-            if not again:  # a player has moved since the restart
-                self.match = self._current
-            self._anew()
-            self._waits = not self._humans
+            if not self.match.redo_to_turn(self._humans or (0, 1)):
+                if self._current is self.match:
+                    msg = "there is no move to play again"
+                    raise ZermeloError(msg)
+                self.match = self._current  # only a player has moved since the restart
+            self._abandon_turn()
+            self._is_paused = not self._humans
 
     def restart(self) -> None:
-        """The same game from its start; redo brings the old one back, until a human moves."""
+        """Start the same game again; until a human moves, redo brings the old one back."""
         with self._change():
-            if self._is_begun(self.match):
-                self._old = self.match
-            self.match = Match(self.match.game, self._old.moves if self._old else ())
+            if self._has_begun(self.match):
+                self._before_restart = self.match
+            old_moves = self._before_restart.moves if self._before_restart else ()
+            self.match = Match(self.match.game, old_moves)
             self.match.undo(len(self.match.moves))
-            self._anew()
-            self._message = "A new game; redo brings the old one back." if self._old else ""
+            self._abandon_turn()
+            if self._before_restart:
+                self._message = "New game. Redo brings the old one back."
 
     def resign(self) -> None:
-        """The human gives up: the one to move, where there are two."""
+        """Resign for the human, or for the side to move if there are two."""
         with self._change():
             if not self._humans:
-                _refuse("nobody here can resign")
+                msg = "there is no human player to resign"
+                raise ZermeloError(msg)
             mover = self.match.position.player
             self.match.resign(mover if self._is_human(self.match.position) else 1 - mover)
-            self._anew()
+            self._abandon_turn()
 
-    def step(self, ply: int) -> None:
-        """Look at an earlier ply; the last one follows the game."""
+    def show_ply(self, ply: int) -> None:
+        """Show an earlier ply, or follow the game again from the last one on."""
         with self._change():
             last = len(self.match.moves)
-            self._shown = max(0, ply) if ply < last else None
+            self._shown_ply = max(0, ply) if ply < last else None
 
-    def choose(
+    def set_up(
         self, game: str | Game | None = None, first: str | None = None, second: str | None = None
     ) -> None:
-        """Another game, or other players in this one; a game that was left is found again."""
+        """Change the game or the players; an unfinished match of the new game is continued."""
         with self._change():
             players = (first or self.players[0]).strip(), (second or self.players[1]).strip()
             match = self.match if game is None else Match(game)
             if match.game == self.match.game:
                 match = self.match
-            thinkers = seated(match.game, players)  # which may refuse
+            seats = load_seats(match.game, players)  # may raise, before anything has changed
             if match is not self.match:
-                self._left[self.match.game] = self._current
-                match, self._old = self._left.pop(match.game, match), None
-            self.match, self.players, self._thinkers = match, players, thinkers
-            self._anew()
+                self._other_matches[self.match.game] = self._current
+                match = self._other_matches.pop(match.game, match)
+                self._before_restart = None
+            self.match, self.players, self._seats = match, players, seats
+            self._abandon_turn()
 
     def swap(self) -> None:
-        """The players change seats."""
-        self.choose(first=self.players[1], second=self.players[0])
+        """Swap the players' seats."""
+        self.set_up(first=self.players[1], second=self.players[0])
 
-    def analyze(self, on: bool) -> None:
-        """Live analysis of the position shown."""
+    def set_analysis(self, on: bool) -> None:
+        """Switch live analysis of the position on the screen on or off."""
         with self._change():
-            self._watches = on
+            self.live_analysis.is_on = on
 
     def stop(self) -> None:
-        """The player who thinks answers with the best so far."""
+        """Make the player who thinks move now."""
         with self._lock:
-            if self._think:
-                self._think.stop()
+            if self._thinking:
+                self._thinking.stop()
 
-    def go(self) -> None:
-        """Let a player think that waits: after undo without humans, or when it had no answer."""
+    def resume(self) -> None:
+        """Let a paused player think: after undo without humans, or after it had no answer."""
         with self._change():
-            self._waits = False
+            self._is_paused = False
 
     def save(self) -> None:
-        """Keep the game for `zermelo play --resume`."""
+        """Save the match for `zermelo play --resume`."""
         with self._change():
-            self._save(self.match)
+            self._message = self._saver.save(self.match, self.players)
 
     def close(self) -> None:
-        """Stop all threads and keep what was not finished; the message says how to go on."""
+        """Stop all threads and save unfinished matches; the message says how to continue."""
         with self._lock:
-            closed, self._closed = self._closed, True
-            ending = [think for think in (self._think, self._watch) if think]
-            self._drop()
-        for think in ending:
-            think.join(_JOIN)
-        if closed:
+            was_closed, self._is_closed = self._is_closed, True
+            threads = [t for t in (self._thinking, self.live_analysis.thread) if t]
+            self._abandon_turn()
+            self.live_analysis.cancel()
+        for thread in threads:
+            thread.join(_JOIN)
+        if was_closed:
             return
         with self._lock:
             self._message = ""
-            for match in (*self._left.values(), self._current):  # the last is resumed first
+            for match in (*self._other_matches.values(), self._current):  # the last resumes first
                 try:
-                    self._keep(match)
+                    self._message = self._saver.leave(match, self.players) or self._message
                 except ZermeloError as error:
-                    self._message = sentence(error)
+                    self._message = to_sentence(error)
 
-    # How the game goes on. All of this runs under the lock.
+    # The course of the game. Everything below needs the lock.
 
     @contextlib.contextmanager
     def _change(self) -> Iterator[None]:
-        """One change: what is wrong becomes the message, then whose turn it is thinks."""
+        """Make a change: an error becomes the message, and the player to move starts thinking."""
         with self._lock:
             self._message = ""
             try:
                 yield
             except ZermeloError as error:
-                self._message = sentence(error)
-            self._go_on()
-        self._tell()
+                self._message = to_sentence(error)
+            self._start_threads()
+        self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         if self.on_change:
             self.on_change()
 
     @property
     def _ply(self) -> int:
-        return len(self.match.moves) if self._shown is None else self._shown
+        return len(self.match.moves) if self._shown_ply is None else self._shown_ply
 
     @property
     def _position(self) -> Position:
-        return self.match.at(self._ply)
+        return self.match.position_at(self._ply)
 
     @property
     def _current(self) -> Match:
-        """The match, or the one before it where it has hardly begun."""
-        return self.match if self._old is None or self._is_begun(self.match) else self._old
+        """The match, or the one before the restart if the new one has not begun."""
+        old = self._before_restart
+        return self.match if old is None or self._has_begun(self.match) else old
 
-    def _is_begun(self, match: Match) -> bool:
-        """Whether a human has moved, or without humans anybody."""
+    def _has_begun(self, match: Match) -> bool:
+        """Return whether a human has moved, or anybody if there are no humans."""
         plies = range(len(match.moves))
-        return any(not self._humans or self._is_human(match.at(ply)) for ply in plies)
+        return any(not self._humans or self._is_human(match.position_at(ply)) for ply in plies)
 
     def _is_human(self, position: Position) -> bool:
-        return self._thinkers[position.player] is None
+        return self._seats[position.player] is None
 
-    def _turn(self, position: Position | None = None) -> str:
-        player = (position or self.match.position).player
-        return "you" if self._thinkers[player] is None else self.players[player]
+    def _turn(self, position: Position) -> str:
+        return "you" if self._is_human(position) else self.players[position.player]
 
     @property
     def _humans(self) -> list[int]:
-        return [seat for seat, spec in enumerate(self.players) if spec == roster.HUMAN]
+        return [seat for seat, spec in enumerate(self.players) if spec == HUMAN]
 
-    def _anew(self) -> None:
-        """The game has changed: what is thought about it counts no more."""
-        self._shown = None
-        self._waits = False
-        if self._think:
-            self._think.cancel()
-            self._think = None
+    def _abandon_turn(self) -> None:
+        """Cancel the thinking for the current turn and show the end of the game."""
+        self._shown_ply = None
+        self._is_paused = False
+        if self._thinking:
+            self._thinking.cancel()
+            self._thinking = None
 
-    def _drop(self) -> None:
-        self._anew()
-        if self._watch:
-            self._watch.cancel()
-            self._watch = None
-
-    def _go_on(self) -> None:
-        """Start the thinking that is due."""
-        if self._closed:
+    def _start_threads(self) -> None:
+        """Start the thinking and the analysis that are due."""
+        if self._is_closed:
             return
         position = self.match.position
-        thinker = self._thinkers[position.player]
-        due = self.match.outcome is None and not self._waits and thinker is not None
-        if due and self._think is None:
-            assert thinker is not None
-            self._think = Think(thinker, position, self._limit, on_end=self._answer)
-        self._look()
+        seat = self._seats[position.player]
+        is_due = self.match.outcome is None and not self._is_paused
+        if is_due and seat is not None and self._thinking is None:
+            self._thinking = ThinkingThread(seat, position, self._limit, on_end=self._play_answer)
+        self.live_analysis.follow(self._position)
 
-    def _look(self) -> None:
-        """Live analysis of what is shown."""
-        position = self._position
-        wanted = self._watches and not position.is_over
-        if self._watch and (not wanted or self._watch.position is not position):
-            self._watch.cancel()
-            self._watch = None
-        if wanted and self._watch is None:
-            self._analyst = self._analyst or analyst()
-            self._watch = Think(
-                self._analyst, position, Limit(), on_thought=self._thought, on_end=self._thought
-            )
-
-    def _thought(self, think: Think) -> None:
-        """From the thread of an analysis."""
+    def _play_answer(self, thread: ThinkingThread) -> None:
+        """Play a player's move, unless it has been cancelled. Called from the thread."""
         with self._lock:
-            is_shown = think is self._watch
-        if is_shown:
-            self._tell()
-
-    def _answer(self, think: Think) -> None:
-        """From the thread of a player: its move, unless the game has gone elsewhere."""
-        with self._lock:
-            if think is not self._think:
+            if thread is not self._thinking:
                 return
-            self._think = None
+            self._thinking = None
             try:
-                if think.found is None:
-                    _refuse(think.error)
-                symbol, move = self.match.game.symbols[think.position.player], think.found.move
+                move = thread.wait().move
                 self.match.play(move)
-                self._message = f"{think.thinker.player.name} ({symbol}) plays {move}"
+                symbol = self.match.game.symbols[thread.position.player]
+                self._message = f"{thread.seat.player.name} ({symbol}) plays {move}"
             except ZermeloError as error:
-                self._message = sentence(error)
-                self._waits = True
-            self._go_on()
-        self._tell()
-
-    # Keeping.
-
-    def _save(self, match: Match) -> None:
-        save = saves.Save(match.game.spec, *self.players, tuple(match.moves))
-        try:
-            saves.write(save)
-        except OSError as error:
-            moves = " ".join(save.moves)
-            _refuse(f"the game could not be saved ({error.strerror}); its moves: {moves}")
-        self._kept.add(save.game)
-        self._message = saved_text(save)
-
-    def _keep(self, match: Match) -> None:
-        """At the end: what runs is saved, and what was saved and finished is not kept."""
-        if match.outcome is None and (match.moves or match.game.spec in self._kept):
-            self._save(match)
-        elif match.outcome is not None and match.game.spec in self._kept:
-            saves.forget(match.game.spec)
-
-
-def saved_text(save: saves.Save) -> str:
-    """How to go on."""
-    return f"The game is saved. Go on with: {save.command()}"
-
-
-def _refuse(why: str) -> NoReturn:
-    raise ZermeloError(why)
-
-
-def sentence(error: ZermeloError) -> str:
-    """An error as a sentence of its own."""
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+                self._message = to_sentence(error)
+                self._is_paused = True
+            self._start_threads()
+        self._notify()

@@ -1,5 +1,5 @@
-"""The full-screen terminal: a board, live analysis and the moves around a Session.
+"""The full screen: a board, live analysis and the moves of a session on the whole terminal.
 
-`board` draws and takes clicks, `panels` stand beside it, `dialogs` ask, `app` binds the keys. It
-needs textual; nothing but the command imports it.
+`app` binds the keys, `board` draws the position and takes clicks, `panels` show the rest, `dialogs`
+ask. It needs textual; only cli imports it.
 """

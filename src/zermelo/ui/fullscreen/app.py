@@ -1,4 +1,4 @@
-"""The full screen: keys and mouse in, Session, view out."""
+"""The application: keys and mouse go to the session, its view goes to the widgets."""
 
 import asyncio
 import contextlib
@@ -14,32 +14,32 @@ from textual.message import Message
 from textual.widgets import Footer
 
 from zermelo.games import registry
-from zermelo.players import registry as roster
 from zermelo.players.levels import MISTAKES
+from zermelo.players.registry import HUMAN, list_players
 from zermelo.ui.fullscreen.board import Board
-from zermelo.ui.fullscreen.dialogs import Choice, Help
-from zermelo.ui.fullscreen.panels import Moves, Status, Thoughts
+from zermelo.ui.fullscreen.dialogs import ChoiceDialog, HelpDialog
+from zermelo.ui.fullscreen.panels import AnalysisPanel, MovesPanel, StatusPanel
 from zermelo.ui.session import Session
 
-SWITCH = 0.001  #: seconds that a thinking thread may keep the interpreter from the keys
-_LEVELS = (1, 3, 5, 7, 10)  # to choose from; the others can be typed
-_TICK = 0.5  # seconds between two looks at the clock
-_KEYS = """arrows or hjkl   move the cursor; the mouse does, too
-Enter or click   play there
-Esc              the player who thinks moves now
+SWITCH_INTERVAL = 0.001  #: seconds that a thinking thread may keep the interpreter from the keys
+_LEVELS = (1, 3, 5, 7, 10)  # offered in the dialog; any other can be typed
+_TICK = 0.5  # seconds between two updates of the clock
+_KEYS = """arrows or hjkl   move the cursor; the mouse moves it too
+Enter or click   play at the cursor
+Esc              make the player who thinks move now
 u r              undo, redo
 [ ] PgUp PgDn    step through the moves; play there to branch off
-Home End         the first position, the last
-a                live analysis of the position shown
-n                a new game
-g o s            another game, another opponent, change seats
+Home End         show the first or the last position
+a                switch live analysis on or off
+n                start a new game
+g o s            change the game, change the opponent, swap seats
 R                resign
-t                dark or light
-q                leave; the game is saved"""
+t                switch between dark and light
+q                save the game and quit"""
 
 
-class Changed(Message):
-    """The session has changed, in whatever thread."""
+class SessionChanged(Message):
+    """The session has changed, in any thread."""
 
 
 class FullScreen(App[None]):
@@ -51,8 +51,8 @@ class FullScreen(App[None]):
     CSS = """
     #room { width: 1fr; height: 1fr; align: center middle; }
     #side { width: 40; height: 1fr; border-left: solid $panel; }
-    Status { height: auto; padding: 0 1; }
-    #thoughts, #moves {
+    StatusPanel { height: auto; padding: 0 1; }
+    #analysis, #moves {
         height: 1fr; padding: 0 1; border-top: solid $panel; scrollbar-gutter: stable;
     }
     #moves { max-height: 40%; }
@@ -65,15 +65,15 @@ class FullScreen(App[None]):
         Binding("n", "session('restart')", "new"),
         Binding("g", "choose_game", "game"),
         Binding("o", "choose_opponent", "opponent"),
-        Binding("s", "session('swap')", "seats"),
-        Binding("a", "analyze", "analysis"),
+        Binding("s", "session('swap')", "swap"),
+        Binding("a", "toggle_analysis", "analysis"),
         Binding("left_square_bracket,pageup", "step(-1)", "step", key_display="[ ]"),
         Binding("right_square_bracket,pagedown", "step(1)", show=False),
         Binding("home", "step(-10000)", show=False),
         Binding("end", "step(10000)", show=False),
         Binding("escape", "session('stop')", show=False),
         Binding("R,shift+r", "session('resign')", show=False),
-        Binding("t", "turn_light", show=False),
+        Binding("t", "toggle_theme", show=False),
         Binding("question_mark", "help", "help", key_display="?"),
         Binding("q,ctrl+c,ctrl+q", "quit", "quit", key_display="q"),
     ]
@@ -82,130 +82,135 @@ class FullScreen(App[None]):
         super().__init__()
         self.session = session
         view = session.view()
-        self._board, self._status, self._thoughts = Board(view), Status(), Thoughts()
-        self._moves = Moves(view)
+        self._board, self._status, self._analysis = Board(view), StatusPanel(), AnalysisPanel()
+        self._moves = MovesPanel(view)
         self._room = ScrollableContainer(self._board, id="room", can_focus=False)
-        self._is_told = self._is_leaving = False
-        session.on_change = self._tell
+        self._is_notified = self._is_leaving = False
+        session.on_change = self._notify
 
-    def _tell(self) -> None:
-        """From any thread: one message for all changes until it is read."""
-        if not self._is_told:
-            self._is_told = True
-            self.post_message(Changed())
+    def _notify(self) -> None:
+        """Post one message for all changes until it is handled. Called from any thread."""
+        if not self._is_notified:
+            self._is_notified = True
+            self.post_message(SessionChanged())
 
     def compose(self) -> ComposeResult:
-        """The board, and three panels beside it."""
+        """Yield the board, the three panels beside it and the footer."""
         with Horizontal(id="main"):
             yield self._room
             with Vertical(id="side"):
                 yield self._status
-                yield VerticalScroll(self._thoughts, id="thoughts", can_focus=False)
+                yield VerticalScroll(self._analysis, id="analysis", can_focus=False)
                 yield VerticalScroll(self._moves, id="moves", can_focus=False)
         yield Footer(compact=True)
 
     def on_mount(self) -> None:
-        """Begin to look at the clock; a terminal that goes away ends it in order."""
+        """Start the clock, and exit in order if the terminal goes away."""
         self._board.focus()
-        self.set_interval(_TICK, self.on_board_pointed)
-        self.on_changed()
+        self.set_interval(_TICK, self.on_board_cursor_moved)
+        self.on_session_changed()
         if not self.is_headless:
             loop = asyncio.get_running_loop()
             for name in ("SIGTERM", "SIGHUP"):
-                # Windows has neither all of these signals nor loops that handle them.
+                # Windows lacks some of these signals, and event loops that handle them.
                 with contextlib.suppress(AttributeError, NotImplementedError, ValueError):
                     loop.add_signal_handler(getattr(signal, name), self.exit)
 
     async def on_event(self, event: events.Event) -> None:
-        """Whatever is typed after leaving comes too late."""
+        """Ignore input that arrives after the app is told to exit."""
         if not (self._is_leaving and isinstance(event, events.InputEvent)):
             await super().on_event(event)
 
     def exit(self, *args: Any, **options: Any) -> None:
-        """Leave; whoever runs this keeps the game."""
+        """Exit; `run` saves the game."""
         self._is_leaving = True
         super().exit(*args, **options)
 
-    def on_changed(self) -> None:
-        """Draw the session as it is now."""
-        self._is_told = False
+    def on_session_changed(self) -> None:
+        """Show the current view in all widgets."""
+        self._is_notified = False
         view = self.session.view()
         self._board.show(view)
-        self._status.show(view, self._board.here)
-        self._thoughts.show(view)
+        self._status.show(view, self._board.move_at_cursor)
+        self._analysis.show(view)
         self._moves.show(view)
 
-    def on_board_pointed(self) -> None:
-        """The clock, and where the cursor stands."""
-        self._status.show(self.session.view(), self._board.here)
+    def on_board_cursor_moved(self) -> None:
+        """Update the clock and the move at the cursor."""
+        self._status.show(self.session.view(), self._board.move_at_cursor)
 
     def on_resize(self) -> None:
-        """Cells as large as there is room."""
+        """Adapt the size of the cells."""
         self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
         self._board.fit(self._room.size)
 
-    def on_board_chosen(self, message: Board.Chosen) -> None:
-        """A move, or leave for a player to go on."""
-        if self.session.view().waiting:
-            self.session.go()
+    def on_board_move_chosen(self, message: Board.MoveChosen) -> None:
+        """Play a move, or let a paused player continue."""
+        if self.session.view().paused:
+            self.session.resume()
         else:
             self.session.play(message.move)
 
-    def on_moves_stepped(self, message: Moves.Stepped) -> None:
-        """A line of the list."""
-        self.session.step(message.ply)
+    def on_moves_panel_ply_chosen(self, message: MovesPanel.PlyChosen) -> None:
+        """Show the ply that was clicked."""
+        self.session.show_ply(message.ply)
 
     def action_session(self, name: str) -> None:
-        """What the session does by itself."""
+        """Call a method of the session."""
         getattr(self.session, name)()
 
-    def action_analyze(self) -> None:
-        """Live analysis on or off."""
-        self.session.analyze(not self.session.view().watching)
+    def action_toggle_analysis(self) -> None:
+        """Switch live analysis on or off."""
+        self.session.set_analysis(not self.session.view().analyzing)
 
     def action_step(self, plies: int) -> None:
-        """Look at another ply."""
-        self.session.step(self.session.view().ply + plies)
+        """Show an earlier or later ply."""
+        self.session.show_ply(self.session.view().ply + plies)
 
-    def action_turn_light(self) -> None:
-        """Dark or light."""
-        light = self.theme == "textual-light"
-        self.theme = "textual-dark" if light else "textual-light"
+    def action_toggle_theme(self) -> None:
+        """Switch between the dark and the light theme."""
+        is_light = self.theme == "textual-light"
+        self.theme = "textual-dark" if is_light else "textual-light"
 
     def action_help(self) -> None:
-        """What the keys do."""
-        self.push_screen(Help(f"Moves: {self.session.view().game.move_forms}.\n\n{_KEYS}"))
+        """Show the keys."""
+        self.push_screen(HelpDialog(f"Moves: {self.session.view().game.move_forms}.\n\n{_KEYS}"))
 
     def action_choose_game(self) -> None:
-        """Another game; this one is found again."""
-        # An m,n,k game has no name without its sizes.
+        """Ask for another game."""
+        # The name mnk alone is not a game: it needs its sizes.
         options = [
             (e.example if e.name == "mnk" else e.name, e.summary) for e in registry.entries()
         ]
-        self.push_screen(Choice("Which game?", options), self._take_game)
+        self.push_screen(ChoiceDialog("Choose a game", options), self._set_game)
 
-    def _take_game(self, spec: str | None) -> None:
+    def _set_game(self, spec: str | None) -> None:
         if spec:
-            self.session.choose(game=spec)
+            self.session.set_up(game=spec)
 
     def action_choose_opponent(self) -> None:
-        """Another opponent, in this game."""
-        levels = [(f"level:{n}", f"errs in {MISTAKES[n]:.0%} of its chances") for n in _LEVELS]
-        others = [(e.name, e.summary) for e in roster.entries() if e.name != "level"]
-        self.push_screen(Choice("Against whom?", levels + others), self._take_opponent)
+        """Ask for another opponent."""
+        levels = [(f"level:{n}", _describe_level(n)) for n in _LEVELS]
+        others = [(e.name, e.summary) for e in list_players() if e.name != "level"]
+        self.push_screen(ChoiceDialog("Choose an opponent", levels + others), self._set_opponent)
 
-    def _take_opponent(self, spec: str | None) -> None:
+    def _set_opponent(self, spec: str | None) -> None:
         if spec:
             first, second = self.session.players
-            is_first = second == roster.HUMAN and first != roster.HUMAN
-            self.session.choose(**{"first" if is_first else "second": spec})
+            is_first = second == HUMAN and first != HUMAN
+            self.session.set_up(**{"first" if is_first else "second": spec})
+
+
+def _describe_level(level: int) -> str:
+    rate = MISTAKES[level]
+    return f"makes a mistake {rate:.0%} of the time" if rate else "makes no mistakes"
 
 
 def run(session: Session) -> str:
-    """Play until the human leaves; however that comes about, the game is kept. What to say."""
-    sys.setswitchinterval(SWITCH)
+    """Run the full screen until the human quits; save the game and return the last message."""
+    sys.setswitchinterval(SWITCH_INTERVAL)
     try:
         FullScreen(session).run()
     finally:

@@ -1,4 +1,4 @@
-"""The board: cells as large as the terminal allows, a cursor that keys and the mouse move."""
+"""The board: cells as large as the terminal allows, and a cursor for keys and mouse."""
 
 from typing import ClassVar
 
@@ -15,11 +15,14 @@ from zermelo.core.cells import MoveCells, moves_by_cell
 from zermelo.core.game import Game
 from zermelo.ui.session import View
 
-_CELLS = ((7, 3), (5, 2), (4, 1), (3, 1))  # columns and lines of a cell, the largest that fits
+_CELL_SIZES = ((7, 3), (5, 2), (4, 1), (3, 1))  # columns and lines; the largest that fits is used
 
 
 class Board(Widget, can_focus=True):
-    """A position, and the cursor: a cell, or after the cells a move that belongs to none."""
+    """A position with a cursor.
+
+    A spot is where the cursor can be: a cell, or after the last cell a move without a cell.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"board--{name}"
@@ -38,173 +41,176 @@ class Board(Widget, can_focus=True):
     Board > .board--cursor { text-style: reverse; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "go(-1, 0)", show=False),
-        Binding("down,j", "go(1, 0)", show=False),
-        Binding("left,h", "go(0, -1)", show=False),
-        Binding("right,l", "go(0, 1)", show=False),
-        Binding("enter,space", "choose", show=False),
+        Binding("up,k", "move_cursor(-1, 0)", show=False),
+        Binding("down,j", "move_cursor(1, 0)", show=False),
+        Binding("left,h", "move_cursor(0, -1)", show=False),
+        Binding("right,l", "move_cursor(0, 1)", show=False),
+        Binding("enter,space", "choose_move", show=False),
     ]
 
-    class Chosen(Message):
-        """The human wants this move."""
+    class MoveChosen(Message):
+        """The human has chosen a move, which may be illegal."""
 
         def __init__(self, move: str) -> None:
             super().__init__()
             self.move = move
 
-    class Pointed(Message):
-        """The cursor stands elsewhere."""
+    class CursorMoved(Message):
+        """The cursor is on another spot."""
 
     def __init__(self, view: View) -> None:
         super().__init__()
         self.cursor = 0
         self._game: Game | None = None
         self._room = Size(0, 0)
-        self._cell = _CELLS[-1]
+        self._cell_size = _CELL_SIZES[-1]
         self._styles: dict[str, Style] = {}
         self.show(view)
 
     def show(self, view: View) -> None:
-        """Draw this view."""
-        is_fresh, self._game = view.game != self._game, view.game
+        """Show a view."""
+        is_new_game, self._game = view.game != self._game, view.game
         self.view = view
         position = view.position
         self.move_cells: MoveCells = moves_by_cell(position, view.legal)
         self._stones = position.board or ()
         self._line, self._forbidden = set(position.winning_line or ()), set(position.forbidden)
         self._last = position.last_cell
-        grid = view.game.grid if view.position.board is not None else None
+        grid = view.game.grid if position.board is not None else None
         self.rows, self.cols = (grid.rows, grid.cols) if grid else (0, 0)
-        self.picture = [] if grid else view.game.draw(view.position.state).splitlines()
-        if is_fresh:
+        self._drawing = [] if grid else view.game.draw(position.state).splitlines()
+        if is_new_game:
             self.cursor = self.rows // 2 * self.cols + self.cols // 2
             self.fit(self._room)
-        last = self.size_in_cells + len(self.move_cells.extra) - 1
+        last = self.num_cells + len(self.move_cells.extra) - 1
         self.cursor = max(0, min(self.cursor, last))
         height = self.get_content_height(self.size, self.size, 0)
         self.refresh(layout=height != self.size.height)
 
     def fit(self, room: Size) -> None:
-        """Cells as large as this room allows."""
+        """Choose the largest cells that fit into this room."""
         self._room = room
         width, height = room.width - self._margin, room.height - 3
-        fitting = (c for c in _CELLS if c[0] * self.cols <= width and c[1] * self.rows <= height)
-        self._cell = next(fitting, _CELLS[-1])
+        fitting = (
+            s for s in _CELL_SIZES if s[0] * self.cols <= width and s[1] * self.rows <= height
+        )
+        self._cell_size = next(fitting, _CELL_SIZES[-1])
         self.refresh(layout=True)
 
     @property
-    def size_in_cells(self) -> int:
-        """How many cells there are; 0 for a game without a board."""
+    def num_cells(self) -> int:
+        """The number of cells; 0 for a game without a board."""
         return self.rows * self.cols
 
     @property
     def _margin(self) -> int:
+        """The width of the row labels."""
         return len(str(self.rows)) + 1 if self.rows else 0
 
     @property
-    def _top(self) -> int:
-        """The first line under the board."""
-        return 1 + self.rows * self._cell[1] if self.rows else len(self.picture)
+    def _bottom(self) -> int:
+        """The first line below the board."""
+        return 1 + self.rows * self._cell_size[1] if self.rows else len(self._drawing)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
-        """As wide as the cells, or what stands below them."""
+        """Return the width of the cells, or of the moves below them."""
         del container, viewport
-        widths = [self._margin + self.cols * self._cell[0], *map(len, self.picture)]
+        widths = [self._margin + self.cols * self._cell_size[0], *map(len, self._drawing)]
         return max(widths + [len(move) + 4 for move in self.move_cells.extra])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Lines of the board, and one for every other move."""
+        """Return the lines of the board and of the moves below it."""
         del container, viewport, width
         extra = len(self.move_cells.extra)
-        return self._top + (extra + 1 if extra else 0)
+        return self._bottom + (extra + 1 if extra else 0)
 
     # The cursor.
 
     def region_of(self, spot: int) -> Region:
-        """Where a cell or another move is drawn."""
-        width, height = self._cell
-        if spot >= self.size_in_cells:
-            return Region(0, self._top + 1 + spot - self.size_in_cells, width, 1)
+        """Return where a spot is drawn."""
+        width, height = self._cell_size
+        if spot >= self.num_cells:
+            return Region(0, self._bottom + 1 + spot - self.num_cells, width, 1)
         row, col = divmod(spot, self.cols)
         return Region(self._margin + col * width, 1 + row * height, width, height)
 
     def spot_at(self, x: int, y: int) -> int | None:
-        """The cell or other move under a point."""
-        extra = y - self._top - 1
+        """Return the spot under a point."""
+        extra = y - self._bottom - 1
         if extra >= 0:
-            return self.size_in_cells + extra if extra < len(self.move_cells.extra) else None
-        col, row = (x - self._margin) // self._cell[0], (y - 1) // self._cell[1]
+            return self.num_cells + extra if extra < len(self.move_cells.extra) else None
+        col, row = (x - self._margin) // self._cell_size[0], (y - 1) // self._cell_size[1]
         is_cell = x >= self._margin and y >= 1 and col < self.cols and row < self.rows
         return row * self.cols + col if is_cell else None
 
-    def action_go(self, down: int, right: int) -> None:
-        """Move the cursor."""
-        size, extra = self.size_in_cells, len(self.move_cells.extra)
+    def action_move_cursor(self, down: int, right: int) -> None:
+        """Move the cursor by some rows and columns, and scroll to it."""
+        size, extra = self.num_cells, len(self.move_cells.extra)
         if self.cursor >= size:
             spot = self.cursor + down + right
-            spot = max(spot, size - self.cols // 2 - 1 if size else 0)  # back onto the board
+            spot = max(spot, size - self.cols // 2 - 1 if size else 0)  # back to the bottom row
             spot = min(spot, size + extra - 1)
         else:
             row, col = divmod(self.cursor, self.cols)
             row, col = max(0, row + down), max(0, min(col + right, self.cols - 1))
             spot = min(row, self.rows - 1) * self.cols + col
             spot = size if row == self.rows and extra else spot
-        self._point(max(0, spot))
+        self._set_cursor(max(0, spot))
         if isinstance(self.parent, Widget):
-            here = self.region_of(self.cursor).translate(self.virtual_region.offset)
-            self.parent.scroll_to_region(here, animate=False)
+            region = self.region_of(self.cursor).translate(self.virtual_region.offset)
+            self.parent.scroll_to_region(region, animate=False)
 
-    def _point(self, spot: int) -> None:
+    def _set_cursor(self, spot: int) -> None:
         if spot != self.cursor:
-            before = self._lit
+            before = self._highlighted
             self.cursor = spot
-            self.refresh(*map(self.region_of, before | self._lit))
-            self.post_message(self.Pointed())
+            self.refresh(*map(self.region_of, before | self._highlighted))
+            self.post_message(self.CursorMoved())
 
     @property
-    def here(self) -> str:
-        """The move under the cursor: on a large board its letters may be out of sight."""
-        return self._text(self.cursor)
+    def move_at_cursor(self) -> str:
+        """The move at the cursor; on a large board the labels may be out of sight."""
+        return self._move_at(self.cursor)
 
     @property
-    def _lit(self) -> set[int]:
-        """What the cursor changes: where it stands, and where a stone would land."""
-        lands = self.move_cells.landing.get(self.move_cells.move_at.get(self.cursor, ""))
-        return {self.cursor} if lands is None else {self.cursor, lands}
+    def _highlighted(self) -> set[int]:
+        """The cells that the cursor changes: its own, and the one where a stone would land."""
+        cell = self.move_cells.landing.get(self.move_cells.move_at.get(self.cursor, ""))
+        return {self.cursor} if cell is None else {self.cursor, cell}
 
-    def action_choose(self) -> None:
-        """Play what the cursor stands on; a forced pass from anywhere."""
+    def action_choose_move(self) -> None:
+        """Choose the move at the cursor, or a forced pass regardless of the cursor."""
         legal, extra = self.view.legal, self.move_cells.extra
         is_forced = len(legal) == 1 and legal[0] in extra
-        self.post_message(self.Chosen(legal[0] if is_forced else self._text(self.cursor)))
+        self.post_message(self.MoveChosen(legal[0] if is_forced else self.move_at_cursor))
 
-    def _text(self, spot: int) -> str:
-        """What a person would type there: what is wrong with it, the match says."""
-        if spot >= self.size_in_cells:
-            return next(iter(self.move_cells.extra[spot - self.size_in_cells :]), "")
+    def _move_at(self, spot: int) -> str:
+        """Return the move that belongs to a spot, even if it is illegal."""
+        if spot >= self.num_cells:
+            return next(iter(self.move_cells.extra[spot - self.num_cells :]), "")
         if spot in self.move_cells.move_at:
             return self.move_cells.move_at[spot]
         game = self.view.game
-        by_cell = game.num_actions >= self.size_in_cells
-        return game.to_text(spot) if by_cell else game.column_labels[spot % self.cols]
+        has_cell_moves = game.num_actions >= self.num_cells
+        return game.to_text(spot) if has_cell_moves else game.column_labels[spot % self.cols]
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """The cursor follows the mouse."""
+        """Move the cursor to the mouse."""
         spot = self.spot_at(event.x, event.y)
         if spot is not None:
-            self._point(spot)
+            self._set_cursor(spot)
 
     def on_click(self, event: events.Click) -> None:
-        """A click plays."""
+        """Choose the move that is clicked."""
         spot = self.spot_at(event.x, event.y)
         if spot is not None:
-            self._point(spot)
-            self.action_choose()
+            self._set_cursor(spot)
+            self.action_choose_move()
 
     # Drawing.
 
     def notify_style_update(self) -> None:
-        """Colours have changed."""
+        """Drop the cached styles when the colours change."""
         super().notify_style_update()
         self._styles = {}
 
@@ -214,20 +220,20 @@ class Board(Widget, can_focus=True):
         return self._styles[name]
 
     def render_line(self, y: int) -> Strip:
-        """A line of the board, of its letters, or another move below it."""
-        if self.rows and y < self._top:
+        """Return a line of the board or of the moves below it."""
+        if self.rows and y < self._bottom:
             return Strip(self._draw_line(y))
-        if y < self._top:
-            return Strip([Segment(self.picture[y], self.rich_style)])
-        extra = y - self._top - 1
+        if y < self._bottom:
+            return Strip([Segment(self._drawing[y], self.rich_style)])
+        extra = y - self._bottom - 1
         if not 0 <= extra < len(self.move_cells.extra):
             return Strip.blank(self.size.width, self.rich_style)
-        here = self.cursor == self.size_in_cells + extra
-        style = self.rich_style + self._style("cursor" if here else "first")
+        has_cursor = self.cursor == self.num_cells + extra
+        style = self.rich_style + self._style("cursor" if has_cursor else "first")
         return Strip([Segment(f"[ {self.move_cells.extra[extra]} ]", style)])
 
     def _draw_line(self, y: int) -> list[Segment]:
-        width, height = self._cell
+        width, height = self._cell_size
         if y == 0:
             labels = "".join(f"{label:^{width}}" for label in self.view.game.column_labels)
             return [Segment(" " * self._margin + labels, self.rich_style + self._style("label"))]
@@ -235,36 +241,36 @@ class Board(Widget, can_focus=True):
         is_middle = line == (height - 1) // 2
         label = str(row + 1) if is_middle else ""
         style = self.rich_style + self._style("label")
-        drawn = [Segment(f"{label:>{self._margin - 1}} ", style)]
+        segments = [Segment(f"{label:>{self._margin - 1}} ", style)]
         for col in range(self.cols):
-            shown, style = self._draw_cell(row * self.cols + col)
-            drawn.append(Segment(f"{shown if is_middle else '':^{width}}", style))
-        return drawn
+            text, style = self._draw_cell(row * self.cols + col)
+            segments.append(Segment(f"{text if is_middle else '':^{width}}", style))
+        return segments
 
     def _draw_cell(self, cell: int) -> tuple[str, Style]:
-        """What a cell shows, and how: colour never says what brackets do not."""
-        position, found = self.view.position, self.move_cells
+        """Return the text and style of a cell; the text alone says everything without colours."""
+        position, move_cells = self.view.position, self.move_cells
         stone = self._stones[cell]
         row, col = divmod(cell, self.cols)
         style = self._style("odd" if (row + col) % 2 else "even")
         if stone:
-            shown = position.game.symbols[stone < 0]
+            text = position.game.symbols[stone < 0]
             style += self._style("second" if stone < 0 else "first")
             if cell in self._line:
-                shown, style = f"[{shown}]", style + self._style("line")
+                text, style = f"[{text}]", style + self._style("line")
             elif cell == self._last:
-                shown, style = f"({shown})", style + self._style("last")
+                text, style = f"({text})", style + self._style("last")
         else:
-            chosen = found.move_at.get(self.cursor, "")
-            is_ghost = found.landing.get(chosen) == cell
-            shown = position.game.symbols[position.player] if is_ghost else self._mark(cell)
+            move = move_cells.move_at.get(self.cursor, "")
+            is_landing = move_cells.landing.get(move) == cell
+            text = position.game.symbols[position.player] if is_landing else self._mark(cell)
             style += self._style("free")
-        return shown, style + self._style("cursor") if cell == self.cursor else style
+        return text, style + self._style("cursor") if cell == self.cursor else style
 
     def _mark(self, cell: int) -> str:
-        """An empty cell: where only some are legal they have a sign, as have forbidden points."""
+        """Return the mark of an empty cell: ! forbidden, + legal if not all are, else a dot."""
         move = self.move_cells.move_at.get(cell)
         if move is not None and move in self._forbidden:
             return "!"
-        some = len(self.move_cells.move_at) < self._stones.count(0)
-        return "+" if move is not None and some else "."
+        are_some_illegal = len(self.move_cells.move_at) < self._stones.count(0)
+        return "+" if move is not None and are_some_illegal else "."

@@ -1,4 +1,4 @@
-"""What is asked and told above the board: which game, which opponent, what the keys do."""
+"""Dialogs over the board: a choice from a list, and help."""
 
 import textwrap
 from collections.abc import Sequence
@@ -20,10 +20,12 @@ _CSS = """
 """
 
 
-class Choice(ModalScreen[str]):
-    """One of a list, or whatever is typed; "" for none."""
+class ChoiceDialog(ModalScreen[str]):
+    """Asks for an item of a list or any other text; "" if the dialog is closed."""
 
-    CSS = _CSS.format(name="Choice") + "OptionList { height: auto; max-height: 14; border: none; }"
+    CSS = _CSS.format(name="ChoiceDialog") + (
+        "OptionList { height: auto; max-height: 14; border: none; }"
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape", "close", "back"),
         ("down", "app.focus_next", "list"),
@@ -34,40 +36,40 @@ class Choice(ModalScreen[str]):
         self._title, self._options = title, options
 
     def compose(self) -> ComposeResult:
-        """A line to type in, and the list."""
+        """Yield an input line and the list."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = self._title
-            line = Input(placeholder="type one, or choose below", max_length=200)
+            line = Input(placeholder="Type a name, or choose one below", max_length=200)
             line.cursor_blink = False
             yield line
             yield OptionList(
                 *(
-                    Text(f"{name:12} {textwrap.shorten(what, 50, placeholder=' …')}")
-                    for name, what in self._options
+                    Text(f"{name:12} {textwrap.shorten(summary, 50, placeholder=' …')}")
+                    for name, summary in self._options
                 )
             )
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """What was typed."""
+        """Return the text that was typed."""
         self._answer(event.value.strip())
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """What was chosen."""
+        """Return the name that was chosen."""
         self._answer(self._options[event.option_index][0])
 
     def action_close(self) -> None:
-        """None of them."""
+        """Close the dialog without a choice."""
         self._answer("")
 
     def _answer(self, spec: str) -> None:
-        if self.is_current:  # two clicks may arrive before the first has closed it
+        if self.is_current:  # two clicks may arrive before the first has closed the dialog
             self.dismiss(spec)
 
 
-class Help(ModalScreen[None]):
-    """The keys."""
+class HelpDialog(ModalScreen[None]):
+    """Shows the keys."""
 
-    CSS = _CSS.format(name="Help")
+    CSS = _CSS.format(name="HelpDialog")
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,enter", "close", "back")]
 
     def __init__(self, text: str) -> None:
@@ -75,16 +77,16 @@ class Help(ModalScreen[None]):
         self._text = text
 
     def compose(self) -> ComposeResult:
-        """One text."""
+        """Yield the text."""
         with VerticalScroll(classes="dialog") as dialog:
             dialog.border_title = "Keys"
             yield Static(self._text, markup=False)
 
     def on_click(self) -> None:
-        """Any click closes it."""
+        """Close the dialog."""
         self.action_close()
 
     def action_close(self) -> None:
-        """Back to the board."""
+        """Return to the board."""
         if self.is_current:
             self.dismiss()

@@ -1,4 +1,4 @@
-"""Beside the board: how the game stands, what every move leads to, and the moves so far."""
+"""The panels beside the board: the status, the analysis of every move, and the moves so far."""
 
 import textwrap
 
@@ -8,96 +8,100 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from zermelo.core.phrases import count
 from zermelo.search.explain import analysis
 from zermelo.ui import texts
 from zermelo.ui.session import View
+from zermelo.ui.texts import to_sentence
 
 _MAX_ROWS = 40
-_INDENT = " " * 7  # under the outcomes
+_INDENT = " " * 7  # of reasons, below the values
 
 
-class Status(Static):
-    """Who plays, whose turn it is, the clock, and the last notice."""
+class StatusPanel(Static):
+    """Shows the players, whose turn it is, the clock and the last message."""
 
     _text = Text()
 
-    def show(self, view: View, here: str) -> None:
-        """Say how it stands, and what move is pointed at."""
-        sides = (
-            f"{who} ({symbol})" for who, symbol in zip(view.players, view.game.symbols, strict=True)
+    def show(self, view: View, move_at_cursor: str) -> None:
+        """Show the status of a view, with the move at the cursor."""
+        players = (
+            f"{name} ({symbol})"
+            for name, symbol in zip(view.players, view.game.symbols, strict=True)
         )
-        text = Text.assemble((view.game.spec, "bold"), "\n", " against ".join(sides), "\n")
-        text.append(f"{_stand(view)}\n", "bold")
-        text.append(_clock(view) + (f", at {here}" if view.legal and here else ""))
+        text = Text.assemble((view.game.spec, "bold"), "\n", " against ".join(players), "\n")
+        text.append(f"{_turn_text(view)}\n", "bold")
+        cursor = f", cursor at {move_at_cursor}" if view.legal and move_at_cursor else ""
+        text.append(_clock_text(view) + cursor)
         if view.message:
             text.append(f"\n{view.message}")
-        if text != self._text:  # it is asked twice a second
+        if text != self._text:  # the clock asks twice a second
             self.update(text)
         self._text = text
 
 
-def _stand(view: View) -> str:
+def _turn_text(view: View) -> str:
     symbol = view.game.symbols[view.position.player]
     if view.outcome is not None:
-        return f"{view.verdict[0].upper()}{view.verdict[1:]}."
+        return to_sentence(view.verdict)
     if view.thinking:
         return f"{view.turn} is thinking; Esc: move now"
-    if view.waiting:
-        return f"{view.turn} waits; Enter: go on"
+    if view.paused:
+        return f"{view.turn} is paused; Enter: continue"
     if view.legal == ["pass"]:
-        return f"{symbol}: nothing to play; Enter: pass"
-    return f"{symbol}: your move" if view.ply == view.plies else f"{view.verdict}"
+        return f"{symbol} has no other move; Enter: pass"
+    return f"{symbol}: your move" if view.ply == view.num_plies else view.verdict
 
 
-def _clock(view: View) -> str:
-    if view.ply < view.plies:
-        return f"Shown: after move {view.ply} of {view.plies}. ] goes on."
+def _clock_text(view: View) -> str:
+    if view.ply < view.num_plies:
+        return f"Position after move {view.ply} of {view.num_plies}; ]: next"
     if view.outcome is not None:
-        return f"{view.plies} moves"
+        return count(view.num_plies, "move")
     minutes, seconds = divmod(int(view.seconds), 60)
-    return f"Move {view.plies + 1}: {minutes}:{seconds:02}"
+    return f"Move {view.num_plies + 1}: {minutes}:{seconds:02}"
 
 
-class Thoughts(Static):
-    """Every move, best first: its outcome in words, and why."""
+class AnalysisPanel(Static):
+    """Shows every move, best first, with its value in words and the reasons."""
 
     _shown: object = None
 
     def show(self, view: View) -> None:
-        """Say what is known by now."""
-        found = view.analysis
-        shown = view.watching, view.position, found, view.players, self.size.width
+        """Show the latest analysis of a view."""
+        latest = view.analysis
+        shown = view.analyzing, view.position, latest, view.players, self.size.width
         if shown == self._shown:
             return
         self._shown = shown
-        if not view.watching:
-            self.update(Text("a: what every move leads to", "dim"))
+        if not view.analyzing:
+            self.update(Text("a: analyse every move", "dim"))
         elif view.position.is_over:
             self.update(Text("The game is over.", "dim"))
-        elif found is None:
-            self.update(Text("Looking…", "dim"))
+        elif latest is None:
+            self.update(Text("Analysing…", "dim"))
         else:
-            table = analysis.to_json(view.position, found, view.game.spec)
-            sides = texts.sides(view.game.symbols, view.players, view.position.player)
+            fields = analysis.to_json(view.position, latest, view.game.spec)
+            sides = texts.side_names(view.game.symbols, view.players, view.position.player)
             text = Text()
-            text.append(f"{texts.effort_text(table)}\n", "dim")
-            for candidate in table["candidates"][:_MAX_ROWS]:
+            text.append(f"{texts.effort_text(fields)}\n", "dim")
+            for candidate in fields["candidates"][:_MAX_ROWS]:
                 style = "bold" if candidate["best"] else ""
-                text.append(f"{texts.row_text(candidate, sides)}\n", style)
-                text.append(f"{self._indented(texts.reasons_text(candidate))}\n", "dim")
+                text.append(f"{texts.candidate_text(candidate, sides)}\n", style)
+                text.append(f"{self._indent(texts.reasons_text(candidate))}\n", "dim")
             self.update(text)
 
-    def _indented(self, text: str) -> str:
+    def _indent(self, text: str) -> str:
         width = max(20, self.size.width)
         return textwrap.fill(text, width, initial_indent=_INDENT, subsequent_indent=_INDENT)
 
 
-class Moves(Widget):
-    """The moves, a line each; a click shows the position after it."""
+class MovesPanel(Widget):
+    """Lists the moves, one per line; a click shows the position after a move."""
 
-    DEFAULT_CSS = "Moves { width: 100%; height: auto; }"
+    DEFAULT_CSS = "MovesPanel { width: 100%; height: auto; }"
 
-    class Stepped(Message):
+    class PlyChosen(Message):
         """The human wants to see this ply."""
 
         def __init__(self, ply: int) -> None:
@@ -110,7 +114,7 @@ class Moves(Widget):
         self._shown: object = None
 
     def show(self, view: View) -> None:
-        """List these."""
+        """List the moves of a view and scroll to the ply on the screen."""
         shown = view.ply, view.moves
         is_same, self._shown, self.view = shown == self._shown, shown, view
         if is_same:
@@ -123,19 +127,19 @@ class Moves(Widget):
             )
 
     def render(self) -> Text:
-        """Number, side, move, seconds."""
+        """Return the list with number, side, move and seconds."""
         view = self.view
         text = Text(no_wrap=True)
         text.append("    start\n", "reverse" if view.ply == 0 else "")
         first = view.game.start().player
-        for ply, (move, took) in enumerate(zip(view.moves, view.times, strict=True), 1):
+        for ply, (move, seconds) in enumerate(zip(view.moves, view.move_seconds, strict=True), 1):
             symbol = view.game.symbols[(first + ply - 1) % 2]
-            clock = "" if took is None else f"{took:.1f} s"
-            line = f"{ply:>3} {symbol} {move:5} {clock:>7}\n"
+            time = "" if seconds is None else f"{seconds:.1f} s"
+            line = f"{ply:>3} {symbol} {move:5} {time:>7}\n"
             text.append(line, "reverse" if view.ply == ply else "")
         return text
 
     def on_click(self, event: events.Click) -> None:
-        """A click on a line."""
-        if event.y <= self.view.plies:
-            self.post_message(self.Stepped(event.y))
+        """Choose the ply of the line that is clicked."""
+        if event.y <= self.view.num_plies:
+            self.post_message(self.PlyChosen(event.y))

@@ -1,4 +1,4 @@
-"""The app: events go to the session, frames come from its view."""
+"""The application: events go to the session, frames show its view."""
 
 import time
 from dataclasses import replace
@@ -7,11 +7,12 @@ import pygame
 
 from zermelo.core.cells import moves_by_cell
 from zermelo.ui.session import Session, View
-from zermelo.ui.window import choices, drawing, layout
-from zermelo.ui.window.drawing import Pointing, Screen
+from zermelo.ui.window import drawing, layout, menu_items
+from zermelo.ui.window.drawing import InputState, Screen
+from zermelo.ui.window.menu_items import MenuItem
 
-FRAMES = 60  #: a second
-_TENTH = 0.1  # seconds between looks at a clock that runs
+FRAMES_PER_SECOND = 60
+_CLOCK_INTERVAL = 0.1  # seconds between two updates of a running clock
 _ARROWS = {
     pygame.K_LEFT: (0, -1),
     pygame.K_RIGHT: (0, 1),
@@ -33,7 +34,7 @@ _KEYS = {
 
 
 class App:
-    """A session on a surface: the window's, or where there is none one of its own."""
+    """A session on the surface of a window, or on a surface of its own without a window."""
 
     def __init__(
         self,
@@ -43,59 +44,59 @@ class App:
     ) -> None:
         self.session, self.window = session, window
         self.running = True
-        self.pointing = Pointing()
-        self._changed = True  # set by any thread
+        self.input = InputState()
+        self._is_stale = True  # set by any thread
         self._drawn: tuple[object, ...] = ()
-        self._looked = 0.0
-        self.surface = self._surface(size)
-        self._base = pygame.Surface(self.surface.get_size())  # the last frame, without the pulse
+        self._last_update = 0.0
+        self.surface = self._create_surface(size)
+        self._frame = pygame.Surface(self.surface.get_size())  # the last frame without the pulse
         self.view: View = session.view()
         self._move_cells = moves_by_cell(self.view.position, self.view.legal)
         self.screen: Screen = self._arrange()
-        session.on_change = self._change
+        session.on_change = self._mark_stale
 
-    def _surface(self, size: tuple[int, int]) -> pygame.Surface:
+    def _create_surface(self, size: tuple[int, int]) -> pygame.Surface:
         if self.window is not None:
             return self.window.get_surface()
         return pygame.Surface((max(1, size[0]), max(1, size[1])))
 
-    def _change(self) -> None:
-        self._changed = True
+    def _mark_stale(self) -> None:
+        self._is_stale = True
 
     def _arrange(self) -> Screen:
-        return drawing.arrange(self.surface.get_size(), self.view, self._move_cells, self.pointing)
+        return drawing.arrange(self.surface.get_size(), self.view, self._move_cells, self.input)
 
-    def look(self) -> None:
-        """Take in what the session has become."""
+    def update(self) -> None:
+        """Take over the current view of the session."""
         now = time.monotonic()
-        runs = self.view.thinking and now - self._looked > _TENTH
-        if self._changed or runs:
-            self._changed = False
-            self._looked = now
+        is_clock_due = self.view.thinking and now - self._last_update > _CLOCK_INTERVAL
+        if self._is_stale or is_clock_due:
+            self._is_stale = False
+            self._last_update = now
             before, self.view = self.view, self.session.view()
             if before.game != self.view.game:
-                self.pointing = replace(self.pointing, cursor=None)
+                self.input = replace(self.input, cursor=None)
             if before.ply != self.view.ply:
-                self.pointing = replace(self.pointing, scroll=None)
+                self.input = replace(self.input, scroll=None)
             if before.position is not self.view.position or before.legal != self.view.legal:
                 self._move_cells = moves_by_cell(self.view.position, self.view.legal)
             self.screen = self._arrange()
 
-    def frame(self) -> bool:
-        """Draw what has changed; whether anything had."""
-        self.look()
-        key = (self.view, self.pointing, self.surface.get_size())
-        stale = key != self._drawn
-        if not stale and not self.view.thinking:
+    def draw(self) -> bool:
+        """Draw a frame if anything has changed; return whether it had."""
+        self.update()
+        key = (self.view, self.input, self.surface.get_size())
+        has_changed = key != self._drawn
+        if not has_changed and not self.view.thinking:
             return False
-        if stale:
+        if has_changed:
             self._drawn = key
-            if self._base.get_size() != self.surface.get_size():
-                self._base = pygame.Surface(self.surface.get_size())
-            drawing.draw(self._base, self.view, self.screen, self.pointing)
+            if self._frame.get_size() != self.surface.get_size():
+                self._frame = pygame.Surface(self.surface.get_size())
+            drawing.draw_frame(self._frame, self.view, self.screen, self.input)
             if self.window is not None:
                 self.window.title = title(self.view)
-        self.surface.blit(self._base, (0, 0))
+        self.surface.blit(self._frame, (0, 0))
         if self.view.thinking and not self.screen.menu:
             drawing.draw_pulse(self.surface, self.screen.panel.card, time.monotonic())
         if self.window is not None:
@@ -105,35 +106,35 @@ class App:
     # Input.
 
     def handle(self, event: pygame.Event) -> None:
-        """One event; nothing that it says can be wrong."""
-        self.look()
+        """Handle an event."""
+        self.update()
         if event.type in (pygame.QUIT, pygame.WINDOWCLOSE):
             self.running = False
         elif event.type == pygame.WINDOWSIZECHANGED:
-            self.surface = self._surface((event.x, event.y))
+            self.surface = self._create_surface((event.x, event.y))
         elif event.type == pygame.WINDOWEXPOSED:
             self._drawn = ()
         elif event.type == pygame.MOUSEMOTION:
-            self._point(event.pos)
+            self._move_mouse(event.pos)
         elif event.type == pygame.WINDOWLEAVE:
-            self._point((-1, -1))
+            self._move_mouse((-1, -1))
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button == pygame.BUTTON_LEFT:
             self._click(event.pos)
         elif event.type == pygame.MOUSEWHEEL:
-            self._wheel(event.y)
+            self._scroll(event.y)
         elif event.type == pygame.KEYDOWN:
-            self._key(event.key)
+            self._press_key(event.key)
         self.screen = self._arrange()
 
-    def _point(self, point: tuple[int, int]) -> None:
-        self.pointing = replace(self.pointing, point=point)
+    def _move_mouse(self, point: tuple[int, int]) -> None:
+        self.input = replace(self.input, mouse=point)
 
     def _click(self, point: tuple[int, int]) -> None:
-        self._point(point)
+        self._move_mouse(point)
         control = self.screen.control_at(point)
         if control:
-            self._press(control.name)
-        elif self.pointing.menu:
+            self._activate(control.name)
+        elif self.input.menu:
             self._close_menu()
         else:
             self._play_at(self.screen.layout.cell_at(point))
@@ -142,80 +143,81 @@ class App:
         if cell in self.screen.move_cells.move_at:
             self.session.play(self.screen.move_cells.move_at[cell])
 
-    def _wheel(self, steps: int) -> None:
-        """Scrolls the open menu, else the move list."""
+    def _scroll(self, steps: int) -> None:
+        """Scroll the open menu, or the move list under the mouse."""
         if self.screen.menu:
-            top = min(max(0, self.pointing.top - steps), self.screen.menu.most)
-            self.pointing = replace(self.pointing, top=top)
-        elif self.screen.panel.moves.collidepoint(self.pointing.point):
-            self.pointing = replace(self.pointing, scroll=self.screen.panel.top - steps)
+            top = min(max(0, self.input.top - steps), self.screen.menu.max_top)
+            self.input = replace(self.input, top=top)
+        elif self.screen.panel.moves.collidepoint(self.input.mouse):
+            self.input = replace(self.input, scroll=self.screen.panel.top - steps)
 
-    def _key(self, key: int) -> None:
+    def _press_key(self, key: int) -> None:
         if key == pygame.K_ESCAPE:
             self._escape()
-        elif self.pointing.menu and (key in _ARROWS or key in _ENTER):
-            self._key_in_menu(key)
+        elif self.input.menu and (key in _ARROWS or key in _ENTER):
+            self._press_menu_key(key)
         elif key in _ARROWS:
             self._move_cursor(*_ARROWS[key])
         elif key in _ENTER:
-            self._enter()
+            self._play_at_cursor()
         elif key in (pygame.K_PAGEUP, pygame.K_PAGEDOWN, pygame.K_HOME, pygame.K_END):
             self._step(key)
         elif key in _KEYS:
-            self._press(_KEYS[key])
+            self._activate(_KEYS[key])
 
     def _escape(self) -> None:
-        """Stops a think, else closes a menu."""
+        """Make the player who thinks move now, or close the menu."""
         if self.view.thinking:
             self.session.stop()
         else:
             self._close_menu()
 
     def _step(self, key: int) -> None:
-        ply, last = self.view.ply, self.view.plies
+        ply, last = self.view.ply, self.view.num_plies
         plies = {pygame.K_PAGEUP: ply - 1, pygame.K_PAGEDOWN: ply + 1, pygame.K_HOME: 0}
-        self.session.step(min(last, max(0, plies.get(key, last))))
+        self.session.show_ply(min(last, max(0, plies.get(key, last))))
 
     def _move_cursor(self, down: int, right: int) -> None:
+        """Move the cursor with wrap-around; it appears in the centre."""
         grid = self.view.game.grid
         if grid is None:
             return
-        now = self.pointing.cursor
-        if now is None:
+        cursor = self.input.cursor
+        if cursor is None:
             cell = grid.index((grid.rows - 1) // 2, (grid.cols - 1) // 2)
         else:
-            row, col = grid.row_col(now)
+            row, col = grid.row_col(cursor)
             cell = grid.index((row + down) % grid.rows, (col + right) % grid.cols)
-        self.pointing = replace(self.pointing, cursor=cell)
+        self.input = replace(self.input, cursor=cell)
 
-    def _enter(self) -> None:
-        """Plays at the cursor; a forced move that has no cell needs none."""
-        found = self.screen.move_cells
-        if not found.move_at and len(found.extra) == 1:
-            self.session.play(found.extra[0])
+    def _play_at_cursor(self) -> None:
+        """Play at the cursor, or play a forced move that has no cell."""
+        move_cells = self.screen.move_cells
+        if not move_cells.move_at and len(move_cells.extra) == 1:
+            self.session.play(move_cells.extra[0])
         else:
-            self._play_at(self.pointing.cursor)
+            self._play_at(self.input.cursor)
 
-    def _press(self, name: str) -> None:
-        """What a control or a key stands for."""
+    def _activate(self, name: str) -> None:
+        """Do what a control or a key stands for."""
         session = self.session
         kind, _, value = name.partition(":")
-        plies, asked = self.view.plies, self.pointing.asked
-        self.pointing = replace(self.pointing, asked=-1)
-        if kind == "new" and plies not in (0, asked) and self.view.outcome is None:
-            self.pointing = replace(self.pointing, asked=plies)  # one slip loses no game
+        ply, new_pressed_at = self.view.num_plies, self.input.new_pressed_at
+        self.input = replace(self.input, new_pressed_at=-1)
+        if kind == "new" and ply not in (0, new_pressed_at) and self.view.outcome is None:
+            self.input = replace(self.input, new_pressed_at=ply)  # one slip must not end a game
         elif kind == "menu":
-            self._open_menu("" if value == self.pointing.menu else value)
+            self._open_menu("" if value == self.input.menu else value)
         elif kind == "pick":
-            self._pick(int(value))
+            self._pick_item(int(value))
         elif kind == "move":
             session.play(value)
         elif kind == "ply":
-            session.step(int(value))
+            session.show_ply(int(value))
         elif kind == "analyse":
-            session.analyze(not self.view.watching)
+            session.set_analysis(not self.view.analyzing)
         elif kind == "stop":
-            (session.go if self.view.waiting else session.stop)()
+            (session.resume if self.view.paused else session.stop)()
         elif kind == "quit":
             self.running = False
         else:
@@ -227,63 +229,61 @@ class App:
     # Menus.
 
     def _open_menu(self, menu: str) -> None:
-        self.pointing = replace(self.pointing, menu=menu, item=-1, top=0, asked=-1)
+        self.input = replace(self.input, menu=menu, item=-1, top=0, new_pressed_at=-1)
 
     def _close_menu(self) -> None:
         self._open_menu("")
 
-    def _items(self) -> list[choices.Choice]:
+    def _items(self) -> list[MenuItem]:
         view = self.view
-        return choices.choices(self.pointing.menu, view.game.spec, view.players)
+        return menu_items.list_items(self.input.menu, view.game.spec, view.players)
 
-    def _key_in_menu(self, key: int) -> None:
+    def _press_menu_key(self, key: int) -> None:
         items = self._items()
         if key in _ENTER:
-            self._pick(self.pointing.item)
+            self._pick_item(self.input.item)
             return
-        item = (max(self.pointing.item, 0 if key == pygame.K_UP else -1)) + _ARROWS[key][0]
+        item = (max(self.input.item, 0 if key == pygame.K_UP else -1)) + _ARROWS[key][0]
         item %= len(items)
-        shown = len(self.screen.menu.items) if self.screen.menu else 1
-        top = min(max(self.pointing.top, item - shown + 1), item)
-        self.pointing = replace(self.pointing, item=item, top=top)
+        num_visible = len(self.screen.menu.items) if self.screen.menu else 1
+        top = min(max(self.input.top, item - num_visible + 1), item)
+        self.input = replace(self.input, item=item, top=top)
 
-    def _pick(self, item: int) -> None:
-        """An item of the open menu, and the menu closes."""
-        items, menu = self._items(), self.pointing.menu
+    def _pick_item(self, item: int) -> None:
+        """Choose an item of the open menu and close the menu."""
+        items, menu = self._items(), self.input.menu
         self._close_menu()
-        if not 0 <= item < len(items):
-            return
-        value = items[item].value
-        self.session.choose(**{menu.split()[0]: value})
+        if 0 <= item < len(items):
+            self.session.set_up(**{menu.split()[0]: items[item].value})
 
 
 def title(view: View) -> str:
-    """What the window is called."""
-    state = f"{view.turn} thinks" if view.thinking else view.verdict
+    """Return the title of the window."""
+    state = f"{view.turn} is thinking" if view.thinking else view.verdict
     return f"{view.game.spec}: {state} - Zermelo"
 
 
 def render(session: Session, size: tuple[int, int] = layout.SIZE) -> pygame.Surface:
-    """A frame of a session as it stands, without a window."""
+    """Return a frame of a session as it is now, without a window."""
     app = App(session, size)
-    app.frame()
+    app.draw()
     return app.surface
 
 
 def run(session: Session) -> None:
-    """Open the window and stay until it is closed."""
+    """Open the window and return when it is closed."""
     pygame.display.init()
     pygame.font.init()
     pygame.key.set_repeat(350, 60)
     try:
         window = pygame.Window(title(session.view()), layout.SIZE, resizable=True)
-        window.minimum_size = layout.LEAST
+        window.minimum_size = layout.MIN_SIZE
         app = App(session, window=window)
         clock = pygame.time.Clock()
         while app.running:
             for event in pygame.event.get():
                 app.handle(event)
-            app.frame()
-            clock.tick(FRAMES)
+            app.draw()
+            clock.tick(FRAMES_PER_SECOND)
     finally:
         pygame.display.quit()

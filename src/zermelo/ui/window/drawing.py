@@ -1,36 +1,36 @@
-"""Drawing: a frame from what is shown and what is pointed at; the panel and the menus."""
+"""Drawing of a frame: where everything is, the panel and the menus."""
 
 from dataclasses import dataclass
 
 import pygame
 
 from zermelo.core.cells import MoveCells
-from zermelo.core.phrases import word_for
+from zermelo.core.phrases import count, count_moves, word_for
 from zermelo.core.player import Analysis
 from zermelo.ui.session import View
-from zermelo.ui.window import board, choices, layout, panel, theme
+from zermelo.ui.window import board, layout, menu_items, panel, theme
 from zermelo.ui.window.layout import Layout
+from zermelo.ui.window.menu_items import SEATS
 from zermelo.ui.window.panel import Control, Menu, Panel
-from zermelo.ui.window.stones import stone
+from zermelo.ui.window.stones import draw_stone
 
-_SEATS = ("first", "second")
-_HEADS = {"game": "Game", "first": "1st", "second": "2nd"}
+_CAPTIONS = {"game": "Game", "first": "1st", "second": "2nd"}
 _KEYS = "Keys: arrows, Enter, u~undo, r~redo, n~new, s~swap, a~analyse, Esc~stop, q~quit"
-_HEAT = "Full cells are proven, small ones estimates. A~frame marks the best."
-_MARK = 30
+_HEAT = "Full cells are proven, small patches are estimates. A~frame marks the best move."
+_STONE = 30  # pixels: the stone on the card
 
 
 @dataclass(frozen=True)
-class Pointing:
-    """What the user points at; none of it is part of the game."""
+class InputState:
+    """The state of mouse, cursor and menus, which is not part of the game."""
 
-    point: tuple[int, int] = (-1, -1)  #: the mouse
-    cursor: int | None = None  #: a cell, by the arrow keys
-    menu: str = ""  #: the one that is open
-    item: int = -1  #: in it, by the arrow keys
-    top: int = 0  #: the first item that is seen
-    scroll: int | None = None  #: the first line of the move list, None to follow the game
-    asked: int = -1  #: the ply at which New was pressed: there it must be pressed again
+    mouse: tuple[int, int] = (-1, -1)
+    cursor: int | None = None  #: the cell selected with the arrow keys
+    menu: str = ""  #: the open menu
+    item: int = -1  #: the item of the menu selected with the arrow keys
+    top: int = 0  #: the first visible item of the menu
+    scroll: int | None = None  #: first line of the move list, None to follow the game
+    new_pressed_at: int = -1  #: ply at which New was pressed once; there a second press counts
 
 
 @dataclass(frozen=True)
@@ -41,88 +41,92 @@ class Screen:
     panel: Panel
     menu: Menu | None
     move_cells: MoveCells
-    moves: list[Control]  #: of a game without a board
+    move_buttons: list[Control]  #: of a game without a board
 
     @property
     def controls(self) -> list[Control]:
-        """What a click can reach: an open menu hides the rest."""
-        return self.menu.items if self.menu else [*self.panel.controls, *self.moves]
+        """What can be clicked; an open menu blocks everything else."""
+        return self.menu.items if self.menu else [*self.panel.controls, *self.move_buttons]
 
     def control_at(self, point: tuple[int, int]) -> Control | None:
-        """What is under a point and can be clicked."""
-        found = (c for c in self.controls if c.enabled and c.rect.collidepoint(point))
-        return next(found, None)
+        """Return the enabled control under a point."""
+        controls = (c for c in self.controls if c.enabled and c.rect.collidepoint(point))
+        return next(controls, None)
 
 
-def arrange(size: tuple[int, int], view: View, found: MoveCells, pointing: Pointing) -> Screen:
-    """Where everything is, for a window of this size."""
-    places = layout.arrange(size, view.game.grid)
+def arrange(size: tuple[int, int], view: View, move_cells: MoveCells, state: InputState) -> Screen:
+    """Return where everything is in a window of this size."""
+    whole = layout.arrange(size, view.game.grid)
     side = panel.arrange(
-        places.panel, view, found.extra, pointing.scroll, asked=pointing.asked == view.plies
+        whole.panel,
+        view,
+        move_cells.extra,
+        state.scroll,
+        confirm_new=state.new_pressed_at == view.num_plies,
     )
     menu = None
-    if pointing.menu:
-        items = choices.choices(pointing.menu, view.game.spec, view.players)
-        name = pointing.menu.split()[0]
-        now = view.game.spec if name == "game" else view.players[_SEATS.index(name)]
-        openers = [c.rect for c in side.controls if c.name == f"menu:{pointing.menu}"]
-        whole = pygame.Rect(0, 0, *map(max, zip(size, layout.LEAST, strict=True)))
+    if state.menu:
+        items = menu_items.list_items(state.menu, view.game.spec, view.players)
+        name = state.menu.split()[0]
+        current = view.game.spec if name == "game" else view.players[SEATS.index(name)]
+        openers = [c.rect for c in side.controls if c.name == f"menu:{state.menu}"]
+        window = pygame.Rect(0, 0, *map(max, zip(size, layout.MIN_SIZE, strict=True)))
         opener = openers[0] if openers else side.card
-        menu = panel.open_menu(opener, whole, items, now, pointing.top)
-    moves = [] if view.game.grid else _move_buttons(places.area, found.extra)
-    return Screen(places, side, menu, found, moves)
+        menu = panel.open_menu(opener, window, items, current, state.top)
+    buttons = [] if view.game.grid else _move_buttons(whole.area, move_cells.extra)
+    return Screen(whole, side, menu, move_cells, buttons)
 
 
 def _move_buttons(area: pygame.Rect, moves: tuple[str, ...]) -> list[Control]:
-    """The moves of a game without a board, in rows from the bottom of its area."""
+    """Return the moves of a game without a board, in rows at the bottom of its area."""
     if not moves:
         return []
-    wide = max(theme.width(move, theme.BODY) for move in moves) + 24
-    many = max(1, area.width // (wide + 6))
-    top = area.bottom - (len(moves) + many - 1) // many * 38
+    width = max(theme.width(move, theme.BODY) for move in moves) + 24
+    cols = max(1, area.width // (width + 6))
+    top = area.bottom - (len(moves) + cols - 1) // cols * 38
     return [
         Control(
             f"move:{move}",
-            pygame.Rect(area.x + i % many * (wide + 6), top + i // many * 38, wide, 32),
+            pygame.Rect(area.x + i % cols * (width + 6), top + i // cols * 38, width, 32),
             move,
         )
         for i, move in enumerate(moves)
     ]
 
 
-def draw(surface: pygame.Surface, view: View, screen: Screen, pointing: Pointing) -> None:
-    """A whole frame."""
+def draw_frame(surface: pygame.Surface, view: View, screen: Screen, state: InputState) -> None:
+    """Draw everything but the pulse."""
     surface.fill(theme.GROUND)
-    hover = None if screen.menu else screen.layout.cell_at(pointing.point)
-    shown = view.analysis.candidates if view.analysis and view.watching else ()
-    board.draw(
-        surface, screen.layout, view.position, screen.move_cells, shown, hover, pointing.cursor
+    hover = None if screen.menu else screen.layout.cell_at(state.mouse)
+    candidates = view.analysis.candidates if view.analysis and view.analyzing else ()
+    board.draw_board(
+        surface, screen.layout, view.position, screen.move_cells, candidates, hover, state.cursor
     )
     _draw_card(surface, screen.panel.card, view)
-    _draw_heads(surface, screen.panel, view)
-    under = None if screen.menu else screen.control_at(pointing.point)
-    for control in (*screen.panel.controls, *screen.moves):
-        _draw_control(surface, control, hover=control is under)
-    _draw_list(surface, screen.panel, view)
-    notice = view.message or (_HEAT if shown else _KEYS).replace("~", "\u00a0")
+    _draw_captions(surface, screen.panel, view)
+    hovered = None if screen.menu else screen.control_at(state.mouse)
+    for control in (*screen.panel.controls, *screen.move_buttons):
+        _draw_control(surface, control, hover=control is hovered)
+    _draw_move_list(surface, screen.panel, view)
+    notice = view.message or (_HEAT if candidates else _KEYS).replace("~", "\u00a0")
     for i, line in enumerate(theme.wrap(notice, theme.SMALL, screen.panel.notice.width, 2)):
         place = screen.panel.notice.move(0, i * 20)
         place.height = 20
         theme.write(surface, line, theme.SMALL, theme.QUIET, place)
     if screen.menu:
-        _draw_menu(surface, screen.menu, pointing)
+        _draw_menu(surface, screen.menu, state)
 
 
 def _draw_card(surface: pygame.Surface, card: pygame.Rect, view: View) -> None:
-    """Who moves or who won, who thinks, and what is thought."""
+    """Draw whose turn it is or who won, the status and the analysis."""
     pygame.draw.rect(surface, theme.SURFACE, card, border_radius=10)
     pygame.draw.rect(surface, theme.LINE, card, 1, border_radius=10)
-    mover = (view.position.player + view.plies - view.ply) % 2  # where the game stands
+    mover = (view.position.player + view.num_plies - view.ply) % 2  # at the end of the game
     side = view.outcome.winner if view.outcome else mover
     inside = card.inflate(-24, -16)
     head = pygame.Rect(inside.x, inside.y, inside.width, 36)
     if side is not None:
-        surface.blit(stone(view.game, side, _MARK), (head.x - 2, head.y + 3))
+        surface.blit(draw_stone(view.game, side, _STONE), (head.x - 2, head.y + 3))
         head = pygame.Rect(head.x + 36, head.y, head.width - 36, 36)
     verdict = f"{view.verdict[:1].upper()}{view.verdict[1:]}"
     if theme.width(verdict, theme.TITLE) <= head.width:
@@ -131,63 +135,63 @@ def _draw_card(surface: pygame.Surface, card: pygame.Rect, view: View) -> None:
         for i, line in enumerate(theme.wrap(verdict, theme.BODY, head.width, 2)):
             place = pygame.Rect(head.x, head.y + i * 18, head.width, 18)
             theme.write(surface, line, theme.BODY, theme.INK, place)
-    for i, line in enumerate((status(view), thought(view))):
+    for i, line in enumerate((status_text(view), analysis_text(view))):
         place = pygame.Rect(inside.x, inside.y + 39 + i * 21, inside.width, 20)
         theme.write(surface, line, theme.SMALL, theme.QUIET, place)
 
 
-def status(view: View) -> str:
-    """Whose turn it is and what goes on, in a line."""
-    if view.ply != view.plies:
-        return f"Shown: after move {view.ply} of {view.plies}"
+def status_text(view: View) -> str:
+    """Return whose turn it is, in a line."""
+    if view.ply != view.num_plies:
+        return f"Position after move {view.ply} of {view.num_plies}"
     if view.thinking:
-        return f"{view.turn} thinks: {view.seconds:.1f} s"
-    if view.waiting:
-        return f"{view.turn} waits: press Go"
+        return f"{view.turn} is thinking: {view.seconds:.1f} s"
+    if view.paused:
+        return f"{view.turn} is paused: press Continue"
     if view.turn == "you":
         return "Your turn"
-    return f"Over after {view.plies} move{'' if view.plies == 1 else 's'}"
+    return f"Game over after {count(view.num_plies, 'move')}"
 
 
-def thought(view: View) -> str:
-    """The analysis in a line, and how sure it is."""
-    if not view.watching or view.position.is_over:
+def analysis_text(view: View) -> str:
+    """Return the value of the position and how certain it is, in a line."""
+    if not view.analyzing or view.position.is_over:
         return ""
-    found = view.analysis
-    if found is None:
-        return "Analysis begins"
-    return f"{_words(view, found)} ({_certainty(found)})"
+    if view.analysis is None:
+        return "Analysing…"
+    return f"{_value_text(view, view.analysis)} ({_certainty_text(view.analysis)})"
 
 
-def _words(view: View, found: Analysis) -> str:
+def _value_text(view: View, analysis: Analysis) -> str:
     mover = view.position.player
-    names = view.game.symbols[mover], view.game.symbols[1 - mover]
-    word = word_for(found.value, found.estimate, names)
-    if found.diff:
-        return f"{word} by {abs(found.diff)}"
-    if found.value is None:
-        return f"{names[0]} {word}"
-    return f"{word} in {found.plies}" if found.plies and found.value != "draw" else word
+    sides = view.game.symbols[mover], view.game.symbols[1 - mover]
+    word = word_for(analysis.value, analysis.estimate, sides)
+    if analysis.value is None:
+        return f"{sides[0]} is {word}" if word != "balanced" else word
+    if analysis.diff:
+        return f"{word} by {abs(analysis.diff)}"
+    is_decided = analysis.plies and analysis.value != "draw"
+    return f"{word} in {count_moves(analysis.plies or 0)}" if is_decided else word
 
 
-def _certainty(found: Analysis) -> str:
-    if found.exact:
+def _certainty_text(analysis: Analysis) -> str:
+    if analysis.exact:
         return "proven"
-    return f"estimate, {found.depth} plies" if found.depth else "estimate"
+    return f"estimate, depth {analysis.depth}" if analysis.depth else "estimate"
 
 
-def _draw_heads(surface: pygame.Surface, side: Panel, view: View) -> None:
-    """What each menu chooses, before it."""
+def _draw_captions(surface: pygame.Surface, side: Panel, view: View) -> None:
+    """Draw the captions before the menus."""
     for control in side.controls:
         name = control.name.removeprefix("menu:")
-        if name not in ("game", *_SEATS):
+        if name not in ("game", *SEATS):
             continue
         place = pygame.Rect(side.card.x, control.rect.y, control.rect.x - side.card.x - 4, 32)
-        if name in _SEATS:
-            mark = stone(view.game, _SEATS.index(name), 22)
-            surface.blit(mark, mark.get_rect(midleft=place.midleft))
+        if name in SEATS:
+            stone = draw_stone(view.game, SEATS.index(name), 22)
+            surface.blit(stone, stone.get_rect(midleft=place.midleft))
             place = pygame.Rect(place.x + 27, place.y, place.width - 27, place.height)
-        theme.write(surface, _HEADS[name], theme.SMALL, theme.QUIET, place)
+        theme.write(surface, _CAPTIONS[name], theme.SMALL, theme.QUIET, place)
 
 
 def _draw_control(surface: pygame.Surface, control: Control, *, hover: bool) -> None:
@@ -213,24 +217,24 @@ def _draw_control(surface: pygame.Surface, control: Control, *, hover: bool) -> 
     theme.write(surface, control.label, theme.BODY, ink, rect.inflate(-8, 0), "center")
 
 
-def _draw_list(surface: pygame.Surface, side: Panel, view: View) -> None:
-    """The numbers before the moves, and what the list is."""
-    head = pygame.Rect(side.card.x, side.moves.y - 32, 130, 26)
-    theme.write(surface, "Moves", theme.BODY, theme.INK, head)
-    lines = side.moves.height // panel.LINE
-    for i in range(min(lines, (view.plies + 1) // 2 - side.top)):
+def _draw_move_list(surface: pygame.Surface, side: Panel, view: View) -> None:
+    """Draw the title of the move list and the numbers before the moves."""
+    title = pygame.Rect(side.card.x, side.moves.y - 32, 130, 26)
+    theme.write(surface, "Moves", theme.BODY, theme.INK, title)
+    num_lines = side.moves.height // panel.LINE
+    for i in range(min(num_lines, (view.num_plies + 1) // 2 - side.top)):
         place = pygame.Rect(side.moves.x, side.moves.y + i * panel.LINE, 32, panel.LINE)
         theme.write(surface, f"{side.top + i + 1}.", theme.SMALL, theme.QUIET, place, "midright")
 
 
-def _draw_menu(surface: pygame.Surface, menu: Menu, pointing: Pointing) -> None:
+def _draw_menu(surface: pygame.Surface, menu: Menu, state: InputState) -> None:
     shadow = pygame.Surface(menu.rect.size, pygame.SRCALPHA)
     pygame.draw.rect(shadow, (0, 0, 0, 28), shadow.get_rect(), border_radius=8)
     surface.blit(shadow, menu.rect.move(2, 4))
     pygame.draw.rect(surface, theme.SURFACE, menu.rect, border_radius=8)
     pygame.draw.rect(surface, theme.EDGE, menu.rect, 1, border_radius=8)
     for item in menu.items:
-        if item.name == f"pick:{pointing.item}" or item.rect.collidepoint(pointing.point):
+        if item.name == f"pick:{state.item}" or item.rect.collidepoint(state.mouse):
             pygame.draw.rect(surface, theme.SUNK, item.rect, border_radius=5)
         inside = item.rect.inflate(-16, 0)
         colour = theme.ACCENT if item.on else theme.INK
@@ -241,10 +245,10 @@ def _draw_menu(surface: pygame.Surface, menu: Menu, pointing: Pointing) -> None:
 
 
 def draw_pulse(surface: pygame.Surface, card: pygame.Rect, seconds: float) -> None:
-    """A bar that wanders while a player thinks: the sign that the window lives."""
+    """Draw a bar that moves to and fro while a player thinks."""
     track = pygame.Rect(card.x + 12, card.bottom - 9, card.width - 24, 3)
     pygame.draw.rect(surface, theme.SUNK, track, border_radius=2)
-    along = abs(seconds % 2 - 1)
-    part = pygame.Rect(track.x, track.y, track.width // 4, track.height)
-    part.x += round(along * (track.width - part.width))
-    pygame.draw.rect(surface, theme.ACCENT, part, border_radius=2)
+    phase = abs(seconds % 2 - 1)
+    bar = pygame.Rect(track.x, track.y, track.width // 4, track.height)
+    bar.x += round(phase * (track.width - bar.width))
+    pygame.draw.rect(surface, theme.ACCENT, bar, border_radius=2)

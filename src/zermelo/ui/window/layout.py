@@ -1,4 +1,4 @@
-"""Layout: where the board, its cells and the panel are, for every size of the window."""
+"""The layout: where the board, its cells and the panel are, for every size of the window."""
 
 from dataclasses import dataclass
 
@@ -6,25 +6,25 @@ import pygame
 
 from zermelo.core.notation import Grid
 
-SIZE, LEAST = (980, 680), (720, 480)  #: at the start, and as small as it gets
-_PAD = 16
-_LABEL = 24  # for the coordinates
-_PANEL = (285, 339)  # least and most
-_LARGEST = 180  # a cell
+SIZE, MIN_SIZE = (980, 680), (720, 480)  #: of the window at the start, and at least
+_PADDING = 16
+_LABEL = 24  # pixels for the coordinates
+_PANEL_WIDTH = (285, 339)  # minimum and maximum
+_MAX_CELL = 180
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Rectangles that never overlap: the board with its labels left, the panel right."""
+    """Rectangles that do not overlap: the board and its labels on the left, the panel right."""
 
-    area: pygame.Rect  #: all there is for the board
+    area: pygame.Rect  #: the room for the board
     panel: pygame.Rect
     grid: Grid | None
-    cell: int  #: pixels a side
-    board: pygame.Rect  #: the cells alone
+    cell: int  #: width of a cell in pixels
+    board: pygame.Rect  #: the cells without their labels
 
     def rect(self, index: int) -> pygame.Rect:
-        """Where a cell is."""
+        """Return the rectangle of a cell."""
         assert self.grid is not None
         row, col = divmod(index, self.grid.cols)
         return pygame.Rect(
@@ -32,7 +32,7 @@ class Layout:
         )
 
     def cell_at(self, point: tuple[int, int]) -> int | None:
-        """The cell under a point."""
+        """Return the cell under a point."""
         if self.grid is None or not self.board.collidepoint(point):
             return None
         col = (point[0] - self.board.x) // self.cell
@@ -40,26 +40,28 @@ class Layout:
         return self.grid.index(row, col)
 
     def column_label(self, col: int) -> pygame.Rect:
-        """Above a column."""
+        """Return the rectangle above a column."""
         x = self.board.x + col * self.cell
         return pygame.Rect(x, self.board.y - _LABEL, self.cell, _LABEL)
 
     def row_label(self, row: int) -> pygame.Rect:
-        """Left of a row."""
+        """Return the rectangle to the left of a row."""
         y = self.board.y + row * self.cell
         return pygame.Rect(self.board.x - _LABEL - 2, y, _LABEL, self.cell)
 
 
 def arrange(size: tuple[int, int], grid: Grid | None) -> Layout:
-    """The layout for a window of this size; one that is too small is cut off, not squeezed."""
-    wide, high = (max(pair) for pair in zip(size, LEAST, strict=True))
-    panel_width = min(_PANEL[1], max(_PANEL[0], wide // 10 * 3))  # three buttons side by side
-    panel = pygame.Rect(wide - panel_width - _PAD, _PAD, panel_width, high - 2 * _PAD)
-    area = pygame.Rect(_PAD, _PAD, panel.x - 2 * _PAD, high - 2 * _PAD)
+    """Return the layout for a window of this size; below MIN_SIZE it is cut off."""
+    width, height = (max(pair) for pair in zip(size, MIN_SIZE, strict=True))
+    panel_width = min(_PANEL_WIDTH[1], max(_PANEL_WIDTH[0], width // 10 * 3))
+    panel = pygame.Rect(
+        width - panel_width - _PADDING, _PADDING, panel_width, height - 2 * _PADDING
+    )
+    area = pygame.Rect(_PADDING, _PADDING, panel.x - 2 * _PADDING, height - 2 * _PADDING)
     if grid is None:
         return Layout(area, panel, None, 0, area.copy())
     room = (area.width - _LABEL) // grid.cols, (area.height - _LABEL) // grid.rows
-    cell = min(*room, _LARGEST)
+    cell = min(*room, _MAX_CELL)
     cells = pygame.Rect(0, 0, cell * grid.cols, cell * grid.rows)
     cells.center = area.centerx + _LABEL // 2, area.centery + _LABEL // 2
     return Layout(area, panel, grid, cell, cells)

@@ -1,14 +1,14 @@
-"""Choices: what the menus offer, from the registries of games and players."""
+"""The items of the menus, from the registries of games and players."""
 
 from dataclasses import dataclass
 
-from zermelo.core import specs
 from zermelo.core.errors import BadSpec
+from zermelo.core.specs import split_spec
 from zermelo.games import files, registry
 from zermelo.players.files import is_player_file
 from zermelo.players.registry import PlayerEntry, list_players
 
-_SEATS = ("first", "second")
+SEATS = ("first", "second")
 _STRENGTHS = {
     "level": tuple(range(1, 11)),
     "lookahead": (1, 2, 3, 4, 5, 6),
@@ -20,7 +20,7 @@ _UNITS = {"seconds": " s", "plies": " plies", "depth": " plies"}
 
 
 @dataclass(frozen=True)
-class Choice:
+class MenuItem:
     """An item of a menu."""
 
     value: str  #: the spec it stands for
@@ -28,78 +28,82 @@ class Choice:
     note: str = ""
 
 
-def choices(menu: str, game: str, players: tuple[str, str]) -> list[Choice]:
-    """The items of a menu; what is chosen now is always among them."""
+def list_items(menu: str, game: str, players: tuple[str, str]) -> list[MenuItem]:
+    """Return the items of a menu; the current choice is always among them.
+
+    The menus are game, first and second, and `first strength` and `second strength`.
+    """
     if menu == "game":
-        return _with(game, _games())
-    seat = _SEATS.index(menu.split(maxsplit=1)[0])
-    if menu in _SEATS:
-        return _with(players[seat], _players(players[seat]))
-    return _with(players[seat], strengths(players[seat]))
+        return _include(game, _game_items())
+    seat = SEATS.index(menu.split(maxsplit=1)[0])
+    if menu in SEATS:
+        return _include(players[seat], _player_items(players[seat]))
+    return _include(players[seat], strength_items(players[seat]))
 
 
-def _with(value: str, items: list[Choice]) -> list[Choice]:
-    known = any(item.value == value for item in items)
-    return items if known else [Choice(value, value), *items]
+def _include(value: str, items: list[MenuItem]) -> list[MenuItem]:
+    is_listed = any(item.value == value for item in items)
+    return items if is_listed else [MenuItem(value, value), *items]
 
 
-def _games() -> list[Choice]:
+def _game_items() -> list[MenuItem]:
     items = []
     for entry in registry.entries():
         for spec in dict.fromkeys((entry.name, entry.example)):
             try:
                 registry.named_game(spec)
-            except BadSpec:  # a family whose sizes must be given
+            except BadSpec:  # a family that needs its sizes
                 continue
             note = entry.summary if entry.name in (spec, "mnk") else ""
-            items.append(Choice(spec, spec, note))
-    return items + [Choice(name, name, "installed") for name in files.installed_games()]
+            items.append(MenuItem(spec, spec, note))
+    return items + [MenuItem(name, name, "installed") for name in files.installed_games()]
 
 
-def _players(now: str) -> list[Choice]:
-    """Everybody by name, with the strength they have; the one chosen now as it is."""
-    name = player_name(now)
+def _player_items(current: str) -> list[MenuItem]:
+    """Return all players by name; the current one keeps its parameters."""
+    name = player_name(current)
     return [
-        Choice(now if entry.name == name else entry.name, entry.name, entry.summary)
+        MenuItem(current if entry.name == name else entry.name, entry.name, entry.summary)
         for entry in list_players()
         if not entry.is_blocking or entry.name == name
     ]
 
 
 def player_name(spec: str) -> str:
-    """The player without its parameters."""
-    return spec if is_player_file(spec) else specs.split_spec(spec)[0]
+    """Return the name of a player without its parameters."""
+    return spec if is_player_file(spec) else split_spec(spec)[0]
 
 
-def strength(spec: str) -> str:
-    """How strong a player is set, as its menu shows it; "" for one without such a setting."""
-    entry = _entry(spec)
+def strength_label(spec: str) -> str:
+    """Return the strength of a player as its menu shows it, "" if it has no such parameter."""
+    entry = _find_entry(spec)
     if entry is None:
         return ""
-    _, plain, keyed = specs.split_spec(spec)
+    _, plain, keyed = split_spec(spec)
     unit = _UNITS.get(entry.positional, "")
     default = next(p.default for p in entry.parameters if p.name == entry.positional)
     value = plain[0] if plain else keyed.get(entry.positional, default)
-    if value is None:  # a tree search that is limited otherwise, or by its default
+    if value is None:  # a tree search with a time limit, or with its default
         return "time" if "seconds" in keyed else "1000"
     return f"{value:g}{unit}" if isinstance(value, float) else f"{value}{unit}"
 
 
-def strengths(spec: str) -> list[Choice]:
-    """The same player in other strengths; its other parameters stay."""
-    entry = _entry(spec)
+def strength_items(spec: str) -> list[MenuItem]:
+    """Return the same player with other strengths and otherwise the same parameters."""
+    entry = _find_entry(spec)
     if entry is None:
         return []
-    _, _, keyed = specs.split_spec(spec)
+    _, _, keyed = split_spec(spec)
     rest = "".join(f",{key}={value}" for key, value in keyed.items() if key != entry.positional)
     unit = _UNITS.get(entry.positional, "")
     items = [
-        Choice(f"{entry.name}:{value}{rest}", f"{value}{unit}") for value in _STRENGTHS[entry.name]
+        MenuItem(f"{entry.name}:{value}{rest}", f"{value}{unit}")
+        for value in _STRENGTHS[entry.name]
     ]
-    same = next((item for item in items if item.label == strength(spec)), None)
-    return [Choice(spec, item.label) if item is same else item for item in items]
+    current = strength_label(spec)
+    return [MenuItem(spec, item.label) if item.label == current else item for item in items]
 
 
-def _entry(spec: str) -> PlayerEntry | None:
+def _find_entry(spec: str) -> PlayerEntry | None:
     name = player_name(spec)
     return next((e for e in list_players() if e.name == name and name in _STRENGTHS), None)

@@ -1,28 +1,28 @@
-"""The panel: what can be clicked beside the board, and where. No pixels in here."""
+"""The panel beside the board: its controls and where they are, without any drawing."""
 
 from dataclasses import dataclass, field
 
 import pygame
 
 from zermelo.ui.session import View
-from zermelo.ui.window import choices, theme
-from zermelo.ui.window.choices import Choice
+from zermelo.ui.window import menu_items, theme
+from zermelo.ui.window.menu_items import MenuItem
 
 ROW, LINE = 32, 23  #: pixels: a button, a line of the move list
 _GAP = 6
-_CARD = 104  # who moves, and what is thought
-_HEAD = 62  # before a menu: what it chooses
+_CARD = 104  # whose turn it is, and the analysis
+_CAPTION = 62  # before a menu
 _STRENGTH = 84
 _NUMBER = 36  # before a pair of moves
 _NOTICE = 2 * 20
 _ITEM = 28
-_BESIDE = 64  # around and between the texts of an item
+_ITEM_PADDING = 64  # around and between the texts of an item
 _EDGE = 8
 
 
 @dataclass(frozen=True)
 class Control:
-    """Something to click; its name says what that does."""
+    """Something to click; its name says what a click does."""
 
     name: str
     rect: pygame.Rect
@@ -38,62 +38,62 @@ class Panel:
     """Where everything in the panel is."""
 
     card: pygame.Rect
-    moves: pygame.Rect  #: the list, with room for whole lines only
-    top: int  #: the first line of the list that is seen
+    moves: pygame.Rect  #: the move list; its height is a whole number of lines
+    top: int  #: first visible line of the move list
     notice: pygame.Rect
     controls: list[Control] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Menu:
-    """An open menu over everything else."""
+    """An open menu, in front of everything else."""
 
     rect: pygame.Rect
     items: list[Control]
-    most: int  #: the highest first item that still fills the menu
+    max_top: int  #: highest possible index of the first visible item
 
 
 def arrange(
-    area: pygame.Rect, view: View, extra: tuple[str, ...], scroll: int | None, *, asked: bool
+    area: pygame.Rect, view: View, extra: tuple[str, ...], scroll: int | None, *, confirm_new: bool
 ) -> Panel:
-    """The panel of a view.
+    """Return the panel of a view.
 
-    `extra`: moves without a cell. `scroll`: the first line of the move list, None to follow the
-    game. `asked`: whether New waits to be pressed again.
+    `extra` are the moves without a cell, `scroll` is the first line of the move list or None to
+    follow the game, and `confirm_new` tells whether New must be pressed a second time.
     """
     card = pygame.Rect(area.x, area.y, area.width, _CARD)
     y = card.bottom + _GAP + 2
     controls = []
-    for menu in ("game", "first", "second"):
-        controls += _choosers(menu, pygame.Rect(area.x, y, area.width, ROW), view)
+    for menu in ("game", *menu_items.SEATS):
+        controls += _menu_openers(menu, pygame.Rect(area.x, y, area.width, ROW), view)
         y += ROW + _GAP
     for names in (("new", "undo", "redo"), ("swap", "analyse", "stop")):
         row = pygame.Rect(area.x, y + 2, area.width, ROW)
-        controls += _buttons(names, row, view, asked=asked)
+        controls += _buttons(names, row, view, confirm_new=confirm_new)
         y += ROW + _GAP
     if extra and view.game.grid is not None:
         row = pygame.Rect(area.x, y + 2, area.width, ROW)
-        controls += _in_row([(f"move:{m}", f"Play {m}", True, True) for m in extra], row)
+        controls += _place_in_row([(f"move:{m}", f"Play {m}", True, True) for m in extra], row)
         y += ROW + _GAP
     steps = pygame.Rect(area.right - 4 * ROW, y + 6, 4 * ROW, 26)
-    controls += _steps(steps, view)
+    controls += _step_buttons(steps, view)
     notice = pygame.Rect(area.x, area.bottom - _NOTICE, area.width, _NOTICE)
     y = steps.bottom + _GAP
-    lines = max(1, (notice.top - 8 - y) // LINE)
-    moves = pygame.Rect(area.x, y, area.width, lines * LINE)
-    top = _top(view, lines, scroll)
-    controls += _moves(moves, view, top, lines)
+    num_lines = max(1, (notice.top - 8 - y) // LINE)
+    moves = pygame.Rect(area.x, y, area.width, num_lines * LINE)
+    top = _top_line(view, num_lines, scroll)
+    controls += _move_controls(moves, view, top, num_lines)
     return Panel(card, moves, top, notice, controls)
 
 
-def _choosers(menu: str, row: pygame.Rect, view: View) -> list[Control]:
-    """A menu with what it chooses before it; a player's strength behind it."""
-    rect = pygame.Rect(row.x + _HEAD, row.y, row.width - _HEAD, row.height)
+def _menu_openers(menu: str, row: pygame.Rect, view: View) -> list[Control]:
+    """Return what opens a menu, and for some players the menu of their strength."""
+    rect = pygame.Rect(row.x + _CAPTION, row.y, row.width - _CAPTION, row.height)
     if menu == "game":
         return [Control("menu:game", rect, view.game.spec, "menu")]
-    spec = view.players[("first", "second").index(menu)]
-    strength = choices.strength(spec)
-    name = Control(f"menu:{menu}", rect, choices.player_name(spec), "menu")
+    spec = view.players[menu_items.SEATS.index(menu)]
+    strength = menu_items.strength_label(spec)
+    name = Control(f"menu:{menu}", rect, menu_items.player_name(spec), "menu")
     if not strength:
         return [name]
     rect.width -= _STRENGTH + _GAP
@@ -101,89 +101,92 @@ def _choosers(menu: str, row: pygame.Rect, view: View) -> list[Control]:
     return [name, Control(f"menu:{menu} strength", side, strength, "menu")]
 
 
-def _buttons(names: tuple[str, ...], row: pygame.Rect, view: View, *, asked: bool) -> list[Control]:
+def _buttons(
+    names: tuple[str, ...], row: pygame.Rect, view: View, *, confirm_new: bool
+) -> list[Control]:
     states = {
-        "new": ("Sure?" if asked else "New", True, asked),
-        "undo": ("Undo", view.plies > 0, False),
-        "redo": ("Redo", view.redoable > 0, False),
+        "new": ("Sure?" if confirm_new else "New", True, confirm_new),
+        "undo": ("Undo", view.num_plies > 0, False),
+        "redo": ("Redo", view.num_redoable > 0, False),
         "swap": ("Swap seats", True, False),
-        "analyse": ("Analyse", True, view.watching),
-        "stop": ("Go" if view.waiting else "Stop", view.thinking or view.waiting, False),
+        "analyse": ("Analyse", True, view.analyzing),
+        "stop": ("Continue" if view.paused else "Stop", view.thinking or view.paused, False),
     }
-    return _in_row([(name, *states[name]) for name in names], row)
+    return _place_in_row([(name, *states[name]) for name in names], row)
 
 
-def _in_row(buttons: list[tuple[str, str, bool, bool]], row: pygame.Rect) -> list[Control]:
-    """Buttons of one width side by side."""
+def _place_in_row(buttons: list[tuple[str, str, bool, bool]], row: pygame.Rect) -> list[Control]:
+    """Return buttons (name, label, enabled, on) of equal width side by side."""
     number = len(buttons)
-    wide = (row.width - (number - 1) * _GAP) // number
+    width = (row.width - (number - 1) * _GAP) // number
     return [
         Control(
-            name, pygame.Rect(row.x + i * (wide + _GAP), row.y, wide, row.height), label,
+            name, pygame.Rect(row.x + i * (width + _GAP), row.y, width, row.height), label,
             enabled=enabled, on=on,
         )
         for i, (name, label, enabled, on) in enumerate(buttons)
     ]  # fmt: skip
 
 
-def _steps(area: pygame.Rect, view: View) -> list[Control]:
-    """To the start, back, forth, to where the game stands."""
-    wide = area.width // 4
-    last = view.plies
+def _step_buttons(area: pygame.Rect, view: View) -> list[Control]:
+    """Return the buttons to the start, back, forward, and to the end."""
+    width = area.width // 4
+    last = view.num_plies
     plies = (("|<", 0), ("<", max(0, view.ply - 1)), (">", min(last, view.ply + 1)), (">|", last))
     return [
         Control(
-            f"ply:{ply}", pygame.Rect(area.x + i * wide + 2, area.y, wide - 2, area.height),
+            f"ply:{ply}", pygame.Rect(area.x + i * width + 2, area.y, width - 2, area.height),
             label, enabled=ply != view.ply,
         )
         for i, (label, ply) in enumerate(plies)
     ]  # fmt: skip
 
 
-def _top(view: View, lines: int, scroll: int | None) -> int:
-    last = max(0, (view.plies + 1) // 2 - lines)
+def _top_line(view: View, num_lines: int, scroll: int | None) -> int:
+    """Return the first visible line of the move list."""
+    last = max(0, (view.num_plies + 1) // 2 - num_lines)
     if scroll is not None:
         return min(max(0, scroll), last)
-    shown = max(0, view.ply - 1) // 2
-    return min(last, max(0, shown - lines // 2))
+    current = max(0, view.ply - 1) // 2
+    return min(last, max(0, current - num_lines // 2))
 
 
-def _moves(area: pygame.Rect, view: View, top: int, lines: int) -> list[Control]:
-    """Two moves a line; a click shows the position after one."""
-    wide = (area.width - _NUMBER) // 2
+def _move_controls(area: pygame.Rect, view: View, top: int, num_lines: int) -> list[Control]:
+    """Return the visible moves, two per line; a click shows the position after a move."""
+    width = (area.width - _NUMBER) // 2
     return [
         Control(
             f"ply:{ply + 1}",
             pygame.Rect(
-                area.x + _NUMBER + ply % 2 * wide, area.y + (ply // 2 - top) * LINE, wide, LINE
+                area.x + _NUMBER + ply % 2 * width, area.y + (ply // 2 - top) * LINE, width, LINE
             ),
             view.moves[ply],
             "move",
             on=ply + 1 == view.ply,
         )
-        for ply in range(top * 2, min(view.plies, (top + lines) * 2))
+        for ply in range(top * 2, min(view.num_plies, (top + num_lines) * 2))
     ]
 
 
 def open_menu(
-    opener: pygame.Rect, screen: pygame.Rect, items: list[Choice], now: str, top: int
+    opener: pygame.Rect, screen: pygame.Rect, items: list[MenuItem], current: str, top: int
 ) -> Menu:
-    """The items of a menu under what opened it, as many as fit, from item `top` on."""
-    wanted = max(
+    """Return a menu below its opener, with as many items as fit, from item `top` on."""
+    text_width = max(
         theme.width(item.label, theme.BODY) + theme.width(item.note, theme.SMALL) for item in items
     )
-    wide = min(max(opener.width, wanted + _BESIDE), screen.width - 2 * _EDGE)
-    shown = min(len(items), (screen.height - 2 * _EDGE - 8) // _ITEM)
-    most = len(items) - shown
-    top = min(max(0, top), most)
-    rect = pygame.Rect(0, 0, wide, shown * _ITEM + 8)
+    width = min(max(opener.width, text_width + _ITEM_PADDING), screen.width - 2 * _EDGE)
+    num_visible = min(len(items), (screen.height - 2 * _EDGE - 8) // _ITEM)
+    max_top = len(items) - num_visible
+    top = min(max(0, top), max_top)
+    rect = pygame.Rect(0, 0, width, num_visible * _ITEM + 8)
     rect.topright = opener.right, opener.bottom + 2
     rect.clamp_ip(screen.inflate(-2 * _EDGE, -2 * _EDGE))
     controls = [
         Control(
-            f"pick:{top + i}", pygame.Rect(rect.x + 4, rect.y + 4 + i * _ITEM, wide - 8, _ITEM),
-            item.label, "item", on=item.value == now, note=item.note,
+            f"pick:{top + i}", pygame.Rect(rect.x + 4, rect.y + 4 + i * _ITEM, width - 8, _ITEM),
+            item.label, "item", on=item.value == current, note=item.note,
         )
-        for i, item in enumerate(items[top : top + shown])
+        for i, item in enumerate(items[top : top + num_visible])
     ]  # fmt: skip
-    return Menu(rect, controls, most)
+    return Menu(rect, controls, max_top)

@@ -1,4 +1,4 @@
-"""Colours and text: every letter in the window is measured and drawn here."""
+"""Colours, and the measuring and drawing of text."""
 
 import functools
 
@@ -7,48 +7,48 @@ import pygame
 GROUND, SURFACE, SUNK = "#f5f3ee", "#fffdf9", "#ece8df"
 INK, QUIET, LINE, EDGE = "#22262c", "#5a5f68", "#dbd5c8", "#88826f"
 ACCENT, ON_ACCENT = "#17594f", "#ffffff"
-GOOD, EVEN, BAD, ERROR = "#1f8a4c", "#a09a8a", "#c73e32", "#a92b20"
+GOOD, EVEN, BAD = "#1f8a4c", "#a09a8a", "#c73e32"
 CELL, GRID, WON, LAST = "#fffdf8", "#b8b1a2", "#ffe08a", "#c2571a"
-MARKS = "#1b6ca8", "#c2571a"  # X and O, as in every picture of a board
+MARKS = "#1b6ca8", "#c2571a"  # X and O, as in all pictures of boards
 
 SMALL, BODY, TITLE = 18, 20, 26
-_CUT = "…"
-_FINE = 3  # text is drawn so many times larger, then shrunk: small letters keep their distances
+_ELLIPSIS = "…"
+_SCALE = 3  # text is drawn this many times larger, then shrunk, which keeps the letter spacing
 
 
 @functools.lru_cache(maxsize=64)
-def font(size: int) -> pygame.font.Font:
-    """Pygame's own font: the same on every machine."""
+def _font(size: int) -> pygame.font.Font:
+    """Return pygame's own font, which is the same on every machine."""
     pygame.font.init()
-    return pygame.font.Font(None, size * _FINE)
+    return pygame.font.Font(None, size * _SCALE)
 
 
 @functools.lru_cache(maxsize=4096)
 def width(text: str, size: int) -> int:
-    """How wide a text is drawn."""
-    return -(-font(size).size(text)[0] // _FINE)
+    """Return the width of a text in pixels."""
+    return -(-_font(size).size(text)[0] // _SCALE)
 
 
 def fit(text: str, size: int, room: int) -> str:
-    """As much of a text as there is room for; what is cut ends in an ellipsis."""
+    """Return as much of a text as fits into the room, with an ellipsis if it is cut."""
     if width(text, size) <= room:
         return text
-    while text and width(text + _CUT, size) > room:
+    while text and width(text + _ELLIPSIS, size) > room:
         text = text[:-1]
-    return text.rstrip() + _CUT
+    return text.rstrip() + _ELLIPSIS
 
 
-def wrap(text: str, size: int, room: int, most: int) -> list[str]:
-    """A text in at most so many lines."""
+def wrap(text: str, size: int, room: int, max_lines: int) -> list[str]:
+    """Return a text in at most `max_lines` lines; the last one is cut if necessary."""
     lines: list[str] = []
-    for word in text.split(" "):  # which leaves what a hard space holds together
+    for word in text.split(" "):  # which keeps words with a hard space together
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and width(longer, size) <= room:
             lines[-1] = longer
         else:
             lines.append(word)
-    if len(lines) > most:
-        lines = [*lines[: most - 1], " ".join(lines[most - 1 :])]
+    if len(lines) > max_lines:
+        lines = [*lines[: max_lines - 1], " ".join(lines[max_lines - 1 :])]
     return [fit(line, size, room) for line in lines]
 
 
@@ -60,21 +60,21 @@ def write(
     rect: pygame.Rect,
     align: str = "midleft",
 ) -> pygame.Rect:
-    """A line of text in a rectangle, cut where it would leave it; returns where it stands."""
-    drawn = _drawn(fit(text, size, rect.width), size, colour)
-    place = drawn.get_rect(**{align: getattr(rect, align)})
-    return surface.blit(drawn, place)
+    """Draw a line of text in a rectangle, cut to its width; return where it is."""
+    image = _render(fit(text, size, rect.width), size, colour)
+    place = image.get_rect(**{align: getattr(rect, align)})
+    return surface.blit(image, place)
 
 
 @functools.lru_cache(maxsize=2048)
-def _drawn(text: str, size: int, colour: str) -> pygame.Surface:
-    large = font(size).render(text, antialias=True, color=colour)
-    high = -(-large.get_height() // _FINE)
+def _render(text: str, size: int, colour: str) -> pygame.Surface:
+    large = _font(size).render(text, antialias=True, color=colour)
+    height = -(-large.get_height() // _SCALE)
     if not text:
-        return pygame.Surface((0, high))
-    return pygame.transform.smoothscale(large, (width(text, size), high))
+        return pygame.Surface((0, height))
+    return pygame.transform.smoothscale(large, (width(text, size), height))
 
 
 def mix(a: str, b: str, share: float) -> pygame.Color:
-    """The first colour with a share of the second."""
+    """Return the first colour with a share of the second."""
     return pygame.Color(a).lerp(pygame.Color(b), min(1.0, max(0.0, share)))

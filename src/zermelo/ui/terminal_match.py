@@ -1,0 +1,84 @@
+"""A match in the terminal: who plays it, how it is displayed, and how it is saved."""
+
+import shutil
+from dataclasses import dataclass, field
+
+from zermelo.core.player import Limit
+from zermelo.core.position import Position
+from zermelo.matches.match import Match
+from zermelo.players.registry import HUMAN
+from zermelo.search.explain.analysis import Analyst
+from zermelo.ui import texts
+from zermelo.ui.saving import MatchSaver
+from zermelo.ui.thinking import LockedPlayer, load_seats
+
+
+@dataclass
+class DisplayOptions:
+    """How the match is displayed and how long players think."""
+
+    indices: bool = False  #: show in empty cells what to type
+    colour: bool = False
+    thinking: bool = False  #: show the players' analyses
+    limit: Limit = field(default_factory=Limit)
+
+
+class TerminalMatch:
+    """A match with its players and display options."""
+
+    def __init__(self, match: Match, players: tuple[str, str], options: DisplayOptions) -> None:
+        self.match, self.players, self.options = match, players, options
+        self.seats = load_seats(match.game, players)
+        self.saver = MatchSaver()
+        if match.moves:
+            self.saver.own(match)
+        self.analyst = LockedPlayer(Analyst())  #: for hints
+
+    @property
+    def player_to_move(self) -> LockedPlayer | None:
+        """The player to move, None for a human."""
+        return self.seats[self.match.position.player]
+
+    @property
+    def humans(self) -> set[int]:
+        """The seats of the humans."""
+        return {seat for seat, spec in enumerate(self.players) if spec == HUMAN}
+
+    @property
+    def title(self) -> str:
+        """Who plays what, and how to type a move."""
+        sides = " against ".join(
+            f"{name} ({symbol})"
+            for name, symbol in zip(self.players, self.match.game.symbols, strict=True)
+        )
+        move_forms = f"\nMoves: {self.match.game.move_forms}. Type help for more."
+        return f"{self.match.game.spec}: {sides}.{move_forms if self.humans else ''}\n"
+
+    @property
+    def board(self) -> str:
+        """The board as text, with indices if they are switched on and fit into the terminal."""
+        options, position = self.options, self.match.position
+        lines = position.to_text(hints=options.indices).splitlines()
+        fits = max(map(len, lines), default=0) <= shutil.get_terminal_size().columns
+        return position.to_text(hints=options.indices and fits, colour=options.colour) + "\n"
+
+    def side_names(self, position: Position) -> tuple[str, str]:
+        """Return names for the side to move and the other side."""
+        return texts.side_names(self.match.game.symbols, self.players, position.player)
+
+    def seat_players(self, players: tuple[str, str]) -> None:
+        """Replace the players. Raise BadSpec, and change nothing, if one cannot play the game."""
+        self.seats, self.players = load_seats(self.match.game, players), players
+
+    def load(self, match: Match, players: tuple[str, str], *, is_named: bool) -> None:
+        """Replace the match by a saved one. Raise BadSpec if a player cannot play it."""
+        self.seats = load_seats(match.game, players)
+        self.match, self.players = match, players
+        if is_named:
+            self.saver.disown(match)
+        else:
+            self.saver.own(match)
+
+    def save(self, name: str = "") -> str:
+        """Save the match; return a message. Raise ZermeloError if it cannot be saved."""
+        return self.saver.save(self.match, self.players, name)
