@@ -1,4 +1,4 @@
-"""Commands as other programs and people call them."""
+"""The command line: answers, errors, input and output, and start-up time."""
 
 import json
 import os
@@ -25,8 +25,8 @@ def test_count() -> None:
 
 
 def test_choose() -> None:
-    found = answer("choose", "connect4", "random:seed=1")
-    assert set(found) == {"move", "value", "estimate", "exact", "seconds"}  # type: ignore[call-overload]
+    fields = answer("choose", "connect4", "random:seed=1")
+    assert set(fields) == {"move", "value", "estimate", "exact", "seconds"}  # type: ignore[call-overload]
     assert zermelo("choose", "tictactoe", "random", "--moves", "0 1 2 3 4 5 7").stdout in (
         "c3\n",
         "a3\n",
@@ -34,7 +34,7 @@ def test_choose() -> None:
     assert zermelo("choose", "tictactoe", "random", "--board", "XOX/OXO/.XO").stdout == "a3\n"
 
 
-def test_choose_by_lines() -> None:
+def test_choose_from_stdin() -> None:
     given = "4455\n\nboard:" + "......./" * 5 + "...X...\nnonsense\n44444\n"
     done = zermelo("choose", "connect4", "random", "--stdin", "--json", given=given)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -57,31 +57,31 @@ def test_choose_by_lines() -> None:
         (["count", "mnk:0x3x3", "--states"], "rows is 0: a board has 1 to 20 rows"),
         (["count", "chess", "--states"], "unknown game 'chess'"),
         (["count", "tictactoe:length=3", "--states"], "no parameter 'length'; it has size, win"),
-        (["count", "tictactoe"], "what to count?"),
-        (["count", "tictactoe", "--symmetric", "--games"], "--symmetric goes with --states"),
+        (["count", "tictactoe"], "say what to count"),
+        (["count", "tictactoe", "--symmetric", "--games"], "--symmetric needs --states"),
         (["count", "tictactoe", "--perft", "x"], "'x' is not a valid integer"),
         (["choose", "tictactoe", "random", "--moves", "b2 b2"], "the cell is taken; legal: a1"),
         (["choose", "tictactoe", "random", "--moves", "z9"], "'z9' is outside the 3x3 board"),
         (["choose", "tictactoe", "random", "--moves", "0 3 1 4 2 5"], "the game is over: X wins"),
         (["choose", "tictactoe", "random", "--moves", "0 3 1 4 2"], "no move to choose: X wins"),
         (["choose", "tictactoe", "random", "--board", "XX"], "2 cells do not make"),
-        (["choose", "tictactoe", "random", "--board", "X", "--moves", "b2"], "give one of"),
+        (["choose", "tictactoe", "random", "--board", "X", "--moves", "b2"], "give only one of"),
         (["choose", "tictactoe", "expert"], "unknown player 'expert'"),
         (["choose", "tictactoe", "human"], "human sits at a screen"),
         (["play", "tictactoe", "--first", "nobody"], "unknown player 'nobody'"),
-        (["play"], "which game?"),
+        (["play"], "name a game"),
         (["play", "tictactoe", "--seconds", "-1"], "-1"),
         (["frobnicate"], "No such command"),
         (["count", "mnk", "--states"], "needs its sizes"),
         (["count", "mnk:2x2x3", "--states"], "a side of 3 or more is needed"),
         (["count", "mnk:4x4x9", "--states"], "it can be 3 to 4"),
         (["count", "tictactoe:size=1", "--states"], "there is no line"),
-        (["choose", "tictactoe", "random", "--seconds", "nan"], "'nan' is no time"),
-        (["bench", "playouts", "--seconds", "inf"], "'inf' is no time"),
+        (["choose", "tictactoe", "random", "--seconds", "nan"], "'nan' is not a number of seconds"),
+        (["bench", "playouts", "--seconds", "inf"], "'inf' is not a number of seconds"),
         (["count", "tictactoe", "--perft", "99999999999"], "0<=x<=1000"),
     ],
 )
-def test_bad_arguments_are_one_clear_line(arguments: list[str], part: str) -> None:
+def test_the_error_of_bad_arguments_is_one_line(arguments: list[str], part: str) -> None:
     done = zermelo(*arguments)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -90,7 +90,7 @@ def test_bad_arguments_are_one_clear_line(arguments: list[str], part: str) -> No
     assert done.stderr.startswith("zermelo: ")
 
 
-def test_a_reader_that_goes_away_and_a_full_disk() -> None:
+def test_a_broken_pipe_and_a_full_disk() -> None:
     script = f"{sys.executable} -m zermelo games | head -1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("0\n")
@@ -103,7 +103,7 @@ def test_a_reader_that_goes_away_and_a_full_disk() -> None:
     assert full.stderr.count("\n") == 1
 
 
-def test_input_that_is_no_text_or_not_there() -> None:
+def test_invalid_and_closed_standard_input() -> None:
     command = [sys.executable, "-m", "zermelo", "choose", "tictactoe", "random", "--stdin"]
     strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
     bytes_in = subprocess.run(
@@ -117,40 +117,42 @@ def test_input_that_is_no_text_or_not_there() -> None:
     assert closed.returncode == 0
     long = zermelo(*command[3:], "--json", given="a1" + " " * 200_000 + "z9\n")
     assert long.returncode == 1
-    assert "characters is no position" in long.stdout
+    assert "has more than 100,000 characters" in long.stdout
 
 
-def test_alone_it_shows_help() -> None:
+def test_without_a_command_it_shows_help() -> None:
     for command in ([], ["bench"]):
         done = zermelo(*command)
         assert done.returncode == 0
         assert "Commands:" in done.stdout
 
 
-def test_lists() -> None:
+def test_lists_of_games_and_players() -> None:
     games, players = answer("games"), answer("players")
     assert {g["name"] for g in games} >= {"tictactoe", "connect4", "squava"}  # type: ignore[attr-defined]
     assert {p["name"] for p in players} >= {"human", "random"}  # type: ignore[attr-defined]
     assert "squava:pie=true" in zermelo("games").stdout
 
 
-def test_bench_playouts_has_its_fields() -> None:
-    found = answer("bench", "playouts", "--seconds", "0.01", "--repeat", "1", "--game", "tictactoe")
-    assert isinstance(found, dict)
-    assert found["suite"] == "playouts"
-    assert {"game", "task", "system", "rate", "unit"} == set(found["rows"][0])
-    ours = next(row["rate"] for row in found["rows"] if row["system"] == "zermelo")
-    for row in found["rows"]:
+def test_fields_of_bench_playouts() -> None:
+    report = answer(
+        "bench", "playouts", "--seconds", "0.01", "--repeat", "1", "--game", "tictactoe"
+    )
+    assert isinstance(report, dict)
+    assert report["suite"] == "playouts"
+    assert {"game", "task", "system", "rate", "unit"} == set(report["rows"][0])
+    ours = next(row["rate"] for row in report["rows"] if row["system"] == "zermelo")
+    for row in report["rows"]:
         if row["system"] != "zermelo":
-            ratio = found["ratios"]["tictactoe/playouts"][row["system"]]
+            ratio = report["ratios"]["tictactoe/playouts"][row["system"]]
             assert ratio == pytest.approx(ours / row["rate"], rel=0.01)
 
 
-def test_help_is_light() -> None:
-    """Under 150 ms of CPU, and none of the heavy modules."""
-    heavy = "import sys; from zermelo.cli import cli; "
-    heavy += "print([m for m in ('numpy', 'numba', 'torch', 'rich') if m in sys.modules])"
-    assert subprocess.check_output([sys.executable, "-c", heavy], text=True) == "[]\n"
+def test_help_is_fast() -> None:
+    """It takes less than 150 ms of CPU time and imports no heavy module."""
+    code = "import sys; from zermelo.cli import cli; "
+    code += "print([m for m in ('numpy', 'numba', 'torch', 'rich') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
     times = []
     for _ in range(5):
         before = os.times()

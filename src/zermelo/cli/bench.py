@@ -54,7 +54,11 @@ def _part_option(parts: tuple[str, ...], note: str = "") -> Callable[[Command], 
 def _bench_options(command: Command) -> Command:
     for option in (
         click.option(
-            "--game", "names", multiple=True, help="Measure only this game; can be repeated."
+            "--game",
+            "names",
+            metavar="GAME",
+            multiple=True,
+            help="Measure only this game; can be repeated.",
         ),
         _repeat_option,
         click.option(
@@ -89,7 +93,10 @@ def playouts(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool)
 def bench_mcts(
     seconds: float, repeat: int, names: tuple[str, ...], matches: int, as_json: bool
 ) -> None:
-    """Measure Monte Carlo tree search on one core, in simulations per second and in matches."""
+    """Measure Monte Carlo tree search on one core.
+
+    Measures simulations per second, and plays matches against OpenSpiel's search.
+    """
     from zermelo.bench import mcts as suite
 
     with options.progress("measuring") as progress:
@@ -112,7 +119,10 @@ def bench_mcts(
 )
 @options.json_option
 def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
-    """Measure deep Q-learning: updates, actors, and the time to unbeatable tic-tac-toe."""
+    """Measure deep Q-learning.
+
+    Measures updates and actors, and the time until tic-tac-toe is unbeatable.
+    """
     with options.needs_torch(), options.progress("measuring") as progress:
         from zermelo.bench import learn as suite
 
@@ -121,7 +131,7 @@ def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
 
 
 @bench.command("hybrid")
-@_part_option(_HYBRID_PARTS, " By default all but phases, which takes long.")
+@_part_option(_HYBRID_PARTS, " By default all but phases, which trains networks.")
 @click.option(
     "--number",
     default=200,
@@ -196,7 +206,10 @@ def bench_hybrid(
 @_repeat_option
 @options.json_option
 def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: bool) -> None:
-    """Measure AlphaZero search and self-play; on a GPU also pgx with mctx and the bare network."""
+    """Measure AlphaZero search and self-play.
+
+    On a GPU it also measures pgx with mctx, and the network alone.
+    """
     with options.needs_torch(), options.progress("measuring") as progress:
         from zermelo.bench import selfplay as suite
 
@@ -208,7 +221,7 @@ def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: 
 @_bench_options
 @options.json_option
 def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
-    """Compare our PettingZoo environments with PettingZoo's own, wrapped and raw."""
+    """Compare our PettingZoo environments with PettingZoo's own."""
     from zermelo.bench import envs as suite
 
     for name in names:
@@ -239,7 +252,10 @@ def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> 
 def bench_solve(
     file: Path | None, parts: tuple[str, ...], number: int, repeat: int, as_json: bool
 ) -> None:
-    """Measure exact search on one core: Connect Four sets, alpha-beta, and each optimization."""
+    """Measure exact search on one core.
+
+    Measures sets of Connect Four positions, alpha-beta, and what each optimization contributes.
+    """
     from zermelo.bench import solve as suite
 
     with options.progress("measuring") as progress:
@@ -255,7 +271,10 @@ def bench_solve(
 )
 @options.json_option
 def solved(write: Path | None, as_json: bool) -> None:
-    """Prove published values again: m,n,k-games, Connect Four sizes, 4x4 Reversi and Squava."""
+    """Prove published values of games again.
+
+    The games are m,n,k-games, Connect Four in many sizes, 4x4 Reversi and Squava.
+    """
     from zermelo.bench import solved as suite
 
     with options.progress("proving") as progress:

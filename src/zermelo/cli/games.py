@@ -75,7 +75,7 @@ def _default_text(default: Any) -> str:
 @click.command()
 @click.argument("game")
 @click.option(
-    "--perft", type=click.IntRange(0, 1000), help="Count move sequences of length 1 to N."
+    "--perft", metavar="N", type=click.IntRange(0, 1000), help="Count sequences of 1 to N moves."
 )
 @click.option("--states", is_flag=True, help="Count distinct states, in total and by ply.")
 @click.option("--symmetric", is_flag=True, help="With --states: count symmetric states once.")

@@ -24,9 +24,13 @@ _MAX_PLAYERS = 50  # characters of a table's column
 @click.command()
 @click.argument("action", type=click.Choice(["list", "show", "export"]), default="list")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@options.db_option("SQLite file to read; by default the studio's.")
-@click.option("--game", help="Only games of GAME; needed to load a game that is a Python file.")
-@click.option("--player", help="Only games of this player.")
+@options.db_option("SQLite file to read.", "the studio's")
+@click.option(
+    "--game",
+    metavar="GAME",
+    help="Only games of GAME; needed to load a game that is a Python file.",
+)
+@click.option("--player", metavar="PLAYER", help="Only games of this player.")
 @click.option(
     "--limit",
     type=click.IntRange(1, 10**9),
@@ -36,6 +40,7 @@ _MAX_PLAYERS = 50  # characters of a table's column
 @click.option(
     "--format",
     "record_format",
+    metavar="FORMAT",
     default="text",
     help="Record format of export; see `zermelo convert --help`.",
 )
@@ -291,9 +296,9 @@ def _date_text(seconds: float) -> str:
 
 @click.command()
 @click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
-@click.option("--from", "source", default="text", help="Format of FILE.")
-@click.option("--to", "target", default="text", help="Format to write.")
-@click.option("--game", help="Game, if the format does not name it.")
+@click.option("--from", "source", metavar="FORMAT", default="text", help="Format of FILE.")
+@click.option("--to", "target", metavar="FORMAT", default="text", help="Format to write.")
+@click.option("--game", metavar="GAME", help="Game, if the format does not name it.")
 def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     """Convert game records from one format to another.
 

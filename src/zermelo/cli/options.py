@@ -56,9 +56,10 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
-def db_option(text: str) -> Callable[[Command], Command]:
-    """Return a decorator that adds --db with this help text."""
-    return click.option("--db", type=click.Path(dir_okay=False, path_type=Path), help=text)
+def db_option(text: str, default: str | None = None) -> Callable[[Command], Command]:
+    """Return a decorator that adds --db with this help text and description of its default."""
+    file = click.Path(dir_okay=False, path_type=Path)
+    return click.option("--db", type=file, show_default=default, help=text)
 
 
 def match_options(second: str) -> Callable[[Command], Command]:
@@ -71,8 +72,12 @@ def match_options(second: str) -> Callable[[Command], Command]:
         for option in (
             click.option("--resume", is_flag=True, help="Continue the last unfinished game."),
             click.option("--seconds", type=Seconds(), help="Thinking time for each move."),
-            click.option("--second", show_default=second, help="Player who moves second."),
-            click.option("--first", show_default="human", help="Player who moves first."),
+            click.option(
+                "--second", metavar="PLAYER", show_default=second, help="Player who moves second."
+            ),
+            click.option(
+                "--first", metavar="PLAYER", show_default="human", help="Player who moves first."
+            ),
             click.argument("game", required=False),
         ):
             command = option(command)

@@ -114,6 +114,7 @@ def _value_text(fields: Fields) -> str:
 @options.position_options
 @click.option(
     "--player",
+    metavar="PLAYER",
     show_default="exact search, or estimates where it does not finish",
     help="Player whose evaluation is shown.",
 )

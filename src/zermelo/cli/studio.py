@@ -23,7 +23,7 @@ _SWITCH_INTERVAL = 0.0005
     type=click.IntRange(0, 65535),
     help="Port to listen on; 0 picks a free one.",
 )
-@options.db_option("SQLite file for matches; by default studio.db in Zermelo's state folder.")
+@options.db_option("SQLite file for matches.", "studio.db in Zermelo's state folder")
 @click.option("--warm", is_flag=True, help="Compile all kernels before serving.")
 def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
     """Serve the web page.

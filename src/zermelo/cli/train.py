@@ -39,7 +39,7 @@ _GRADE_LABELS = {
 @click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="Device of the network."
 )
-@click.option("--opponent", help="Learn a best response to this player.")
+@click.option("--opponent", metavar="PLAYER", help="Learn a best response to this player.")
 @click.option(
     "--actors",
     type=click.IntRange(0, 256),
