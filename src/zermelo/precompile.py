@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from zermelo.core.game import Game, SolverHooks, WordGame
 from zermelo.games import registry
-from zermelo.kernels import compiled, registered
-from zermelo.learn.models import model as models
+from zermelo.kernels import compile_kernel, list_common_kernels
+from zermelo.learn.models import files as model_files
 from zermelo.players.registry import load_player
 
 _MODULES = (
     "zermelo.search.count",
     "zermelo.search.playouts",
     "zermelo.search.negamax.kernel",
-    "zermelo.search.large.kernel",
+    "zermelo.search.large.alphabeta_kernel",
     "zermelo.search.large.threat_kernel",
     "zermelo.search.mcts.kernel",
 )
@@ -97,11 +97,13 @@ def warm_one(spec: str) -> int:
     for module in _MODULES:
         importlib.import_module(module)
     game = registry.game(spec)
-    subjects: list[Game | SolverHooks] = [game, game.hooks] if isinstance(game, WordGame) else [game]
-    kernels = [(kernel, rules) for rules in subjects for kernel in registered(rules)]
+    subjects: list[Game | SolverHooks] = (
+        [game, game.hooks] if isinstance(game, WordGame) else [game]
+    )
+    kernels = [(kernel, rules) for rules in subjects for kernel in list_common_kernels(rules)]
     for kernel, rules in kernels:
-        compiled(kernel, rules)
-    for model in models.shipped():
+        compile_kernel(kernel, rules)
+    for model in model_files.shipped_models():
         if model.game == spec:
             load_player(model.player).choose(game.start())
     return len(kernels)

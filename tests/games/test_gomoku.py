@@ -13,7 +13,7 @@ from zermelo.core.position import Position
 from zermelo.games.lines.large import BoardLineGame
 from zermelo.games.lines.renju import FOULS, RenjuGame
 from zermelo.games.lines.rules import LineGame
-from zermelo.kernels import compiled, kernel
+from zermelo.kernels import compile_kernel, kernel
 
 SMALL = [
     {"rows": 3, "cols": 3, "win": 3},
@@ -52,7 +52,7 @@ def check_padded_board(game: BoardLineGame, reference: LineGame, seed: int) -> N
     plain, native = (np.zeros((len(actions), 2), np.int64) for _ in range(2))
     frame = game.to_padded_board(game.initial())
     replay(game, bytearray(frame), actions, plain)
-    compiled(replay, game)(np.frombuffer(frame, np.uint8).copy(), np.array(actions), native)
+    compile_kernel(replay, game)(np.frombuffer(frame, np.uint8).copy(), np.array(actions), native)
     assert plain.tolist() == native.tolist() == expected
 
 

@@ -13,8 +13,9 @@ import zermelo as z
 from support.samples import WORDS
 from zermelo.core import bitboard
 from zermelo.core.bitboard import mix, popcount, scale, select, word
-from zermelo.kernels import compiled, kernel
-from zermelo.kernels.compiler import source
+from zermelo.kernels import compile_kernel, kernel
+from zermelo.kernels.compiler import generate_source
+from zermelo.kernels.generator import ModuleGenerator
 
 STEPS = 400
 
@@ -50,7 +51,7 @@ def walk(run: Any) -> tuple[Any, Any]:
 @pytest.mark.parametrize("spec", WORDS)
 def test_compiled_rules_equal_plain_python(spec: str) -> None:
     game = z.game(spec)
-    fast, slow = walk(compiled(wander, game)), walk(lambda *a: wander(game, *a))
+    fast, slow = walk(compile_kernel(wander, game)), walk(lambda *a: wander(game, *a))
     assert (fast[0] == slow[0]).all()
     assert (fast[1] == slow[1]).all()
     assert fast[1][:, 2].any()
@@ -62,7 +63,7 @@ def test_tensor_rules_equal_plain_python(spec: str) -> None:
     game = z.game(spec)
     assert isinstance(game, z.WordGame)
     states, notes = walk(lambda *a: wander(game, *a))
-    signed = game.signed()
+    signed = game.to_signed()
     batch = tuple(torch.from_numpy(states[:, i].astype(np.int64)) for i in range(3))
     over, value = signed.result(batch)
     assert (over.numpy() == notes[:, 2].astype(bool)).all()
@@ -84,7 +85,7 @@ def test_bit_63_works_everywhere() -> None:
     line = game.position(moves="d8 a1 e8 b1 f8 c1 g8 a3 h8")
     assert line.verdict == "X wins"
     state = tuple(torch.tensor([s - (1 << 64) if s >> 63 else s]) for s in line.state)
-    over, value = game.signed().result(state)
+    over, value = game.to_signed().result(state)
     assert (bool(over), int(value)) == (True, -1)
 
 
@@ -103,7 +104,7 @@ def test_intrinsics_equal_their_twins() -> None:
     inputs = np.array([1, 2, 3, 1 << 63, (1 << 64) - 1, *map(mix, range(1, 200))], np.uint64)
     fast, slow = (np.zeros((len(inputs), 5), np.int64) for _ in range(2))
     game = z.game("tictactoe")
-    compiled(words_twice, game)(inputs, fast)
+    compile_kernel(words_twice, game)(inputs, fast)
     words_twice(game, [int(x) for x in inputs], slow)
     assert (fast == slow).all()
     from zermelo.kernels import intrinsics
@@ -124,11 +125,11 @@ def test_words_stay_words() -> None:
     """uint64 and a plain int literal make int64 without a word: the compiled types tell."""
     for spec in ("tictactoe", "squava:pie=true", "connect4", "gomoku:size=8,overline=exact"):
         game = z.game(spec)
-        compiled(wander, game)
+        compile_kernel(wander, game)
         module = next(
             m
             for n, m in sys.modules.items()
-            if n.startswith("k_") and _text(m) == source(wander, game)
+            if n.startswith("k_") and _text(m) == generate_source(wander, game)
         )
         dispatchers = {n: getattr(module, f"rule_{n}") for n in ("legal", "play", "result")}
         for name, dispatcher in dispatchers.items():
@@ -156,11 +157,10 @@ def _compile_alone(dispatcher: Any, module: Any, name: str) -> None:
 
 
 def _constants(module: Any) -> Any:
-    from zermelo.kernels.compiler import _Writer
-
     games = ("squava:pie=true", "gomoku:size=8,overline=exact")
-    game = next(g for g in map(z.game, games) if source(wander, g) == _text(module))
-    return getattr(module, _Writer(wander, game).tuple_name)(*_Writer(wander, game).module()[1])
+    game = next(g for g in map(z.game, games) if generate_source(wander, g) == _text(module))
+    generator = ModuleGenerator(wander, game)
+    return getattr(module, generator.tuple_name)(*generator.generate()[1])
 
 
 _JOB = """

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import zermelo as z
-from zermelo.kernels import compiled, kernel
-from zermelo.kernels.compiler import KernelError, source
+from zermelo.core.errors import KernelError
+from zermelo.kernels import compile_kernel, kernel
+from zermelo.kernels.compiler import generate_source
 from zermelo.search.count import expand_layer
 from zermelo.search.playouts import random_games
 
@@ -67,22 +68,28 @@ def test_an_edit_changes_results_in_the_next_process(tmp_path: Path) -> None:
 
 
 def test_the_intrinsics_are_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:
-    from zermelo.kernels import compiler
+    from zermelo.kernels import generator
 
     game = z.game("tictactoe")
-    before = source(random_games, game)
-    monkeypatch.setattr(compiler, "_intrinsics_digest", lambda: "edited")
-    assert source(random_games, game) != before
+    before = generate_source(random_games, game)
+    monkeypatch.setattr(generator, "_intrinsics_digest", lambda: "edited")
+    assert generate_source(random_games, game) != before
 
 
 def test_other_sizes_share_a_compilation() -> None:
     texts = {
-        source(expand_layer, z.game(f"mnk:{n}x{m}x{k}")) for n, m, k in ((4, 4, 4), (5, 7, 3), (8, 8, 8))
+        generate_source(expand_layer, z.game(f"mnk:{n}x{m}x{k}"))
+        for n, m, k in ((4, 4, 4), (5, 7, 3), (8, 8, 8))
     }
     assert len(texts) == 1
-    presets = {source(expand_layer, z.game(s)) for s in ("tictactoe", "connect4", "gomoku6", "squava")}
+    presets = {
+        generate_source(expand_layer, z.game(s))
+        for s in ("tictactoe", "connect4", "gomoku6", "squava")
+    }
     assert len(presets) == 4
-    assert source(expand_layer, z.game("mnk:6x6x4")) == source(expand_layer, z.game("gomoku6"))
+    assert generate_source(expand_layer, z.game("mnk:6x6x4")) == generate_source(
+        expand_layer, z.game("gomoku6")
+    )
 
 
 def test_a_damaged_cache_file_is_written_again(
@@ -129,11 +136,11 @@ def _play_once(game: z.WordGame, number: Any) -> Any:
 
 def test_what_cannot_be_compiled_is_named() -> None:
     with pytest.raises(KernelError, match=r"_Loose\.bare is read by a rule: annotate it"):
-        compiled(_legal_once, _Loose())
+        compile_kernel(_legal_once, _Loose())
     with pytest.raises(KernelError, match="uses os, which cannot be compiled"):
-        compiled(_play_once, _Loose())
+        compile_kernel(_play_once, _Loose())
 
 
 def test_a_call_with_other_types_is_an_error_not_a_compilation() -> None:
     with pytest.raises(TypeError, match="No matching definition"):
-        compiled(random_games, z.game("tictactoe"))("seed", 1.5, None, None, None, None)
+        compile_kernel(random_games, z.game("tictactoe"))("seed", 1.5, None, None, None, None)

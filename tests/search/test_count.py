@@ -5,7 +5,7 @@ import pytest
 
 import zermelo as z
 from zermelo.core.symmetry import byte_tables
-from zermelo.kernels import compiled
+from zermelo.kernels import compile_kernel
 from zermelo.search.count import _CountOptions, _python_layers, _StateTable, count, expand_layer
 
 
@@ -90,7 +90,7 @@ def test_a_number_of_paths_beyond_64_bits_is_noticed() -> None:
     game = z.game("tictactoe")
     table, symmetry_tables = _StateTable(game), np.array(byte_tables(game.symmetries()), np.uint64)
     states, sums = np.zeros((1, 3), np.uint64), np.zeros(4, np.uint64)
-    expand = compiled(expand_layer, game)
+    expand = compile_kernel(expand_layer, game)
     for num_paths, used in ((1 << 61, 3), (1 << 63, -1)):
         table.take()
         paths = np.array([num_paths], np.uint64)

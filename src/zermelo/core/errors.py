@@ -27,3 +27,7 @@ class TooLarge(ZermeloError):
 
 class BadRecord(ZermeloError):
     """A record that breaks its format or the rules, with the line and the reason."""
+
+
+class KernelError(ZermeloError):
+    """Rules or a kernel that cannot be compiled, with the name of what prevents it."""

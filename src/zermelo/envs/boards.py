@@ -10,7 +10,7 @@ import numpy as np
 from zermelo.core.bitboard import popcount
 from zermelo.core.game import Game, WordGame
 from zermelo.envs.planes import Array, Planes
-from zermelo.kernels import compiled, kernel
+from zermelo.kernels import compile_kernel, kernel
 
 RESET = -1  #: the action that starts the game again
 StepResult = tuple[bool, int, int]  #: is it over, value for the side to move, the side to move
@@ -112,7 +112,7 @@ class WordBoard:
         # Passing the constants of the rules at run time would cost more than the move itself.
         specialised = copy.copy(game)
         specialised.is_specialised = True
-        run = compiled(advance, specialised)
+        run = compile_kernel(advance, specialised)
         self.play: Callable[[Any], StepResult] = functools.partial(
             run, self._words, self._observation, self._mask
         )

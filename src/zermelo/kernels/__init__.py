@@ -1,9 +1,11 @@
-"""Kernels: the one home of the compiler, its cache, its flags and the intrinsics.
+"""Kernels: functions that compile to native code for one game, and the only home of numba.
 
-A kernel is an ordinary function whose first parameter is a game, marked with `@kernel`; it
-lives beside what it computes. `compiled(kernel, game)` is its native form for that game.
+A kernel is an ordinary function, marked with `@kernel`, whose first parameter is a game or its
+hooks; it lives beside the code that calls it. `compile_kernel` returns its native form. This
+package imports `core`; everything above it may import it.
 """
 
-from zermelo.kernels.compiler import compiled, kernel, registered, written
+from zermelo.kernels.compiler import compile_kernel
+from zermelo.kernels.registry import kernel, list_common_kernels
 
-__all__ = ["compiled", "kernel", "registered", "written"]
+__all__ = ["compile_kernel", "kernel", "list_common_kernels"]

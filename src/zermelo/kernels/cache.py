@@ -1,7 +1,7 @@
-"""The cache: generated modules by content, in the user's cache folder, with numba's beside them.
+"""The cache of generated modules, in the user's cache folder, with numba's files beside them.
 
-A module's file is named by the digest of its text, so nothing in here can be out of date; numba
-itself keys machine code by its version and the CPU. Delete the folder whenever you like.
+The file of a module is named by the digest of its text, so it can never be out of date; numba keys
+machine code by its version and the CPU. The folder can be deleted at any time.
 """
 
 import hashlib
@@ -16,13 +16,14 @@ from zermelo.core.files import write_atomically
 
 
 def is_enabled() -> bool:
-    """Whether kernels are compiled: ZERMELO_JIT=0 runs them as plain Python."""
+    """Return whether kernels are compiled; ZERMELO_JIT=0 runs them as plain Python."""
     return os.environ.get("ZERMELO_JIT", "1") != "0"
 
 
 def load(text: str) -> Any:
-    """The module with this text, from the cache or written there now."""
-    digest = hashlib.sha256(f"{sys.version}\n{_bounds()}\n{text}".encode()).hexdigest()[:24]
+    """Return the module with this text; write it to the cache if it is not there."""
+    checks_bounds = os.environ.get("ZERMELO_BOUNDS", "0")
+    digest = hashlib.sha256(f"{sys.version}\n{checks_bounds}\n{text}".encode()).hexdigest()[:24]
     name = f"k_{digest}"
     if name in sys.modules:
         return sys.modules[name]
@@ -40,7 +41,3 @@ def load(text: str) -> Any:
         del sys.modules[name]
         raise
     return module
-
-
-def _bounds() -> str:
-    return os.environ.get("ZERMELO_BOUNDS", "0")

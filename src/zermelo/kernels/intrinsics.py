@@ -1,6 +1,6 @@
-"""The compiled twins of `zermelo.core.bitboard`: same names, same answers, on uint64.
+"""The compiled counterparts of `zermelo.core.bitboard`: same names and results, on uint64.
 
-Generated kernels import from here what rules and kernels import from `zermelo.core.bitboard`.
+Generated modules import from here what rules and kernels import from `zermelo.core.bitboard`.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 _WORD = ir.IntType(64)
-# pdep picks the n-th bit in one instruction; the first two Zens have it in slow microcode.
+# pdep selects the n-th bit in one instruction, which is slow microcode on Zen 1 and Zen 2.
 _HAS_PDEP = bool(binding.get_host_cpu_features().get("bmi2")) and (
     binding.get_host_cpu_name() not in ("znver1", "znver2")
 )
@@ -20,7 +20,7 @@ _HAS_PDEP = bool(binding.get_host_cpu_features().get("bmi2")) and (
 
 @njit
 def word(x: Any) -> Any:
-    """Any integer as uint64."""
+    """Convert an integer to uint64."""
     return np.uint64(x)
 
 
@@ -79,7 +79,7 @@ def _prefetch(_context: Any, _table: Any, _row: Any) -> Any:
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        # To read, to keep in all caches, data.
+        # For reading, in all levels of the cache, as data.
         builder.call(fetch, [at, *[ir.Constant(number, n) for n in (0, 3, 1)]])
         return context.get_dummy_value()
 
@@ -88,25 +88,25 @@ def _prefetch(_context: Any, _table: Any, _row: Any) -> Any:
 
 @njit
 def prefetch(table: Any, row: Any) -> None:
-    """Ask for a row of an array that will be read soon."""
+    """Ask the processor to load a row that will be read soon."""
     _prefetch(table, row)
 
 
 @njit
 def popcount(x: Any) -> Any:
-    """How many bits are set."""
+    """Return the number of set bits."""
     return _popcount(np.uint64(x))
 
 
 @njit
 def lowest(x: Any) -> Any:
-    """The index of the lowest set bit."""
+    """Return the index of the lowest set bit."""
     return _lowest(np.uint64(x))
 
 
 @njit
 def highest(x: Any) -> Any:
-    """The index of the highest set bit."""
+    """Return the index of the highest set bit."""
     return 63 - _leading(np.uint64(x))
 
 
@@ -134,7 +134,7 @@ select = _select_by_pdep if _HAS_PDEP else _select_by_halves
 
 @njit
 def scale(x: Any, n: Any) -> Any:
-    """A uniform word scaled to 0..n-1."""
+    """Scale a uniformly random word to 0..n-1."""
     return _scale(np.uint64(x), np.uint64(n))
 
 
@@ -144,7 +144,7 @@ _SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 @njit
 def mix(x: Any) -> Any:
-    """One word scrambled into another: the finaliser of splitmix64."""
+    """Scramble a word: the finaliser of splitmix64."""
     x = (x ^ (x >> _SHIFT_1)) * _MIX_1
     x = (x ^ (x >> _SHIFT_2)) * _MIX_2
     return x ^ (x >> _SHIFT_3)
@@ -152,5 +152,5 @@ def mix(x: Any) -> Any:
 
 @njit
 def pick(condition: Any, a: Any, b: Any) -> Any:
-    """`a if condition else b`."""
+    """Return `a if condition else b`."""
     return a if condition else b

@@ -14,9 +14,9 @@ from zermelo.core.bitboard import lowest, popcount, scale, word
 from zermelo.core.errors import TooLarge
 from zermelo.core.game import Game, MaskGame, WordGame
 from zermelo.core.position import Outcome
-from zermelo.core.symmetry import Symmetry, byte_tables
-from zermelo.kernels import compiled, kernel
-from zermelo.search.state_keys import canonical_state, hash_words
+from zermelo.core.symmetry import Symmetry
+from zermelo.kernels import compile_kernel, kernel
+from zermelo.search.state_keys import build_symmetry_tables, canonical_state, hash_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,6 @@ MAX_STATES = 100_000_000
 MAX_STATES_PYTHON = 3_000_000
 _SLICE = 1 << 13  # states expanded between two checks of the limit and the progress bar
 _SLICE_PYTHON = 1000
-_NUM_BYTES = 8
 _MIN_SLOTS = 1 << 12
 _OVERFLOW = -1
 _EXPAND, _ENDS_ONLY, _SUM_ONLY = 0, 1, 2  # what `expand_layer` does with the children
@@ -185,8 +184,8 @@ def _canonical(game: Game, symmetries: tuple[Symmetry, ...], state: Any) -> Any:
 def _word_layers(game: WordGame, options: _CountOptions) -> _Layers:
     import numpy as np
 
-    expand = compiled(expand_layer, game)
-    tables = np.array(byte_tables(options.symmetries), np.uint64).reshape(-1, _NUM_BYTES, 256)
+    expand = compile_kernel(expand_layer, game)
+    tables = build_symmetry_tables(options.symmetries)
     states = np.array([game.initial()], np.uint64)
     paths = np.ones(1, np.uint64)
     children = _StateTable(game)
@@ -273,7 +272,7 @@ class _StateTable:
     def _insert(
         self, states: "NDArray[Any]", paths: "NDArray[Any]", is_new: "NDArray[Any]"
     ) -> None:
-        insert = compiled(insert_states, self.game)
+        insert = compile_kernel(insert_states, self.game)
         self.used = insert(states, paths, self.keys, self.paths, self.used, is_new)
 
 

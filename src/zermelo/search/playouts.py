@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zermelo.core.bitboard import mix, word
 from zermelo.core.game import BoardGame, Game, WordGame
-from zermelo.kernels import compiled, kernel
+from zermelo.kernels import compile_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +33,7 @@ def random_games(
     """Play `count` games; add wins of the side to move, of the other, draws, moves to `tally`."""
     rng = word(seed)
     for _ in range(count):
-        value, rng, steps = game.play_out(game.enter(roots, 0, room), rng, moves)
+        value, rng, steps = game.play_out(game.load_root(roots, 0, room), rng, moves)
         tally[2 if value == 0 else (0 if value > 0 else 1)] += 1
         tally[3] += steps
 
@@ -82,4 +82,4 @@ class Room:
         game = self.game
         if not self.is_native:
             return functools.partial(function, game)
-        return compiled(function, game.hooks if with_hooks and isinstance(game, WordGame) else game)
+        return compile_kernel(function, game.hooks if with_hooks and isinstance(game, WordGame) else game)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zermelo.core.game import WordGame
-from zermelo.kernels import compiled
+from zermelo.kernels import compile_kernel
 from zermelo.learn.alphazero import search_kernel as k
 from zermelo.learn.alphazero.search_options import UNKNOWN, Found, considered_visits
 from zermelo.learn.alphazero.selection import NUM_COLUMNS
@@ -59,7 +59,7 @@ class KernelSearch:
         self._planes: NDArray[Any] = np.zeros((games, 2 * game.grid.size), np.float32)
         self._slots: NDArray[Any] = np.zeros(games, np.int64)
         self._plant, self._simulate, self._answer = (
-            compiled(kernel, game.hooks) for kernel in (k.plant, k.simulate, k.answer)
+            compile_kernel(kernel, game.hooks) for kernel in (k.plant, k.simulate, k.answer)
         )
 
     def __call__(

@@ -22,7 +22,7 @@ from zermelo.core.symmetry import byte_tables
 from zermelo.games.geometry import DIRECTIONS
 from zermelo.games.lines.small import WordLineGame
 from zermelo.games.lines.tactics import LineTactics
-from zermelo.kernels import compiled, kernel
+from zermelo.kernels import compile_kernel, kernel
 
 _NUM_FEATURES, _CENTRE = 50, 9
 _MIN_LINE = 3  # cells; shorter lines are left out
@@ -63,9 +63,9 @@ class Encoder:
         encoded: np.ndarray = np.zeros((len(states), self.size), dtype)
         if self.name == "lines":
             encoded = encoded.reshape(len(states), *self.shape)
-            compiled(encode_lines, self.game)(states, self._symmetries, self._lines, encoded)
+            compile_kernel(encode_lines, self.game)(states, self._symmetries, self._lines, encoded)
             return encoded
-        compiled(ENCODERS[self.name], self.game)(states, encoded)
+        compile_kernel(ENCODERS[self.name], self.game)(states, encoded)
         return encoded.reshape(len(states), *self.shape)
 
     @property
@@ -150,10 +150,10 @@ def tactical_masks(game: WordLineGame | LineTactics, mine: Any, theirs: Any) -> 
     """
     has_losing = game.lose > 0
     return (
-        game.gaps(mine, game.win_windows, game.win),
-        game.gaps(theirs, game.win_windows, game.win),
-        game.gaps(mine, game.lose_windows, game.lose) if has_losing else game.none,
-        game.gaps(theirs, game.lose_windows, game.lose) if has_losing else game.none,
+        game.completing_cells(mine, game.win_windows, game.win),
+        game.completing_cells(theirs, game.win_windows, game.win),
+        game.completing_cells(mine, game.lose_windows, game.lose) if has_losing else game.none,
+        game.completing_cells(theirs, game.lose_windows, game.lose) if has_losing else game.none,
     )
 
 

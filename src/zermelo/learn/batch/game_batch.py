@@ -8,7 +8,7 @@ from zermelo.core.bitboard import mix, scale, word
 from zermelo.core.game import SolverHooks, WordGame
 from zermelo.core.game.traversal import STRIDE
 from zermelo.core.symmetry import byte_tables
-from zermelo.kernels import compiled, kernel
+from zermelo.kernels import compile_kernel, kernel
 
 
 class GameBatch:
@@ -41,7 +41,7 @@ class GameBatch:
     def legal_masks(self, states: np.ndarray) -> np.ndarray:
         """Return which actions are legal, [row, action]; none is where the game is over."""
         legal: np.ndarray = np.zeros((len(states), self.num_actions), np.bool_)
-        compiled(mark_legal_actions, self.game)(states, self._moves, legal)
+        compile_kernel(mark_legal_actions, self.game)(states, self._moves, legal)
         return legal
 
     def step(
@@ -54,33 +54,33 @@ class GameBatch:
         next_states: np.ndarray = np.empty_like(states)
         rewards: np.ndarray = np.zeros(len(states), np.float32)
         over: np.ndarray = np.zeros(len(states), np.bool_)
-        compiled(step_states, self.game)(states, actions, next_states, rewards, over)
+        compile_kernel(step_states, self.game)(states, actions, next_states, rewards, over)
         return next_states, rewards, over
 
     def sample_states(self, size: int, max_plies: int, seed: int) -> np.ndarray:
         """Return nonterminal states after fewer than `max_plies` uniformly random moves."""
         states: np.ndarray = np.empty((size, self.game.num_words), np.uint64)
         rng = word(mix(word(seed + 1)))
-        compiled(fill_with_random_states, self.game)(rng, max_plies, self._moves, states)
+        compile_kernel(fill_with_random_states, self.game)(rng, max_plies, self._moves, states)
         return states
 
     def canonicalise(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the least symmetric image of each state, and the symmetry that leads to it."""
         images: np.ndarray = np.empty_like(states)
         symmetries: np.ndarray = np.zeros(len(states), np.int64)
-        compiled(find_least_images, self.game)(states, self._symmetries, images, symmetries)
+        compile_kernel(find_least_images, self.game)(states, self._symmetries, images, symmetries)
         return images, symmetries
 
     def transform(self, states: np.ndarray, symmetries: np.ndarray) -> np.ndarray:
         """Return each state transformed by the symmetry with the number beside it."""
         images: np.ndarray = np.empty_like(states)
-        compiled(transform_states, self.game)(states, self._symmetries, symmetries, images)
+        compile_kernel(transform_states, self.game)(states, self._symmetries, symmetries, images)
         return images
 
     def needs_search(self, states: np.ndarray) -> np.ndarray:
         """Return whether the game's static check leaves the value of each state open."""
         is_open: np.ndarray = np.zeros(len(states), np.bool_)
-        compiled(mark_open_states, self.game.hooks)(states, is_open)
+        compile_kernel(mark_open_states, self.game.hooks)(states, is_open)
         return is_open
 
 

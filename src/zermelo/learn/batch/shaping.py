@@ -32,7 +32,7 @@ from zermelo.core.bitboard import popcount, word
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.games.lines.small import WordLineGame
-from zermelo.kernels import compiled, kernel
+from zermelo.kernels import compile_kernel, kernel
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config.schedules import LinearSchedule
 
@@ -53,7 +53,7 @@ class PatternCounter:
     def __call__(self, states: np.ndarray) -> np.ndarray:
         """Return counts [row, side, pattern]: the side to move first, then `PATTERN_VALUES`."""
         counts: np.ndarray = np.zeros((len(states), 2, len(PATTERN_VALUES)), np.int64)
-        compiled(count_patterns, self.game)(states, counts)
+        compile_kernel(count_patterns, self.game)(states, counts)
         return counts
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game, SolverHooks, WordGame
-from zermelo.kernels import compiled, kernel
+from zermelo.kernels import compile_kernel, kernel
 from zermelo.search.mcts.tree import Evaluator
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class HeuristicEvaluator:
         policy: NDArray[Any] = np.zeros((len(roots), self.game.num_actions), np.float32)
         values: NDArray[Any] = np.zeros(len(roots), np.float32)
         moves: NDArray[Any] = np.zeros(self.game.num_actions, np.int64)
-        evaluate = compiled(evaluate_batch, self.game.hooks)
+        evaluate = compile_kernel(evaluate_batch, self.game.hooks)
         evaluate(float(self.game.hooks.estimate_scale), roots, moves, policy, values)
         return policy, values
 

@@ -1,50 +1,52 @@
-"""The runner: the kernel's arrays for one game, and its slices by the clock."""
+"""The searcher: the arrays of the kernels for one game, and calls in slices for the clock."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import SolverHooks
-from zermelo.core.symmetry import byte_tables
-from zermelo.kernels import compiled
+from zermelo.kernels import compile_kernel
 from zermelo.search.limits import SearchClock
-from zermelo.search.negamax import batch
-from zermelo.search.negamax import kernel as k
-from zermelo.search.negamax.transposition_table import NO_MOVE, recall
+from zermelo.search.negamax import arrays, batch, kernel
+from zermelo.search.negamax.arrays import SearchArrays
+from zermelo.search.negamax.transposition_table import NO_MOVE, probe
+from zermelo.search.state_keys import build_symmetry_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MIN_PLIES, _MAX_PLIES = 140, 1000  # passes may make a game longer than its board
+_MIN_PLIES, _MAX_PLIES = 140, 1000  # of the stack: passes may make a game longer than its board
 _NO_HORIZON = 1 << 20
 _MAX_GENERATION = 1 << 16
-TURN_PLIES = 12  #: so many plies from the root states are looked up up to symmetry
+_CACHE_LINE = 64  # bytes
+SYMMETRY_PLIES = 12  #: plies from the root in which states are looked up by their canonical form
 
 
 class Unsolved(ZermeloError):
-    """The limit came first, or the game is beyond the solver."""
+    """A limit was reached before the proof, or the game is beyond the solver."""
 
 
 @dataclass
-class Net:
-    """A network for the horizon, and what it said: the cache lives as long as the weights do."""
+class LeafNetwork:
+    """A network that estimates states at the horizon, with a cache of its estimates."""
 
     weights: Any  #: float32, flat
-    room: Any  #: float32 [row, …]: for its layers
-    cache: Any  #: uint64 [slot, word], and the estimate
-    shares: tuple[int, int] = (1000, 0)  #: the network's and the heuristic's, in thousandths
+    layers: Any  #: float32 [row, …]: scratch memory
+    estimates: Any  #: uint64 [slot, word]: states, each with its estimate
+    blend: tuple[int, int] = (1000, 0)  #: weights of network and heuristic in thousandths
 
     @classmethod
-    def none(cls, words: int) -> "Net":
-        """The heuristic alone."""
+    def none(cls, num_words: int) -> "LeafNetwork":
+        """Return the arrays for estimates by the heuristic alone."""
         import numpy as np
 
         empty: NDArray[Any] = np.zeros(0, np.float32)
-        return cls(empty, empty.reshape(0, 1), np.zeros((0, words + 1), np.uint64), (0, 1000))
+        estimates = np.zeros((0, num_words + 1), np.uint64)
+        return cls(empty, empty.reshape(0, 1), estimates, (0, 1000))
 
 
-class Runner:
-    """Runs the kernel for one game; the table stays between questions."""
+class NegamaxSearcher:
+    """Runs the search kernels for one game; the transposition table is kept between searches."""
 
     def __init__(
         self,
@@ -53,158 +55,181 @@ class Runner:
         table_bits: int | None,
         ordering: bool = True,
         symmetry: bool = True,
-        net: "Net | None" = None,
+        network: LeafNetwork | None = None,
     ) -> None:
         import numpy as np
 
         self.hooks, self.game = hooks, hooks.game
-        self._run = compiled(k.solve, hooks)
-        words = hooks.game.num_words
-        size = 2 if table_bits is None else 1 << table_bits
+        self._solve = compile_kernel(kernel.solve, hooks)
+        self._num_words = hooks.game.num_words
         key_words = len(hooks.key(hooks.game.initial()))
-        self.table: NDArray[Any] = _aligned(size, key_words + 1)
         plies = max(_MIN_PLIES, min(_MAX_PLIES, hooks.max_plies(hooks.game.initial()) + 2))
-        self._room = [
-            np.zeros((plies, words + 1), np.uint64),
-            np.zeros((plies, key_words), np.uint64),
-            np.zeros((plies, k.NUM_COLUMNS), np.int64),
-            np.zeros((plies, 64), np.int64),
-            np.zeros((plies, 65), np.uint64),
-        ]
-        turns = byte_tables(hooks.game.symmetries() if symmetry and table_bits is not None else ())
-        self._turns = np.array(turns, np.uint64).reshape(-1, 8, 256)
-        self.control: NDArray[Any] = np.zeros(k.NUM_CONTROLS, np.int64)
-        self.control[k.GENERATION] = 1
-        self.control[k.USE_TABLE] = table_bits is not None
-        self.control[k.USE_RANK] = ordering
-        self.control[k.TURN_PLIES] = TURN_PLIES
-        net = net or Net.none(words)
-        self._net = [net.weights, net.room, net.cache]
-        self.control[k.LEARNED], self.control[k.KNOWN] = net.shares
-        k.forget(self.control, self.table)
+        symmetries = hooks.game.symmetries() if symmetry and table_bits is not None else ()
+        network = network or LeafNetwork.none(self._num_words)
+        self._arrays = SearchArrays(
+            states=np.zeros((plies, self._num_words + 1), np.uint64),
+            keys=np.zeros((plies, key_words), np.uint64),
+            frames=np.zeros((plies, arrays.NUM_COLUMNS), np.int64),
+            moves=np.zeros((plies, 64), np.int64),
+            child_moves=np.zeros((plies, 65), np.uint64),
+            table=_aligned_zeros(2 if table_bits is None else 1 << table_bits, key_words + 1),
+            symmetry_tables=build_symmetry_tables(symmetries),
+            weights=network.weights,
+            layers=network.layers,
+            estimates=network.estimates,
+        )
+        self._packed = tuple(self._arrays)
+        self.control: NDArray[Any] = np.zeros(arrays.NUM_CONTROLS, np.int64)
+        self.control[arrays.GENERATION] = 1
+        self.control[arrays.USE_TABLE] = table_bits is not None
+        self.control[arrays.USE_ORDERING] = ordering
+        self.control[arrays.SYMMETRY_PLIES] = SYMMETRY_PLIES
+        self.control[arrays.NETWORK_WEIGHT], self.control[arrays.HEURISTIC_WEIGHT] = network.blend
+        kernel.reset_search(self.control, self._arrays.table)
 
-    def forget(self) -> None:
-        """An empty table, no history: nothing known is used again."""
-        self.table[: self.control[k.SLOTS]] = 0
-        k.forget(self.control, self.table)
-        self.renew()
+    def clear(self) -> None:
+        """Clear the table and the history, so that earlier searches have no influence."""
+        self._arrays.table[: self.control[arrays.NUM_SLOTS]] = 0
+        kernel.reset_search(self.control, self._arrays.table)
+        self.start_generation()
 
-    def renew(self) -> None:
-        """Another generation of the table: what is in it serves the ordering at most."""
-        self.control[k.GENERATION] += 1
-        if self.control[k.GENERATION] >= _MAX_GENERATION:
-            self.table[:] = 0
-            self.control[k.GENERATION] = 1
+    def allocate_table(self) -> None:
+        """Write to the whole table, so that its memory is allocated before time is measured."""
+        self._arrays.table[:] = 0
 
-    def bounds(
-        self, state: Any, low: int, high: int, clock: SearchClock, *, coarse: bool = False
+    def start_generation(self) -> None:
+        """Void the bounds in the table; its moves still serve the ordering."""
+        self.control[arrays.GENERATION] += 1
+        if self.control[arrays.GENERATION] >= _MAX_GENERATION:
+            self._arrays.table[:] = 0
+            self.control[arrays.GENERATION] = 1
+
+    def narrow_bounds(
+        self, state: Any, low: int, high: int, clock: SearchClock, *, sign_only: bool = False
     ) -> tuple[int, int]:
-        """Bounds that answer the question, for a state that is not over.
+        """Return bounds of the score of a state that is not over.
 
-        Within [low, high] the score is found; beyond them only that it lies there. `coarse` asks
-        for its sign alone. Stopped when the clock says so.
+        If the score lies within [low, high], both bounds are the score; otherwise they tell on
+        which side it lies. `sign_only` stops when a win, a draw or a loss is proven. Raise
+        SearchStopped when a limit of the clock is reached.
         """
-        self.control[k.WIDE], self.control[k.COARSE] = 0, coarse
-        self.control[k.HORIZON] = _NO_HORIZON
-        self.control[k.GAP] = self.hooks.win_score - self.hooks.max_plies(state) - 1
-        self._work(state, low, high, clock)
-        return int(self.control[k.LOW]), int(self.control[k.HIGH])
-
-    def look_ahead(self, state: Any, depth: int, low: int, high: int, clock: SearchClock) -> int:
-        """The score of a state that is not over, with estimates `depth` plies ahead."""
-        self.control[k.WIDE], self.control[k.HORIZON] = 1, depth
-        self._work(state, low, high, clock)
-        return int(self.control[k.GUESS])
-
-    def _work(self, state: Any, low: int, high: int, clock: SearchClock) -> None:
-        import numpy as np
-
         control = self.control
-        control[k.DEPTH] = k.NEW
-        control[k.LOW], control[k.HIGH] = low, high
-        root = np.array(state, np.uint64)
-        done = False
-        while not done:
-            before = int(control[k.NODES])
-            control[k.BUDGET] = before + clock.next_slice()
-            done = self._run(root, control, *self._room, self.table, self._turns, *self._net)
-            if control[k.TOO_DEEP]:
-                control[k.TOO_DEEP] = 0
+        control[arrays.FIXED_WINDOW], control[arrays.SIGN_ONLY] = 0, sign_only
+        control[arrays.HORIZON] = _NO_HORIZON
+        control[arrays.SCORE_GAP] = self.hooks.win_score - self.hooks.max_plies(state) - 1
+        self._run(state, low, high, clock)
+        return int(control[arrays.LOWER]), int(control[arrays.UPPER])
+
+    def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
+        """Return the score of a state that is not over, with estimates `depth` plies ahead.
+
+        Fail-soft: see `Engine.search`.
+        """
+        self.control[arrays.FIXED_WINDOW], self.control[arrays.HORIZON] = 1, depth
+        self._run(state, alpha, beta, clock)
+        return int(self.control[arrays.GUESS])
+
+    def _run(self, state: Any, low: int, high: int, clock: SearchClock) -> None:
+        """Run the kernel to the end, in slices."""
+        control = self.control
+        control[arrays.DEPTH] = arrays.NOT_STARTED
+        control[arrays.LOWER], control[arrays.UPPER] = low, high
+        self._arrays.states[0, : self._num_words] = state
+        finished = False
+        while not finished:
+            before = int(control[arrays.NODES])
+            control[arrays.NODE_LIMIT] = before + clock.next_slice()
+            finished = self._solve(control, self._packed)
+            if control[arrays.STACK_OVERFLOW]:
+                control[arrays.STACK_OVERFLOW] = 0
                 msg = f"{self.game.spec} can last more than {_MAX_PLIES:,} plies: beyond the solver"
                 raise Unsolved(msg)
-            if done:
-                clock.add_nodes(int(control[k.NODES]) - before)
-            else:
-                clock.report(int(control[k.NODES]) - before)
+            nodes = int(control[arrays.NODES]) - before
+            clock.add_nodes(nodes) if finished else clock.report(nodes)
 
-    def scores(self, states: Any, clock: SearchClock) -> list[int]:
-        """The exact score of every state, none of which is over; each as if asked for first.
+    def solve_batch(self, states: Any, clock: SearchClock) -> list[int]:
+        """Return the exact scores of states that are not over, each as if it were the first.
 
-        For measuring: thousands of states cost no more calls than a few do. `states` may be an
-        array [state, word].
+        One call of the kernel serves thousands of states. `states` may be an array [state, word].
         """
         import numpy as np
 
-        run, control = compiled(batch.solve_each, self.hooks), self.control
         roots: NDArray[np.uint64] = np.ascontiguousarray(states, np.uint64)
-        roots = roots.reshape(-1, self.game.num_words)
-        found: NDArray[np.int64] = np.zeros(len(roots), np.int64)
-        assert len(roots) < _MAX_GENERATION
-        if control[k.GENERATION] + len(roots) >= _MAX_GENERATION:
-            self.table[:] = 0
-            control[k.GENERATION] = 0
-        self.work_through(run, roots, (found,), clock)
-        return [int(score) for score in found]
+        roots = roots.reshape(-1, self._num_words)
+        scores: NDArray[np.int64] = np.zeros(len(roots), np.int64)
+        self._reserve_generations(len(roots))
+        self.run_batch(compile_kernel(batch.solve_batch, self.hooks), roots, (scores,), clock)
+        return [int(score) for score in scores]
 
-    def work_through(
-        self, run: Any, states: Any, arrays: tuple[Any, ...], clock: SearchClock
+    def run_batch(
+        self, run: Any, states: Any, arguments: tuple[Any, ...], clock: SearchClock
     ) -> None:
-        """Run a kernel that searches many states to the end; it says how many are done."""
+        """Call a kernel, which returns the number of finished states, until all are finished.
+
+        It is called with the states, the given arguments, the number of finished states, and the
+        control and arrays of the search.
+        """
         control = self.control
-        control[k.WIDE], control[k.COARSE], control[k.HORIZON] = 0, 0, _NO_HORIZON
-        control[k.DEPTH] = k.NEW
-        done = 0
-        while done < len(states):
-            before = int(control[k.NODES])
-            control[k.BUDGET] = before + clock.next_slice()
-            done = run(
-                states, *arrays, done, control, *self._room, self.table, self._turns, *self._net
-            )
-            spent = int(control[k.NODES]) - before
-            clock.add_nodes(spent) if done == len(states) else clock.report(spent)
+        control[arrays.FIXED_WINDOW], control[arrays.SIGN_ONLY], control[arrays.HORIZON] = (
+            0,
+            0,
+            _NO_HORIZON,
+        )
+        control[arrays.DEPTH] = arrays.NOT_STARTED
+        finished = 0
+        while finished < len(states):
+            before = int(control[arrays.NODES])
+            control[arrays.NODE_LIMIT] = before + clock.next_slice()
+            finished = run(states, *arguments, finished, control, self._packed)
+            nodes = int(control[arrays.NODES]) - before
+            clock.add_nodes(nodes) if finished == len(states) else clock.report(nodes)
 
-    def look_each(self, states: Any, plies: int) -> Any:
-        """[state, action]: scores so many plies ahead of states that are not over; NO_SCORE else.
+    def look_ahead_batch(self, states: Any, plies: int) -> Any:
+        """Return the scores [state, action] of states that are not over, searched to some plies.
 
-        For learning: short searches, which nothing interrupts.
+        Actions that are not legal have NO_SCORE. The searches are short and have no limit.
         """
         import numpy as np
 
-        run, control = compiled(batch.look_each, self.hooks), self.control
+        run, control = compile_kernel(batch.look_ahead_batch, self.hooks), self.control
         roots: NDArray[np.uint64] = np.ascontiguousarray(states, np.uint64)
-        found: NDArray[np.int64] = np.zeros((len(roots), self.game.num_actions), np.int64)
+        scores: NDArray[np.int64] = np.zeros((len(roots), self.game.num_actions), np.int64)
         legal: NDArray[np.int64] = np.zeros(self.game.num_actions, np.int64)
-        if control[k.GENERATION] + len(roots) >= _MAX_GENERATION:
-            self.table[:] = 0
-            control[k.GENERATION] = 0
-        assert len(roots) < _MAX_GENERATION
-        control[k.BUDGET] = 1 << 62
-        run(roots, plies, found, legal, control, *self._room, self.table, self._turns, *self._net)
-        return found
+        self._reserve_generations(len(roots))
+        control[arrays.NODE_LIMIT] = 1 << 62
+        run(roots, plies, scores, legal, control, self._packed)
+        return scores
 
-    def move(self, state: Any) -> int | None:
-        """The action that the table holds for a state in this generation, None if none."""
+    def _reserve_generations(self, number: int) -> None:
+        """Clear the table if its entries have no room for this many more generations."""
+        assert number < _MAX_GENERATION
+        if self.control[arrays.GENERATION] + number >= _MAX_GENERATION:
+            self._arrays.table[:] = 0
+            self.control[arrays.GENERATION] = 0
+
+    def table_move(self, state: Any) -> int | None:
+        """Return the best action of a state in the table, None if this generation has none."""
         key = self.hooks.key(state)
-        slots, generation = int(self.control[k.SLOTS]), int(self.control[k.GENERATION])
-        current, _, _, index = recall(self.hooks, self.table, key, slots, generation)
-        return self.hooks.to_action(index) if current and index != NO_MOVE else None
+        num_slots, generation = (
+            int(self.control[arrays.NUM_SLOTS]),
+            int(self.control[arrays.GENERATION]),
+        )
+        is_current, _, _, index = probe(self.hooks, self._arrays.table, key, num_slots, generation)
+        return self.hooks.to_action(index) if is_current and index != NO_MOVE else None
 
 
-def _aligned(slots: int, words: int) -> "NDArray[Any]":
-    """Zeros that begin with a line of the processor's cache, so that pairs of slots share one."""
+def terminal_score(hooks: SolverHooks, state: Any) -> int:
+    """Return the score of a state that is over."""
+    if hooks.ply_cost == 0:
+        return int(hooks.resolve(state)[1])
+    return int(hooks.game.result(state)[1]) * hooks.win_score
+
+
+def _aligned_zeros(slots: int, words: int) -> "NDArray[Any]":
+    """Return zeros that begin at a cache line, so that both slots of a key share one."""
     import numpy as np
 
-    line = 64
-    room: NDArray[Any] = np.zeros(slots * words * 8 + line, np.uint8)
-    begin = -room.ctypes.data % line
-    return room[begin : begin + slots * words * 8].view(np.uint64).reshape(slots, words)
+    size = slots * words * 8
+    memory: NDArray[Any] = np.zeros(size + _CACHE_LINE, np.uint8)
+    begin = -memory.ctypes.data % _CACHE_LINE
+    return memory[begin : begin + size].view(np.uint64).reshape(slots, words)

@@ -1,6 +1,6 @@
-"""Proofs: a strategy for the winner, or two that do not lose, in a file that anyone can check.
+"""Proofs: a strategy for the winner, or for a draw one for each side, in a file to be checked.
 
-`scripts/check_proof.py` does so without a line from here; docs/proofs.md has the format.
+`scripts/check_proof.py` checks it without using this package; docs/proofs.md has the format.
 """
 
 from collections.abc import Callable
@@ -14,10 +14,10 @@ from zermelo.core.files import write_atomically
 from zermelo.core.game import BoardGame, Game
 from zermelo.games.geometry import list_windows
 from zermelo.games.lines.small import WordLineGame
-from zermelo.kernels import compiled
+from zermelo.kernels import compile_kernel
 from zermelo.search.limits import SearchClock
 from zermelo.search.proofs import strategy_kernel
-from zermelo.search.proofs.strategy_kernel import HOLD, WIN
+from zermelo.search.proofs.strategy_kernel import HOLD, MAX_MOVES, MAX_PAIRS, UNSCORED, WIN
 from zermelo.search.solver.solution import solver_for
 
 if TYPE_CHECKING:
@@ -25,239 +25,252 @@ if TYPE_CHECKING:
 
 MAX_POSITIONS = 2_000_000
 MAX_BYTES = 20_000_000
-_HEAD = 400  # bytes, more than the first lines take
-_SLICE = 1 << 12  # states between two looks at the limits
-_TRIES = 200  # steps in the search for pairs after one move
+_HEADER_BYTES = 400  # an upper bound
+_SLICE = 1 << 12  # states between two checks of the limits
+_PAIRING_STEPS = 200  # of the search for a pairing strategy after one move
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What is claimed of a game, and a line for each position where a strategy's owner moves."""
+    """A claim about a game, and a line for each position in which a strategy's owner moves."""
 
     game: WordLineGame
-    claim: str  #: who wins, "first" or "second"; or "draw"
+    claim: str  #: the winner, "first" or "second", or "draw"
     lines: list[str]
 
     def to_text(self) -> str:
-        """The file."""
+        """Return the text of the file."""
         game = self.game
-        numbers = (
+        rules = (
             f"rows {game.rows} cols {game.cols} win {game.win} lose {game.lose} "
             f"gravity {int(game.gravity)} exact {int(game.exact)}"
         )
-        head = ("zermelo proof 1", f"game {game.spec}", numbers, f"claim {self.claim}")
-        return "\n".join([*head, *self.lines, ""])
+        header = ("zermelo proof 1", f"game {game.spec}", rules, f"claim {self.claim}")
+        return "\n".join([*header, *self.lines, ""])
 
     def write(self, path: Path) -> int:
-        """Write the file, whole or not at all; returns its size in bytes."""
+        """Write the file atomically and return its size in bytes."""
         data = self.to_text().encode("ascii")
         write_atomically(path, data, durable=True, mode=0o644)
         return len(data)
 
 
 def prove(game: Game, progress: Progress | None = None) -> Proof:
-    """A proof of a game's value; TooLarge where it does not fit into a file.
+    """Return a proof of a game's value.
+
+    Raise TooLarge if it does not fit into a file, ZermeloError if the checker does not know the
+    rules of the game.
 
     >>> import zermelo as z
     >>> proof = prove(z.game("mnk:4x4x3"))
     >>> proof.claim, len(proof.lines), proof.lines[0]
     ('first', 16, '................ b2')
     """
-    return _Work(_checked(game), progress or (lambda _text: None)).proof()
+    return _Prover(_require_line_game(game), progress or (lambda _text: None)).prove()
 
 
-def _checked(game: Game) -> WordLineGame:
-    """A game that can be proven; ZermeloError says why another cannot."""
+def _require_line_game(game: Game) -> WordLineGame:
+    """Return the game if it can be proven; raise ZermeloError otherwise."""
     if isinstance(game, BoardGame):
-        why = "boards above 64 cells are beyond the solver"
+        reason = "boards above 64 cells are beyond the solver"
     elif type(game) is not WordLineGame:
-        why = "the checker's rules are those of the line games: tictactoe, mnk, connect4, squava, …"
+        reason = "the checker knows only line games: tictactoe, mnk, connect4, squava, …"
     elif game.pie:
-        why = "the checker's rules have no swap: leave pie=true out"
+        reason = "the checker does not know the pie rule: leave out pie=true"
     else:
         return game
-    msg = f"no proof file for {game.spec}: {why}"
+    msg = f"no proof file for {game.spec}: {reason}"
     raise ZermeloError(msg)
 
 
 @dataclass
-class _Choice:
-    """What `strategies` found for a slice of states."""
+class _MoveChoices:
+    """The candidate moves of a slice of states, and which of them are chosen."""
 
-    owned: Any  # [state, word]
-    moves: Any  # [state, actions by cost, then the costs]
-    counts: Any  # [state]: how many actions
-    pairs: Any  # [state, pair as a mask]
-    held: Any  # [state]: how many of them; -1: pairs do not hold
-    at: Any  # [state]: which of the actions is chosen
+    states: Any  # [state, word]
+    candidates: Any  # [state, number]: actions by cost
+    counts: Any  # [state]: how many candidates
+    pairs: Any  # [state, number]: the pairs of a pairing strategy as masks
+    num_pairs: Any  # [state]: how many pairs, or NO_PAIRING
+    chosen: Any  # [state]: the number of a candidate
 
     @property
     def actions(self) -> Any:
-        """The chosen ones."""
-        return self.moves[range(len(self.at)), self.at]
+        """The chosen actions."""
+        return self.candidates[range(len(self.chosen)), self.chosen]
 
 
-class _Work:
-    """One call of `prove`."""
+class _Prover:
+    """Finds the strategies of one proof."""
 
     def __init__(self, game: WordLineGame, progress: Progress) -> None:
         import numpy as np
 
         self.game, self.progress = game, progress
-        self.listed, self.bytes = 0, _HEAD
-        self.clock = SearchClock(progress=self._say)
+        self.num_positions, self.num_bytes = 0, _HEADER_BYTES
+        self.clock = SearchClock(progress=self._report)
         self.solver = solver_for(game)
         masks = [
             sum(1 << (cell + n * step) for n in range(game.win))
             for cell, step in list_windows(game.grid, game.win)
         ]
-        self.winning: NDArray[Any] = np.array(masks, np.uint64)
-        self.tries = -1 if game.lose else 0 if game.gravity else _TRIES
-        self.names = [game.grid.text(cell) for cell in range(game.grid.size)]
+        self.winning_lines: NDArray[Any] = np.array(masks, np.uint64)
+        # With gravity the answer in a pair may be illegal; where lines lose, it may do harm.
+        self.pairing_steps = -1 if game.lose else 0 if game.gravity else _PAIRING_STEPS
+        self.cell_names = [game.grid.text(cell) for cell in range(game.grid.size)]
 
-    def _say(self, nodes: int) -> None:
-        self.progress(f"{self.listed:,} positions listed, {nodes:,} searched")
+    def _report(self, nodes: int) -> None:
+        self.progress(f"{self.num_positions:,} positions listed, {nodes:,} searched")
 
-    def proof(self) -> Proof:
-        """The value, then what shows it."""
+    def prove(self) -> Proof:
+        """Find the value of the game, then the strategies that show it."""
         game, start = self.game, self.game.initial()
         replies = [game.play(start, action) for action in game.actions(start)]
         replies = [state for state in replies if not game.result(state)[0]]
         score = 0
-        if not replies or self._arrange(replies, HOLD).held.min() < 0:  # else pairs do it all
+        # A pairing strategy for the second player proves a draw without search.
+        if not replies or self._list_candidates(replies, HOLD).num_pairs.min() < 0:
             score = self.solver.score(start, self.clock)
         if score > 0:
-            return Proof(game, "first", self._shortest(score))
+            return Proof(game, "first", self._shortest_win(score))
         if score < 0:
-            return Proof(game, "second", self._strategy(replies, WIN, game.hooks.ply_cost - score))
-        lines = self._strategy([start], HOLD, 0)
-        return Proof(game, "draw", lines + self._strategy(replies, HOLD, 0))
+            min_score = game.hooks.ply_cost - score
+            return Proof(game, "second", self._find_strategy(replies, WIN, min_score))
+        lines = self._find_strategy([start], HOLD, 0)
+        return Proof(game, "draw", lines + self._find_strategy(replies, HOLD, 0))
 
-    def _shortest(self, score: int) -> list[str]:
-        """The first player's strategy, by the best opening that needs the fewest positions."""
+    def _shortest_win(self, score: int) -> list[str]:
+        """Return the first player's strategy with the best opening that lists fewest positions."""
         game, start = self.game, self.game.initial()
         openings: dict[Any, int] = {}
-        for action in self.solver.best(start, score, self.clock):
+        for action in self.solver.best_actions(start, score, self.clock):
             child = game.play(start, action)
-            openings.setdefault(min(game.moved(child, turn) for turn in game.symmetries()), action)
-        found: list[list[str]] = []
-        refused = None
+            canonical = min(game.transform(child, symmetry) for symmetry in game.symmetries())
+            openings.setdefault(canonical, action)
+        strategies: list[list[str]] = []
+        too_large = None
         for action in openings.values():
-            self.listed, self.bytes = 0, _HEAD
+            self.num_positions, self.num_bytes = 0, _HEADER_BYTES
             try:
-                found.append(self._strategy([start], WIN, score, opening=action))
+                strategies.append(self._find_strategy([start], WIN, score, opening=action))
             except TooLarge as error:
-                refused = error
-        if refused is not None and not found:
-            raise refused
-        return min(found, key=len)
+                too_large = error
+        if too_large is not None and not strategies:
+            raise too_large
+        return min(strategies, key=len)
 
-    def _strategy(self, layer: Any, goal: int, least: int, opening: int | None = None) -> list[str]:
-        """The lines of a strategy from these states on; its owner is to move in all of them.
+    def _find_strategy(
+        self, layer: Any, goal: int, min_score: int, opening: int | None = None
+    ) -> list[str]:
+        """Return the lines of a strategy from these states on, in which its owner is to move.
 
-        `least` is what each of them is worth, or less.
+        `min_score` is a lower bound of their scores.
         """
         lines: list[str] = []
         while len(layer):
-            queue = _Queue(self.game)
+            queue = _StateQueue(self.game)
             for begin in range(0, len(layer), _SLICE):
-                choice = self._arrange(layer[begin : begin + _SLICE], goal)
+                choices = self._list_candidates(layer[begin : begin + _SLICE], goal)
                 if opening is None:
-                    self._pick(choice, least)
+                    self._choose_moves(choices, min_score)
                 else:
-                    choice.moves[0, 0], choice.at[0], opening = opening, 0, None
-                queue.add(choice)
-                lines += self._lines(choice)
-                self._limit(lines[-len(choice.at) :], queue.used)
+                    choices.candidates[0, 0], choices.chosen[0], opening = opening, 0, None
+                queue.append_replies(choices)
+                lines += self._to_lines(choices)
+                self._check_size(lines[-len(choices.chosen) :], queue.used)
             layer = queue.states[: queue.used]
-            least += 2 * self.game.hooks.ply_cost * (goal == WIN)
+            min_score += 2 * self.game.hooks.ply_cost * (goal == WIN)
         return lines
 
-    def _arrange(self, states: Any, goal: int) -> _Choice:
-        """The moves worth trying in each state."""
+    def _list_candidates(self, states: Any, goal: int) -> _MoveChoices:
+        """List the moves of each state that do not fail immediately."""
         import numpy as np
 
-        owned = np.ascontiguousarray(states, np.uint64).reshape(-1, self.game.num_words)
-        moves = np.zeros((len(owned), 2 * strategy_kernel.ROOM), np.int64)
-        counts, held = np.zeros((2, len(owned)), np.int64)
-        pairs = np.zeros((len(owned), strategy_kernel.MAX_PAIRS), np.uint64)
-        stack = np.zeros((strategy_kernel.MAX_PAIRS + 1, 2), np.int64)
-        run = compiled(strategy_kernel.arrange, self.game.hooks)
-        run(owned, goal, self.winning, self.tries, moves, counts, pairs, held, stack)
-        begin = strategy_kernel.UNSCORED if goal == WIN else 0
-        return _Choice(owned, moves, counts, pairs, held, np.where(held < 0, begin, 0))
+        states = np.ascontiguousarray(states, np.uint64).reshape(-1, self.game.num_words)
+        candidates, costs = np.zeros((2, len(states), MAX_MOVES), np.int64)
+        counts, num_pairs = np.zeros((2, len(states)), np.int64)
+        pairs = np.zeros((len(states), MAX_PAIRS), np.uint64)
+        stack = np.zeros((MAX_PAIRS + 1, 2), np.int64)
+        run = compile_kernel(strategy_kernel.list_candidate_moves, self.game.hooks)
+        goal_and_rules = goal, self.winning_lines, self.pairing_steps
+        run(states, *goal_and_rules, candidates, costs, counts, pairs, num_pairs, stack)
+        chosen = np.where(num_pairs < 0, UNSCORED if goal == WIN else 0, 0)
+        return _MoveChoices(states, candidates, counts, pairs, num_pairs, chosen)
 
-    def _pick(self, choice: _Choice, least: int) -> None:
-        """One of those moves for each state, by the solver."""
+    def _choose_moves(self, choices: _MoveChoices, min_score: int) -> None:
+        """Choose a candidate for each state, with the solver."""
         import numpy as np
 
-        run = compiled(strategy_kernel.pick, self.game.hooks)
-        wanted = np.zeros(len(choice.at), np.int64)
-        root = np.zeros((1, self.game.num_words), np.uint64)
-        arrays = (least, choice.moves, choice.held, choice.at, wanted, root)
-        self.solver.runner.work_through(run, choice.owned, arrays, self.clock)
-        assert (choice.at < choice.counts).all(), "a state is not worth what the solver said"
+        run = compile_kernel(strategy_kernel.choose_moves, self.game.hooks)
+        scores = np.zeros(len(choices.chosen), np.int64)
+        arguments = (min_score, choices.candidates, choices.num_pairs, choices.chosen, scores)
+        self.solver.searcher.run_batch(run, choices.states, arguments, self.clock)
+        assert (choices.chosen < choices.counts).all(), "no candidate reaches the solver's score"
 
-    def _lines(self, choice: _Choice) -> list[str]:
-        """A line for each state: the board, the move, and the pairs that hold it."""
+    def _to_lines(self, choices: _MoveChoices) -> list[str]:
+        """Return a line for each state: the board, the move, and the pairs that hold the draw."""
         import numpy as np
 
         cells = np.arange(self.game.grid.size, dtype=np.uint64)
-        first = choice.owned[:, 2:] == 0  # whose stones are the mover's
-        mine, theirs = ((choice.owned[:, i, None] >> cells) & np.uint64(1) for i in (0, 1))
-        marks = np.where(first, mine + 2 * theirs, theirs + 2 * mine)
+        is_first = choices.states[:, 2:] == 0  # whether the first player is to move
+        mine, theirs = ((choices.states[:, i, None] >> cells) & np.uint64(1) for i in (0, 1))
+        marks = np.where(is_first, mine + 2 * theirs, theirs + 2 * mine)
         boards = np.frombuffer(b".XO", np.uint8)[marks]
         lines = []
-        for board, row, action, held, pairs in zip(
-            boards, choice.owned, choice.actions, choice.held, choice.pairs, strict=True
+        for board, row, action, num_pairs, pairs in zip(
+            boards, choices.states, choices.actions, choices.num_pairs, choices.pairs, strict=True
         ):
             state = tuple(map(int, row))
             cell = lowest(self.game.play(state, int(action))[1] ^ state[0])
-            line = f"{board.tobytes().decode()} {self.names[cell]}"
-            if held >= 0:
-                shown = ("-".join(self.names[i] for i in bits(int(p))) for p in pairs[:held])
-                line = " ".join((line, "pairs", *shown))
+            line = f"{board.tobytes().decode()} {self.cell_names[cell]}"
+            if num_pairs >= 0:
+                texts = (
+                    "-".join(self.cell_names[i] for i in bits(int(pair)))
+                    for pair in pairs[:num_pairs]
+                )
+                line = " ".join((line, "pairs", *texts))
             lines.append(line)
         return lines
 
-    def _limit(self, lines: list[str], waiting: int) -> None:
-        """Count these lines; TooLarge when they, and those to come, are too many."""
-        self.listed += len(lines)
-        self.bytes += sum(map(len, lines)) + len(lines)
-        self._say(self.clock.nodes)
-        found = self.listed + waiting
-        if found > MAX_POSITIONS or self.bytes > MAX_BYTES:
+    def _check_size(self, lines: list[str], num_pending: int) -> None:
+        """Count these lines; raise TooLarge if they and those to come are too many."""
+        self.num_positions += len(lines)
+        self.num_bytes += sum(map(len, lines)) + len(lines)
+        self._report(self.clock.nodes)
+        total = self.num_positions + num_pending
+        if total > MAX_POSITIONS or self.num_bytes > MAX_BYTES:
             msg = (
-                f"{self.game.spec} is too large for a proof file: {found:,} positions "
-                f"so far, at most {MAX_POSITIONS:,} and {MAX_BYTES // 10**6} MB are written"
+                f"{self.game.spec} is too large for a proof file: {total:,} positions so far; "
+                f"a file has at most {MAX_POSITIONS:,} positions and {MAX_BYTES // 10**6} MB"
             )
             raise TooLarge(msg)
 
 
-class _Queue:
-    """Distinct states, in the order they were found."""
+class _StateQueue:
+    """Distinct states, in the order in which they were found."""
 
     def __init__(self, game: WordLineGame) -> None:
         import numpy as np
 
-        self.game, self.used, self._placed = game, 0, 0
+        self.game, self.used, self._num_indexed = game, 0, 0
         self.states: NDArray[Any] = np.zeros((0, game.num_words), np.uint64)
         self._slots: NDArray[Any] = np.zeros(1, np.int32)
 
-    def add(self, choice: _Choice) -> None:
-        """The states after every reply to the chosen moves."""
+    def append_replies(self, choices: _MoveChoices) -> None:
+        """Append the states after every reply to the chosen moves."""
         import numpy as np
 
-        most = self.used + len(choice.owned) * self.game.num_actions
+        most = self.used + len(choices.states) * self.game.num_actions
         if most > len(self.states):
             larger = np.zeros((2 * most, self.game.num_words), np.uint64)
             larger[: self.used] = self.states[: self.used]
             self.states = larger
-            self._slots, self._placed = np.zeros(4 * most, np.int32), 0
-        run = compiled(strategy_kernel.spread, self.game.hooks)
-        actions = np.ascontiguousarray(choice.actions)
-        self._placed = self.used = run(
-            choice.owned, actions, choice.held, self.states, self._slots, self._placed, self.used
+            self._slots, self._num_indexed = np.zeros(4 * most, np.int32), 0
+        run = compile_kernel(strategy_kernel.append_replies, self.game.hooks)
+        actions = np.ascontiguousarray(choices.actions)
+        index = self._slots, self._num_indexed, self.used
+        self._num_indexed = self.used = run(
+            choices.states, actions, choices.num_pairs, self.states, *index
         )

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from zermelo.core.bitboard import lowest, word
 from zermelo.core.errors import TooLarge
 from zermelo.core.game import SolverHooks, WordGame
-from zermelo.core.symmetry import byte_tables
-from zermelo.kernels import compiled, kernel
-from zermelo.search.state_keys import canonical_state, find_index_slot
+from zermelo.kernels import compile_kernel, kernel
+from zermelo.search.state_keys import build_symmetry_tables, canonical_state, find_index_slot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +33,7 @@ def solve_all_states(
     """
     import numpy as np
 
-    tables = np.array(byte_tables(game.symmetries()), np.uint64).reshape(-1, 8, 256)
+    tables = build_symmetry_tables(game.symmetries())
     states, slots = _find_states(game, tables, max_states, progress)
     codes = _to_codes(game, _score_all(game, states, slots, tables, progress))
     del slots
@@ -48,7 +47,7 @@ def _find_states(
     """Return all states in breadth-first order [state, word], and their index."""
     import numpy as np
 
-    run = compiled(append_children, game)
+    run = compile_kernel(append_children, game)
     states = np.array([canonical_state(game, game.initial(), tables)], np.uint64)
     slots = np.zeros(2, np.int32)
     begin, num_indexed, used = 0, 0, 1
@@ -81,11 +80,11 @@ def _score_all(
     """Return the score of every state."""
     import numpy as np
 
-    run = compiled(score_states, game.hooks)
+    run = compile_kernel(score_states, game.hooks)
     scores = np.full(len(states), _UNKNOWN, np.int32)
     stack = np.zeros(MAX_CODE, np.int32)
     if game.hooks.ply_cost == 0:
-        compiled(score_finished_states, game.hooks)(states, scores)
+        compile_kernel(score_finished_states, game.hooks)(states, scores)
     for end in range(len(states), 0, -_SLICE):
         begin = max(end - _SLICE, 0)
         if not run(states, slots, scores, begin, end, stack, tables):

@@ -1,0 +1,221 @@
+"""The generator: writes a kernel, and everything that it reaches, into the text of one module.
+
+How it works, and why (measurements in docs/design.md):
+
+1. A kernel is a plain function `def playouts(game, …)`; uncompiled it runs with the game object
+   itself. The rules are plain methods of the game's class, or of its hooks' class.
+2. For compilation the sources of the kernel, of the rules it reaches and of the functions those
+   call are written into one module. `game.play(…)` becomes a call of the rule, `game.full` a field
+   of a named tuple of typed constants.
+3. For a specialised game that tuple is a global, which numba freezes into the code. Other sizes of
+   a class pass it at run time and share one compilation.
+4. The module's name is the digest of its text, so the on-disk cache can never be stale: an edit
+   anywhere in what is compiled makes another module.
+"""
+
+import ast
+import functools
+import hashlib
+import inspect
+import types
+from typing import Any
+
+from zermelo.core import bitboard
+from zermelo.core.errors import KernelError
+from zermelo.core.game import SolverHooks
+from zermelo.core.symmetry import transform_word
+from zermelo.kernels.constants import find_annotation, to_array_literal, to_literal, to_typed
+from zermelo.kernels.registry import Kernel, Rules, kernel_options, qualified_name
+from zermelo.kernels.rewriter import rewrite_source
+
+_INTRINSICS = (
+    "word",
+    "popcount",
+    "lowest",
+    "highest",
+    "select",
+    "scale",
+    "mix",
+    "pick",
+    "prefetch",
+)
+# Methods whose source depends on how many words a state or a key has.
+_STATE_ACCESS = ("load", "store", "transform_by_table", "as_words", "key", "load_key", "store_key")
+_STATE = tuple[bitboard.Word, ...]
+
+
+class ModuleGenerator:
+    """Generates the module of one kernel for a game or its hooks."""
+
+    def __init__(self, function: Kernel, rules: Rules) -> None:
+        self._function, self._rules = function, rules
+        #: whether the constants are globals of the module
+        self.is_frozen = bool(getattr(rules, "is_specialised", False))
+        # Where methods and constants are looked up: hooks come before their game.
+        self._classes: list[type] = [type(rules)]
+        if isinstance(rules, SolverHooks):
+            self._classes.append(type(rules.game))
+        # numba tells named tuples apart by the name of their class: each module needs its own.
+        names = [cls.__name__ for cls in reversed(self._classes)]
+        self.tuple_name = "_".join([*names, function.__name__])
+        self._functions: dict[str, str] = {}  # name in the module → its source
+        self._annotations: dict[str, Any] = {}  # constant of the rules → its annotation
+        self._globals: dict[str, Any] = {}  # plain constant of a source's module → its value
+        self._tuples: dict[str, tuple[str, ...]] = {}  # named tuple that kernels build → its fields
+        self._origins: dict[str, Any] = {}  # name in the module → the function it came from
+
+    def generate(self) -> tuple[str, tuple[Any, ...]]:
+        """Return the text, and the values of the constants that it is bound to."""
+        if not self.is_frozen:
+            self.add_constant("num_actions")  # numba does not accept a named tuple without fields
+        self._add_function("kernel", self._function)
+        # A frozen array is a global of its own: numba copies the tuple wherever it is read.
+        arrays = [name for name in sorted(self._annotations) if self.is_frozen_array(name)]
+        fields = [name for name in sorted(self._annotations) if name not in arrays]
+        values = tuple(self._value(name) for name in fields)
+        origin = qualified_name(self._function)
+        lines = [
+            f'"""Generated from {origin} and {self._classes[-1].__name__}."""',
+            *self._import_lines(),
+            *_named_tuple_lines(self.tuple_name, fields),
+            *[f"{name} = {value!r}" for name, value in sorted(self._globals.items())],
+        ]
+        for name, tuple_fields in self._tuples.items():
+            own_name = f"{name}_{self._function.__name__}"
+            lines += [*_named_tuple_lines(own_name, tuple_fields), f"{name} = {own_name}"]
+        lines += [f"game_{name} = {to_array_literal(self._value(name))}" for name in arrays]
+        if self.is_frozen:
+            lines.append(f"game = {self.tuple_name}(*{to_literal(values)})")
+        for text in self._functions.values():
+            lines += ["@helper", text]
+        signature = kernel_options(self._function).signature
+        lines.append(
+            f"bind = entry(kernel, {self.tuple_name}, {signature!r}, frozen={self.is_frozen})"
+        )
+        return "\n".join(lines) + "\n", values
+
+    def _import_lines(self) -> list[str]:
+        is_bare = kernel_options(self._function).is_bare
+        flags = "bare_entry as entry, bare_helper as helper" if is_bare else "entry, helper"
+        return [
+            "import base64, zlib",
+            "import numpy as np",
+            f"from zermelo.kernels.intrinsics import {', '.join(_INTRINSICS)}",
+            f"from zermelo.kernels.flags import {flags}",
+            f"INTRINSICS = {_intrinsics_digest()!r}",
+            "from typing import Any, NamedTuple",
+        ]
+
+    def _add_function(self, name: str, function: Any) -> None:
+        """Add a function under a name, after everything it calls."""
+        if name in self._origins:
+            if self._origins[name] is not function:
+                msg = f"two functions called {name} in one kernel: rename one"
+                raise KernelError(msg)
+            return
+        self._origins[name] = function
+        self._functions[name] = rewrite_source(self, function, name)
+
+    def add_rule(self, name: str) -> str:
+        """Add a method of the rules and return its name in the module."""
+        if name in _STATE_ACCESS:
+            return self._add_state_access(name)
+        function = next((getattr(cls, name) for cls in self._classes if hasattr(cls, name)), None)
+        if not isinstance(function, types.FunctionType):
+            msg = f"{self._rules.spec}: {name} is not a plain method, so it cannot be compiled"
+            raise KernelError(msg)
+        self._add_function(f"rule_{name}", function)
+        return f"rule_{name}"
+
+    def _add_state_access(self, name: str) -> str:
+        """Add one of the methods of `_STATE_ACCESS` for as many words as states and keys have."""
+        num_words = getattr(self._rules, "num_words", 0)
+        num_boards = getattr(self._rules, "num_boards", 0)
+        has_one_word_key = getattr(self._rules, "has_one_word_key", False)
+        head = "" if self.is_frozen else "game, "
+        indices = range(1 if name.endswith("_key") and has_one_word_key else num_words)
+        if name == "key":
+            parameters, parts = "state", [f"state[{i}]" for i in indices]
+            if has_one_word_key:
+                parts = [f"{self.add_rule('pack')}({head}state)"]
+        elif name == "as_words":
+            parameters, parts = "state", [f"word(state[{i}])" for i in indices]
+        elif name.startswith("load"):
+            parameters, parts = "states, row", [f"states[row, {i}]" for i in indices]
+        elif name == "transform_by_table":
+            self._add_function("call_transform_word", transform_word)
+            parameters, parts = (
+                "state, table",
+                [
+                    f"call_transform_word(state[{i}], table)" if i < num_boards else f"state[{i}]"
+                    for i in indices
+                ],
+            )
+        else:
+            parameters, parts = "states, row, state", []
+        body = f"return ({', '.join(parts)},)"
+        if name.startswith("store"):
+            body = "; ".join(f"states[row, {i}] = state[{i}]" for i in indices)
+        self._functions[f"rule_{name}"] = f"def rule_{name}({head}{parameters}):\n    {body}"
+        self._origins[f"rule_{name}"] = name
+        return f"rule_{name}"
+
+    def add_constant(self, name: str) -> None:
+        """Add a constant of the rules; its annotation says which type it has."""
+        if name not in self._annotations:
+            is_state = name == "initial"
+            self._annotations[name] = _STATE if is_state else find_annotation(self._classes, name)
+
+    def is_frozen_array(self, name: str) -> bool:
+        """Return whether a constant that was added is an array and a global of the module."""
+        return self.is_frozen and self._annotations[name] is bitboard.Numbers
+
+    def _value(self, name: str) -> Any:
+        value = self._rules.initial() if name == "initial" else getattr(self._rules, name)
+        return to_typed(value, self._annotations[name], f"{self._rules.spec}.{name}")
+
+    def add_global(self, name: str, function: Any) -> str | None:
+        """Add what a name means in the module of a function; return its new name, if it has one.
+
+        It can be a function, a number, a class of named tuples, or an intrinsic.
+        """
+        if name not in function.__globals__:
+            return None  # a builtin or a local
+        value = function.__globals__[name]
+        if name in _INTRINSICS and value is getattr(bitboard, name):
+            return None
+        if isinstance(value, types.FunctionType):
+            self._add_function(f"call_{name}", value)
+            return f"call_{name}"
+        if isinstance(value, bool | int | float):
+            if self._globals.setdefault(name, value) != value:
+                msg = f"two constants called {name} in one kernel: rename one"
+                raise KernelError(msg)
+        elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
+            self._tuples[name] = value._fields
+        elif name != "np":
+            msg = f"{qualified_name(function)} uses {name}, which cannot be compiled"
+            raise KernelError(msg)
+        return None
+
+
+def _named_tuple_lines(name: str, fields: list[str] | tuple[str, ...]) -> list[str]:
+    return [
+        f"class {name}(NamedTuple):",
+        *([f"    {field}: Any" for field in fields] or ["    pass"]),
+    ]
+
+
+@functools.cache
+def _intrinsics_digest() -> str:
+    """Return a digest of the modules that generated modules import, without their docstrings."""
+    from zermelo.kernels import flags, intrinsics
+
+    digest = hashlib.sha256()
+    for module in (intrinsics, flags):
+        tree = ast.parse(inspect.getsource(module))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.FunctionDef) and ast.get_docstring(node):
+                node.body = node.body[1:] or [ast.Pass()]
+        digest.update(ast.unparse(tree).encode())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,106 @@
+"""Rewriting the source of a kernel, a rule or a helper for a generated module."""
+
+import ast
+import builtins
+import inspect
+import textwrap
+import typing
+from typing import TYPE_CHECKING, Any
+
+from zermelo.core.errors import KernelError
+from zermelo.kernels.registry import qualified_name
+
+if TYPE_CHECKING:
+    from zermelo.kernels.generator import ModuleGenerator
+
+_GAME_NAMES = ("game", "_game", "self")
+
+
+def rewrite_source(generator: "ModuleGenerator", function: Any, name: str) -> str:
+    """Return the source of a function under another name, as it stands in the generated module."""
+    tree = _parse(function)
+    tree.name = name
+    tree = _Rewriter(generator, function).visit(tree)
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Rewrites one function: calls on the game become calls of rules, its constants stay fields.
+
+    Annotations, docstrings and assertions are removed. With frozen constants the game is a global
+    of the module and no longer a parameter.
+    """
+
+    def __init__(self, generator: "ModuleGenerator", function: Any) -> None:
+        self._generator, self._function = generator, function
+        code = function.__code__
+        self._locals = set(code.co_varnames) | set(code.co_cellvars)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.decorator_list, node.returns = [], None
+        if ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+        for argument in node.args.args:
+            argument.annotation = None
+        if node.args.args and node.args.args[0].arg in _GAME_NAMES:
+            node.args.args[0].arg = "game"
+            if self._generator.is_frozen:
+                node.args.args = node.args.args[1:]
+        self.generic_visit(node)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        if node.value is None:
+            return None
+        value = self.visit(node.value)
+        return ast.copy_location(ast.Assign([self.visit(node.target)], value), node)
+
+    def visit_Assert(self, _node: ast.Assert) -> None:
+        return None
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        target = node.func
+        if isinstance(target, ast.Attribute) and _is_game(target.value):
+            if target.attr == "initial":  # a value like any other constant
+                return typing.cast("ast.AST", self.visit(target))
+            node.func = ast.Name(self._generator.add_rule(target.attr), ast.Load())
+            if not self._generator.is_frozen:
+                node.args.insert(0, ast.Name("game", ast.Load()))
+        elif self._generator.is_frozen and node.args and _is_game(node.args[0]):
+            node.args = node.args[1:]
+        self.generic_visit(node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if _is_game(node.value):
+            self._generator.add_constant(node.attr)
+            if self._generator.is_frozen_array(node.attr):
+                return ast.copy_location(ast.Name(f"game_{node.attr}", node.ctx), node)
+        self.generic_visit(node)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in _GAME_NAMES:
+            return ast.copy_location(ast.Name("game", node.ctx), node)
+        if node.id not in self._locals and not hasattr(builtins, node.id):
+            new_name = self._generator.add_global(node.id, self._function)
+            if new_name:
+                return ast.copy_location(ast.Name(new_name, node.ctx), node)
+        return node
+
+
+def _is_game(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id in _GAME_NAMES
+
+
+def _parse(function: Any) -> ast.FunctionDef:
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+    except OSError:
+        msg = f"the source of {qualified_name(function)} cannot be read, so it cannot be compiled"
+        raise KernelError(msg) from None
+    tree = ast.parse(text).body[0]
+    if not isinstance(tree, ast.FunctionDef):
+        msg = f"{qualified_name(function)} is not a plain function, so it cannot be compiled"
+        raise KernelError(msg)
+    return tree
