@@ -1,4 +1,4 @@
-"""Take the studio's pictures for README and docs: python scripts/pictures.py [NAME …]."""
+"""Take screenshots of the studio for README and docs: python scripts/pictures.py [NAME …]."""
 
 import contextlib
 import shutil
@@ -14,12 +14,12 @@ from playwright.sync_api import Page, sync_playwright
 
 _OUT = Path(__file__).parent.parent / "docs" / "pictures"
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
-_DESK, _PHONE = {"width": 1180, "height": 800}, {"width": 390, "height": 780}
-_TALL = {"width": 1180, "height": 1260}  # for two tables below each other
+_DESKTOP, _PHONE = {"width": 1180, "height": 800}, {"width": 390, "height": 780}
+_TALL = {"width": 1180, "height": 1260}  # for two tables
 
 
 def main() -> None:
-    """All of them, or those that are named, in a server of their own."""
+    """Start a studio and take the named screenshots, or all of them."""
     with contextlib.closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -31,19 +31,19 @@ def main() -> None:
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=_ARGUMENTS)
         try:
-            _wait(url)
+            _wait_for_server(url)
             for name in sys.argv[1:] or _PICTURES:
                 take, size = _PICTURES[name]
                 page = browser.new_page(viewport=size)
                 take(page, url)
-                _keep(page, name)
+                _save(page, name)
                 page.close()
         finally:
             browser.close()
             server.kill()
 
 
-def _wait(url: str) -> None:
+def _wait_for_server(url: str) -> None:
     for _ in range(200):
         with contextlib.suppress(OSError):
             urllib.request.urlopen(f"{url}/api/v1/games").close()  # noqa: S310 - our own server
@@ -51,18 +51,18 @@ def _wait(url: str) -> None:
         time.sleep(0.1)
 
 
-def _keep(page: Page, name: str) -> None:
+def _save(page: Page, name: str) -> None:
     page.mouse.move(0, 0)
     page.wait_for_timeout(600)
     page.screenshot(path=_OUT / f"{name}.png")
 
 
-def _start(page: Page, url: str) -> None:
+def _open_start_page(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_test_id("game-connect4").wait_for()
 
 
-def _begin(page: Page, url: str, game: str) -> None:
+def _start_match(page: Page, url: str, game: str) -> None:
     page.goto("about:blank")
     page.goto(url)
     page.get_by_test_id(f"game-{game}").click()
@@ -77,15 +77,15 @@ def _play(page: Page, *cells: str) -> None:
         page.get_by_test_id("moves").locator("li").nth(number).wait_for()
 
 
-def _thinking(page: Page, url: str) -> None:
-    _begin(page, url, "squava")
+def _show_thinking(page: Page, url: str) -> None:
+    _start_match(page, url, "squava")
     _play(page, "b2", "d4", "b4", "c2", "d1", "b1")
     page.get_by_test_id("thinking").click()
     page.get_by_text("proven").first.wait_for(timeout=30_000)
     page.wait_for_timeout(4000)
 
 
-def _hybrid(page: Page, url: str) -> None:
+def _show_hybrid(page: Page, url: str) -> None:
     moves = ["a1", "e5", "c2", "a4"]
     match = {"game": "squava", "second": "hybrid:squava-hybrid", "moves": moves}
     key = page.request.post(f"{url}/api/v1/matches", data=match).json()["id"]
@@ -95,7 +95,7 @@ def _hybrid(page: Page, url: str) -> None:
     page.wait_for_timeout(4000)
 
 
-def _review(page: Page, url: str) -> None:
+def _show_review(page: Page, url: str) -> None:
     page.goto("about:blank")
     moves = "4,4,4,4,3,5,3,3,5,2,2,2,5,5,1,6,3"
     page.goto(f"{url}/#game=connect4&moves={moves}")
@@ -105,27 +105,27 @@ def _review(page: Page, url: str) -> None:
     page.locator("li:has([data-testid^=mistake-])").last.locator("a, button").first.click()
 
 
-def _puzzle(page: Page, url: str) -> None:
+def _show_puzzle(page: Page, url: str) -> None:
     page.goto("about:blank")
     page.goto(f"{url}/#puzzle=gomoku6&plies=5&seed=3")
     page.get_by_test_id("puzzle-hint").wait_for(timeout=30_000)
     page.get_by_test_id("puzzle-hint").click()
 
 
-def _on_a_phone(page: Page, url: str) -> None:
-    _begin(page, url, "connect4")
+def _open_on_phone(page: Page, url: str) -> None:
+    _start_match(page, url, "connect4")
     _play(page, "d6", "d5", "e6", "c6", "e5", "d4", "f6")
     page.get_by_test_id("hint").click()
     page.wait_for_timeout(4000)
 
 
 _PICTURES = {
-    "start": (_start, _DESK),
-    "thinking": (_thinking, _DESK),
-    "hybrid": (_hybrid, _TALL),
-    "review": (_review, _DESK),
-    "puzzle": (_puzzle, _DESK),
-    "phone": (_on_a_phone, _PHONE),
+    "start": (_open_start_page, _DESKTOP),
+    "thinking": (_show_thinking, _DESKTOP),
+    "hybrid": (_show_hybrid, _TALL),
+    "review": (_show_review, _DESKTOP),
+    "puzzle": (_show_puzzle, _DESKTOP),
+    "phone": (_open_on_phone, _PHONE),
 }
 
 if __name__ == "__main__":

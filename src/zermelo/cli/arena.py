@@ -30,28 +30,26 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
 @click.command()
 @click.argument("game")
 @click.argument("players", nargs=-1, required=True)
-@click.option(
-    "--games", type=click.IntRange(1, 10**6), default=100, help="Number of games of each pair."
-)
-@click.option("--seed", type=click.IntRange(0, 10**18), default=0, help="Random seed.")
-@click.option(
+@options.integer_option("--games", "Number of games of each pair.", 100, low=1, high=10**6)
+@options.integer_option("--seed", "Random seed.", 0, high=10**18)
+@options.integer_option(
     "--opening-plies",
-    type=click.IntRange(0, 100),
+    "Number of random moves before the players begin.",
+    high=100,
     show_default="0 on boards of at most 16 cells, otherwise 2",
-    help="Number of random moves before the players begin.",
 )
-@click.option("--seconds", type=options.Seconds(), help="Time limit for each move.")
-@click.option(
-    "--patience",
-    type=options.Seconds(),
-    default=120.0,
-    help="Without --seconds: seconds after which a player that does not answer forfeits.",
+@options.seconds_option("Time limit for each move.")
+@options.seconds_option(
+    "Without --seconds: seconds after which a player that does not answer forfeits.",
+    120.0,
+    name="--patience",
 )
-@click.option(
+@options.integer_option(
     "--processes",
-    type=click.IntRange(1, 1024),
+    "Number of games to play at the same time.",
+    low=1,
+    high=1024,
     show_default="number of cores",
-    help="Number of games to play at the same time.",
 )
 @options.db_option("Store the games in this SQLite file.")
 @click.option("--resume", is_flag=True, help="Continue the latest run in --db with these settings.")
@@ -60,9 +58,7 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
     type=Hypotheses(),
     help="Stop as soon as a sequential test decides between two Elo differences.",
 )
-@click.option(
-    "--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a report to this file."
-)
+@options.file_option("--html", "Write a report to this file.")
 @options.json_option
 def arena(
     game: str,

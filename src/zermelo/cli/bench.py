@@ -28,7 +28,7 @@ def warm(games: tuple[str, ...], as_json: bool) -> None:
 
     begin = time.perf_counter()
     with options.progress("compiling") as progress:
-        number = precompile.warm(progress, games)
+        number = precompile.compile_all(progress, games)
     seconds = round(time.perf_counter() - begin, 1)
     if as_json:
         options.print_json({"kernels": number, "seconds": seconds})
@@ -41,8 +41,8 @@ def bench() -> None:
     """Measure speed, beside the peer libraries that are installed."""
 
 
-_repeat_option = click.option(
-    "--repeat", default=3, type=click.IntRange(1, 20), help="Number of runs; the median counts."
+_repeat_option = options.integer_option(
+    "--repeat", "Number of runs; the median counts.", 3, low=1, high=20
 )
 
 
@@ -61,9 +61,7 @@ def _bench_options(command: Command) -> Command:
             help="Measure only this game; can be repeated.",
         ),
         _repeat_option,
-        click.option(
-            "--seconds", default=1.0, type=options.Seconds(), help="Length of one measurement."
-        ),
+        options.seconds_option("Length of one measurement.", 1.0),
     ):
         command = option(command)
     return command
@@ -83,11 +81,11 @@ def playouts(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool)
 
 @bench.command("mcts")
 @_bench_options
-@click.option(
+@options.integer_option(
     "--matches",
-    default=1000,
-    type=click.IntRange(0, 100_000),
-    help="Number of games against OpenSpiel's MCTS, for each game and setting.",
+    "Number of games against OpenSpiel's MCTS, for each game and setting.",
+    1000,
+    high=100_000,
 )
 @options.json_option
 def bench_mcts(
@@ -105,17 +103,9 @@ def bench_mcts(
 
 
 @bench.command("learn")
-@click.option(
-    "--budget",
-    default=120.0,
-    type=options.Seconds(),
-    help="CPU seconds of one training.",
-)
-@click.option(
-    "--seeds",
-    default=3,
-    type=click.IntRange(1, 20),
-    help="Number of trainings of each system; the median counts.",
+@options.seconds_option("CPU seconds of one training.", 120.0, name="--budget")
+@options.integer_option(
+    "--seeds", "Number of trainings of each system; the median counts.", 3, low=1, high=20
 )
 @options.json_option
 def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
@@ -132,24 +122,15 @@ def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
 
 @bench.command("hybrid")
 @_part_option(_HYBRID_PARTS, " By default all but phases, which trains networks.")
-@click.option(
-    "--number",
-    default=200,
-    type=click.IntRange(1, 500),
-    help="Number of positions in the part search.",
-)
-@click.option(
+@options.integer_option("--number", "Number of positions in the part search.", 200, low=1, high=500)
+@options.integer_option(
     "--games",
-    default=400,
-    type=click.IntRange(4, 100_000),
-    help="Number of games in a match; in the part phases, a quarter of it.",
+    "Number of games in a match; in the part phases, a quarter of it.",
+    400,
+    low=4,
+    high=100_000,
 )
-@click.option(
-    "--seconds",
-    default=5.0,
-    type=options.Seconds(),
-    help="Length of a measurement in the part actors.",
-)
+@options.seconds_option("Length of a measurement in the part actors.", 5.0)
 @click.option(
     "--run",
     "model",
@@ -241,11 +222,8 @@ def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> 
     help="Connect Four positions: a CSV file with the columns moves and set, or moves per line.",
 )
 @_part_option(_SOLVE_PARTS)
-@click.option(
-    "--number",
-    default=500,
-    type=click.IntRange(1, 10_000),
-    help="Number of positions in each generated set.",
+@options.integer_option(
+    "--number", "Number of positions in each generated set.", 500, low=1, high=10_000
 )
 @_repeat_option
 @options.json_option
@@ -264,11 +242,7 @@ def bench_solve(
 
 
 @bench.command()
-@click.option(
-    "--write",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Markdown file to write the table to.",
-)
+@options.file_option("--write", "Markdown file to write the table to.")
 @options.json_option
 def solved(write: Path | None, as_json: bool) -> None:
     """Prove published values of games again.

@@ -74,20 +74,13 @@ def _default_text(default: Any) -> str:
 
 @click.command()
 @click.argument("game")
-@click.option(
-    "--perft", metavar="N", type=click.IntRange(0, 1000), help="Count sequences of 1 to N moves."
-)
+@options.integer_option("--perft", "Count sequences of 1 to N moves.", high=1000)
 @click.option("--states", is_flag=True, help="Count distinct states, in total and by ply.")
 @click.option("--symmetric", is_flag=True, help="With --states: count symmetric states once.")
 @click.option("--games", "whole_games", is_flag=True, help="Count complete games by outcome.")
 @options.json_option
 def count(
-    game: str,
-    perft: int | None,
-    states: bool,
-    symmetric: bool,
-    whole_games: bool,
-    as_json: bool,
+    game: str, perft: int | None, states: bool, symmetric: bool, whole_games: bool, as_json: bool
 ) -> None:
     """Count the move sequences, states or complete games of GAME."""
     from zermelo.games import registry

@@ -29,13 +29,8 @@ _BEATEN = 1  # exit code
     type=click.Path(path_type=Path),
     help="Grade on the positions of this file, one per line.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, help="Random seed for PLAYER.")
-@click.option(
-    "--seconds",
-    type=options.Seconds(),
-    show_default="10",
-    help="Time limit of the solver for each position.",
-)
+@options.integer_option("--seed", "Random seed for PLAYER.", 0)
+@options.seconds_option("Time limit of the solver for each position.", show_default="10")
 @options.db_option("Store the result in this SQLite file.")
 @options.json_option
 def grade(
@@ -131,19 +126,11 @@ def _print_refutation(grade: "Grade") -> None:
 
 @click.command()
 @click.argument("game")
-@click.option("--number", type=click.IntRange(1, 100_000), default=100, help="Number of positions.")
+@options.integer_option("--number", "Number of positions.", 100, low=1, high=100_000)
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    show_default="standard output",
-    help="File to write.",
+    "--out", type=click.Path(path_type=Path), show_default="standard output", help="File to write."
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=1,
-    help="Random seed; the same seed reproduces the set.",
-)
+@options.integer_option("--seed", "Random seed; the same seed reproduces the set.", 1)
 @click.option(
     "--plies",
     type=(int, int),
@@ -158,17 +145,9 @@ def _print_refutation(grade: "Grade") -> None:
     default=(1, 400),
     help="Number of plies to the end under best play.",
 )
-@click.option(
-    "--keeping",
-    type=click.IntRange(1),
-    default=400,
-    help="Maximum number of value-preserving moves.",
-)
-@click.option(
-    "--nodes",
-    type=click.IntRange(1),
-    default=10_000_000,
-    help="Leave out positions that take the solver more nodes.",
+@options.integer_option("--keeping", "Maximum number of value-preserving moves.", 400, low=1)
+@options.integer_option(
+    "--nodes", "Leave out positions that take the solver more nodes.", 10_000_000, low=1
 )
 @options.json_option
 def positions(

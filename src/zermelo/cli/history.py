@@ -31,11 +31,12 @@ _MAX_PLAYERS = 50  # characters of a table's column
     help="Only games of GAME; needed to load a game that is a Python file.",
 )
 @click.option("--player", metavar="PLAYER", help="Only games of this player.")
-@click.option(
+@options.integer_option(
     "--limit",
-    type=click.IntRange(1, 10**9),
+    "Maximum number of games and runs.",
+    low=1,
+    high=10**9,
     show_default=f"{_LIST_LIMIT} for list, none for export",
-    help="Maximum number of games and runs.",
 )
 @click.option(
     "--format",

@@ -51,6 +51,28 @@ class Seconds(click.ParamType[float]):
         return seconds
 
 
+def integer_option(
+    name: str, text: str, default: int | None = None, *, low: int = 0, high: int | None = None,
+    **settings: Any,
+) -> Callable[[Command], Command]:  # fmt: skip
+    """Return a decorator that adds an option with an integer from `low` to `high`."""
+    kind = click.IntRange(low, high)
+    return click.option(name, metavar="N", type=kind, default=default, help=text, **settings)
+
+
+def seconds_option(
+    text: str, default: float | None = None, *, name: str = "--seconds", **settings: Any
+) -> Callable[[Command], Command]:
+    """Return a decorator that adds --seconds or another option of this type."""
+    return click.option(name, type=Seconds(), default=default, help=text, **settings)
+
+
+def file_option(name: str, text: str, **settings: Any) -> Callable[[Command], Command]:
+    """Return a decorator that adds an option with the path of a file."""
+    kind = click.Path(dir_okay=False, path_type=Path)
+    return click.option(name, type=kind, help=text, **settings)
+
+
 def json_option(command: Command) -> Command:
     """Add --json, passed as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
@@ -58,8 +80,7 @@ def json_option(command: Command) -> Command:
 
 def db_option(text: str, default: str | None = None) -> Callable[[Command], Command]:
     """Return a decorator that adds --db with this help text and description of its default."""
-    file = click.Path(dir_okay=False, path_type=Path)
-    return click.option("--db", type=file, show_default=default, help=text)
+    return file_option("--db", text, show_default=default)
 
 
 def match_options(second: str) -> Callable[[Command], Command]:
@@ -71,7 +92,7 @@ def match_options(second: str) -> Callable[[Command], Command]:
     def add(command: Command) -> Command:
         for option in (
             click.option("--resume", is_flag=True, help="Continue the last unfinished game."),
-            click.option("--seconds", type=Seconds(), help="Thinking time for each move."),
+            seconds_option("Thinking time for each move."),
             click.option(
                 "--second", metavar="PLAYER", show_default=second, help="Player who moves second."
             ),

@@ -128,7 +128,7 @@ def window(
 @click.argument("game")
 @click.argument("player")
 @options.position_options
-@click.option("--seconds", type=options.Seconds(), help="Thinking time.")
+@options.seconds_option("Thinking time.")
 @options.json_option
 def choose(
     game: str, player: str, source: PositionSource, seconds: float | None, as_json: bool

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("game")
 @click.option("--moves", required=True, help='Moves of the game: "b2 a1"')
-@click.option(
-    "--seconds", type=options.Seconds(), default=10.0, help="Time limit for the whole review."
-)
+@options.seconds_option("Time limit for the whole review.", 10.0)
 @options.json_option
 def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
     """Review a game move by move and point out its mistakes.
@@ -59,12 +57,7 @@ def _to_text(record: "ReviewedMove", symbols: str) -> str:
 @click.command()
 @click.argument("game")
 @click.option("--plies", type=int, default=3, help="Length of the win in plies, 3 to 9.")
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=1,
-    help="Random seed; the same seed gives the same puzzle.",
-)
+@options.integer_option("--seed", "Random seed; the same seed gives the same puzzle.", 1)
 @options.json_option
 def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:
     """Show a puzzle: a position of GAME with one winning move.

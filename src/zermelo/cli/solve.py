@@ -28,13 +28,14 @@ _REFUSED = 1  # exit code
     default="exact",
     help="What to prove: the value and distance, win/draw/loss, or only whether it is a win.",
 )
-@click.option("--seconds", type=options.Seconds(), help="Time limit of the proof.")
-@click.option("--nodes", type=click.IntRange(1), help="Node limit of the proof.")
-@click.option(
+@options.seconds_option("Time limit of the proof.")
+@options.integer_option("--nodes", "Node limit of the proof.", low=1)
+@options.integer_option(
     "--threads",
-    type=click.IntRange(1, 64),
-    default=1,
-    help="Number of threads for the moves of the position, or for the lines of --stdin.",
+    "Number of threads for the moves of the position, or for the lines of --stdin.",
+    1,
+    low=1,
+    high=64,
 )
 @options.json_option
 def solve(
@@ -55,12 +56,12 @@ def solve(
     from zermelo.core.player import Limit
     from zermelo.games import registry
     from zermelo.search.solver import solution
-    from zermelo.search.solver.solver import Settings
+    from zermelo.search.solver.solver import SolverSettings
 
     rules = registry.game(game)
     stop = threading.Event()
     workers = threads if source.stdin else 1
-    settings = Settings(threads=1 if source.stdin else threads)
+    settings = SolverSettings(threads=1 if source.stdin else threads)
     by_thread = threading.local()
 
     def solver() -> "Solver | None":
@@ -118,9 +119,7 @@ def _value_text(fields: Fields) -> str:
     show_default="exact search, or estimates where it does not finish",
     help="Player whose evaluation is shown.",
 )
-@click.option(
-    "--seconds", type=options.Seconds(), show_default="10", help="Time limit of the analysis."
-)
+@options.seconds_option("Time limit of the analysis.", show_default="10")
 @options.db_option("Store the analysis in this SQLite file.")
 @options.json_option
 def analyze(
@@ -171,7 +170,7 @@ def analyze(
     default="minimax",
     help="Algorithm: memo is minimax with a transposition table, both adds alpha-beta.",
 )
-@click.option("--depth", type=click.IntRange(1, 1000), help="Depth limit in plies.")
+@options.integer_option("--depth", "Depth limit in plies.", low=1, high=1000)
 @click.option(
     "--order",
     type=click.Choice(["index", "centre"]),
@@ -199,7 +198,7 @@ def textbook(
     from zermelo.games import registry
     from zermelo.games.reversi.rules import Reversi
     from zermelo.search import textbook as algorithms
-    from zermelo.search.solver.solution import scores
+    from zermelo.search.solver.solution import game_specific_scores
 
     rules = registry.game(game)
     position = rules.position(moves=moves)
@@ -209,7 +208,7 @@ def textbook(
         raise click.UsageError(msg)
     fields = algorithms.solve_position(position, deepening=deepen, **switches)
     diff = rules.diff(position.state) if position.is_over and isinstance(rules, Reversi) else None
-    fields |= scores(position, fields["value"], fields["plies"], diff)
+    fields |= game_specific_scores(position, fields["value"], fields["plies"], diff)
     if as_json:
         options.print_json({**fields, "game": game})
         return
@@ -222,12 +221,7 @@ def textbook(
 
 @click.command()
 @click.argument("game")
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write.",
-)
+@options.file_option("--out", "File to write.", required=True)
 @options.json_option
 def prove(game: str, out: Path, as_json: bool) -> int:
     """Write a proof of the value of GAME to a file.

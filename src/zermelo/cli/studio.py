@@ -43,7 +43,7 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
     if warm:
         click.echo("Compiling kernels; this takes a few minutes the first time.")
         with options.progress("compiling") as progress:
-            precompile.warm(progress)
+            precompile.compile_all(progress)
     app = create_app(db or home.database(), host)
     level = os.environ.get("ZERMELO_LOG", "warning")
     config = uvicorn.Config(

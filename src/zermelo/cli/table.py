@@ -61,7 +61,7 @@ def table(game: str, remove: bool, as_json: bool) -> None:
     show_default="a file in the cache folder",
     help="File to write.",
 )
-@click.option("--threads", type=click.IntRange(1, 64), default=1, help="Number of threads.")
+@options.integer_option("--threads", "Number of threads.", 1, low=1, high=64)
 @options.json_option
 def book(game: str, plies: int, out: Path | None, threads: int, as_json: bool) -> None:
     """Solve the first plies of GAME and store the opening book.

@@ -33,18 +33,18 @@ _GRADE_LABELS = {
     show_default="RECIPE-SEED in Zermelo's folder of runs",
     help="Folder of the run.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, help="Random seed.")
+@options.integer_option("--seed", "Random seed.", 0, high=2**31 - 1)
 @click.option("--short", is_flag=True, help="Try the recipe with its short budget.")
 @click.option("--resume", is_flag=True, help="Continue from the last checkpoint.")
 @click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="Device of the network."
 )
 @click.option("--opponent", metavar="PLAYER", help="Learn a best response to this player.")
-@click.option(
+@options.integer_option(
     "--actors",
-    type=click.IntRange(0, 256),
-    default=0,
-    help="Number of processes that play games beside the learner; 0 plays in the learner.",
+    "Number of processes that play games beside the learner; 0 plays in the learner.",
+    0,
+    high=256,
 )
 @click.option(
     "--cluster", metavar="ADDR", help="Run the actors on a Ray cluster: its address, or `local`."
@@ -130,10 +130,9 @@ def _store_run(run: "Run", *, resume: bool) -> Iterator[Any]:
 @click.command()
 @click.argument("action", type=click.Choice(["list", "show", "export"]), default="list")
 @click.argument("name", required=False)
-@click.option(
+@options.file_option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File that export writes: .safetensors with the weights, which plays, or .json with "
+    "File that export writes: .safetensors with the weights, which plays, or .json with "
     "settings, grades and log.",
 )
 @click.option(

@@ -16,10 +16,10 @@ from zermelo.core.position import Position
 from zermelo.grading.oracle import SolverOracle
 from zermelo.grading.position_sets import LabelledPosition
 from zermelo.search.limits import SearchClock, SearchStopped
-from zermelo.search.solver.solver import Settings
+from zermelo.search.solver.solver import SolverSettings
 
 _MAX_REJECTED = 5_000  # samples in a row without a new position: then there are no more
-_SETTINGS = Settings(table_bits=20)
+_SETTINGS = SolverSettings(table_bits=20)
 
 
 @dataclass(frozen=True)

@@ -87,9 +87,7 @@ def _explore(game: Game, max_states: int) -> dict[Any, dict[int, Any]] | None:
     return children
 
 
-def _sort_successors_first(
-    children: dict[Any, dict[int, Any]],
-) -> dict[Any, dict[int, Any]] | None:
+def _sort_successors_first(children: dict[Any, dict[int, Any]]) -> dict[Any, dict[int, Any]] | None:
     """Return the same graph in reverse topological order, or None if it has a cycle."""
     parents: dict[Any, list[Any]] = {state: [] for state in children}
     for state, successors in children.items():

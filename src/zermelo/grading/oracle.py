@@ -8,7 +8,7 @@ from zermelo.core.game import WordGame
 from zermelo.core.player import Limit
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solution import solver_for
-from zermelo.search.solver.solver import Settings
+from zermelo.search.solver.solver import SolverSettings
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,9 @@ class Oracle(Protocol):
 class SolverOracle:
     """An oracle that asks the solver. `limit` applies to each question separately."""
 
-    def __init__(self, game: WordGame, limit: Limit, settings: Settings | None = None) -> None:
+    def __init__(
+        self, game: WordGame, limit: Limit, settings: SolverSettings | None = None
+    ) -> None:
         self.game, self.limit = game, limit
         self.solver = solver_for(game, settings)
 

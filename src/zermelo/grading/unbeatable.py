@@ -80,9 +80,7 @@ class _RefutationSearch:
                 refutation = self._expand(number, state, seen, next_layer)
                 if refutation is not None:
                     return SeatCheck(
-                        unbeatable=False,
-                        refutation=tuple(refutation),
-                        positions=len(self.parents),
+                        unbeatable=False, refutation=tuple(refutation), positions=len(self.parents)
                     )
                 if len(self.parents) > self.max_positions:
                     note = f"more than {self.max_positions:,} positions against every reply"

@@ -10,7 +10,7 @@ from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
 from zermelo.players.registry import HUMAN, load_player
 from zermelo.search.explain.analysis import Analyst
-from zermelo.search.solver.solver import Settings
+from zermelo.search.solver.solver import SolverSettings
 
 
 class LockedPlayer:
@@ -148,4 +148,4 @@ def load_seats(
 
 def create_analyst() -> LockedPlayer:
     """Return an analyst with a table of at most 32 MB."""
-    return LockedPlayer(Analyst(Settings(table_bits=20)))
+    return LockedPlayer(Analyst(SolverSettings(table_bits=20)))
