@@ -1,4 +1,7 @@
-"""Warming: compile every kernel for the presets, and once for all other sizes."""
+"""Precompilation: compile the common kernels ahead of time, so that nothing waits for the compiler.
+
+Presets are compiled one by one; all other sizes of a family share one compilation.
+"""
 
 import contextlib
 import importlib
@@ -14,6 +17,7 @@ from zermelo.kernels import compile_kernel, list_common_kernels
 from zermelo.learn.models import files as model_files
 from zermelo.players.registry import load_player
 
+# The modules that define common kernels.
 _MODULES = (
     "zermelo.search.count",
     "zermelo.search.playouts",
@@ -22,67 +26,64 @@ _MODULES = (
     "zermelo.search.large.threat_kernel",
     "zermelo.search.mcts.kernel",
 )
-#: one game each for what others of its kind share
+# One game for each group of sizes that share a compilation; the slowest first.
 _OTHER_SIZES = ("gomoku:renju=true", "mnk:4x4x4", "gomoku", "reversi:6")
 
 
-def warm(progress: Callable[[str], None], games: Sequence[str] = ()) -> int:
-    """Compile for these games or all kinds, a game on each core; returns how many kernels.
+def compile_all(progress: Callable[[str], None], games: Sequence[str] = ()) -> int:
+    """Compile for these games, or for all built-in ones; return the number of kernels.
 
-    A process of its own for each core, since numba compiles one kernel at a time. It is handed a
-    game after the other, and ends with the one it is at when nobody is left to hand it more.
+    There is one process for each core, since numba compiles one kernel at a time. A process takes
+    one game after the other, and ends after the current one if this process dies.
     """
     for game in games:
-        registry.game(game)  # or an error that says what is wrong
-    specs = tuple(games) or _OTHER_SIZES + registry.PRESETS  # what takes long comes first
+        registry.game(game)  # raises BadSpec before any process is started
+    specs = tuple(games) or _OTHER_SIZES + registry.PRESETS
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    cores = min(cores or 1, len(specs))
     progress(f"{len(specs)} kinds of games")
+    waiting, num_kernels = list(specs), 0
     with contextlib.ExitStack() as stack:
-        working = [
-            stack.enter_context(
-                subprocess.Popen(  # noqa: S603 - this very module
-                    [sys.executable, "-m", __name__],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    bufsize=0,
-                )
-            )
-            for _ in range(cores)
-        ]
-        left = list(specs)
-        for process in working:
-            _hand(process, left)
-        ready = 0
-        for number, (process, line) in enumerate(_lines(working), 1):
-            _hand(process, left)
+        workers = [stack.enter_context(_start_worker()) for _ in range(min(cores or 1, len(specs)))]
+        for worker in workers:
+            _send_next(worker, waiting)
+        for number, (worker, line) in enumerate(_read_lines(workers), 1):
+            _send_next(worker, waiting)
             spec, _, kernels = line.rpartition(" ")
-            ready += int(kernels)
+            num_kernels += int(kernels)
             progress(f"{spec} is ready, {number} of {len(specs)}")
-    for process in working:
-        if process.returncode:
-            raise subprocess.CalledProcessError(process.returncode, process.args)
-    return ready
+    for worker in workers:
+        if worker.returncode:
+            raise subprocess.CalledProcessError(worker.returncode, worker.args)
+    return num_kernels
 
 
-def _hand(process: subprocess.Popen[bytes], left: list[str]) -> None:
-    """The next game, or that there is none."""
-    assert process.stdin is not None
-    if left:
+def _start_worker() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - this module
+        [sys.executable, "-m", __name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
+    )
+
+
+def _send_next(worker: subprocess.Popen[bytes], waiting: list[str]) -> None:
+    """Send the next game to a worker; close its input if there is none."""
+    assert worker.stdin is not None
+    if waiting:
         with contextlib.suppress(BrokenPipeError):  # its exit code will tell
-            process.stdin.write(f"{left.pop(0)}\n".encode())
+            worker.stdin.write(f"{waiting.pop(0)}\n".encode())
     else:
-        process.stdin.close()
+        worker.stdin.close()
 
 
-def _lines(
-    working: list[subprocess.Popen[bytes]],
+def _read_lines(
+    workers: list[subprocess.Popen[bytes]],
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """What they print, line by line, as it comes."""
+    """Yield the lines that workers print, until all have ended."""
     with selectors.DefaultSelector() as selector:
-        for process in working:
-            assert process.stdout is not None
-            selector.register(process.stdout, selectors.EVENT_READ, process)
+        for worker in workers:
+            assert worker.stdout is not None
+            selector.register(worker.stdout, selectors.EVENT_READ, worker)
         while selector.get_map():
             for key, _events in selector.select():
                 line = key.data.stdout.readline()
@@ -92,14 +93,14 @@ def _lines(
                     selector.unregister(key.fileobj)
 
 
-def warm_one(spec: str) -> int:
-    """Compile for one game; returns how many kernels are ready."""
+def compile_for(spec: str) -> int:
+    """Compile for one game in this process; return the number of kernels."""
     for module in _MODULES:
         importlib.import_module(module)
     game = registry.game(spec)
-    subjects: list[Game | SolverHooks] = (
-        [game, game.hooks] if isinstance(game, WordGame) else [game]
-    )
+    subjects: list[Game | SolverHooks] = [game]
+    if isinstance(game, WordGame):
+        subjects.append(game.hooks)
     kernels = [(kernel, rules) for rules in subjects for kernel in list_common_kernels(rules)]
     for kernel, rules in kernels:
         compile_kernel(kernel, rules)
@@ -111,4 +112,4 @@ def warm_one(spec: str) -> int:
 
 if __name__ == "__main__":
     for _line in sys.stdin:
-        print(_line.strip(), warm_one(_line.strip()), flush=True)  # noqa: T201 - to its starter
+        print(_line.strip(), compile_for(_line.strip()), flush=True)  # noqa: T201 - to `compile_all`

@@ -1,4 +1,4 @@
-"""Looking ahead on large boards: its proofs against the textbook, its eye for tactics."""
+"""The engine for large boards: its proofs against the textbook, its tactics."""
 
 import functools
 import random
@@ -13,8 +13,8 @@ from zermelo.core.position import Position
 from zermelo.games.lines.large import BoardLineGame
 from zermelo.games.lines.renju import RenjuGame
 from zermelo.search import textbook
+from zermelo.search.large.alphabeta_kernel import DECISIVE_SCORE, WIN_SCORE, search
 from zermelo.search.large.engine import BoardEngine
-from zermelo.search.large.kernel import DECISIVE, FAR, look_ahead
 from zermelo.search.limits import SearchClock, SearchStopped
 
 SMALL = [
@@ -28,28 +28,30 @@ SMALL = [
 ]
 
 
-def _positions(game: Any, stones: int, count: int, seed: int = 1) -> list[Any]:
-    """States that are not over, from random games."""
+def _random_states(game: Any, stones: int, count: int, seed: int = 1) -> list[Any]:
+    """Return states of random games that are not over."""
     rng = random.Random(seed)
-    found: list[Any] = []
-    while len(found) < count:
+    states: list[Any] = []
+    while len(states) < count:
         state = game.initial()
         for _ in range(stones + rng.randrange(4)):
             if not game.result(state)[0]:
                 state = game.play(state, rng.choice(game.actions(state)))
         if not game.result(state)[0]:
-            found.append(state)
-    return found
+            states.append(state)
+    return states
 
 
 def _truth(game: Any, state: Any) -> int:
-    """The score by the textbook, to the end."""
+    """Return the score by a textbook search to the end."""
     value = textbook.TextbookSearch(game, method="both", distance=True).solve(state)
     sign = (value > 0) - (value < 0)
-    return sign * (FAR - (textbook.WIN_SCORE - abs(value))) if value else 0
+    return sign * (WIN_SCORE - (textbook.WIN_SCORE - abs(value))) if value else 0
 
 
-def _look(engine: BoardEngine, state: Any, depth: int, low: int = -FAR, high: int = FAR) -> int:
+def _search(
+    engine: BoardEngine, state: Any, depth: int, low: int = -WIN_SCORE, high: int = WIN_SCORE
+) -> int:
     engine.start_iteration(depth)
     return engine.search(state, depth, low, high, SearchClock())
 
@@ -59,39 +61,39 @@ def test_what_is_proven_is_true(rules: dict[str, Any], stones: int) -> None:
     game = BoardLineGame(**rules)
     wide, narrow = BoardEngine(game, width=25), BoardEngine(game, width=2)
     rng = random.Random(2)
-    for state in _positions(game, stones, 40):
+    for state in _random_states(game, stones, 40):
         truth = _truth(game, state)
         for depth in range(5):
-            score = _look(wide, state, depth)
-            if truth and FAR - abs(truth) <= depth:
+            score = _search(wide, state, depth)
+            if truth and WIN_SCORE - abs(truth) <= depth:
                 assert score == truth
-            elif abs(score) > DECISIVE:
+            elif abs(score) > DECISIVE_SCORE:
                 assert score * truth > 0
                 assert abs(score) <= abs(truth)
-            score = _look(narrow, state, depth)
-            if abs(score) > DECISIVE:
+            score = _search(narrow, state, depth)
+            if abs(score) > DECISIVE_SCORE:
                 assert score * truth > 0
             for engine in (wide, narrow):
-                low = rng.choice((truth, rng.randrange(-FAR, FAR))) - rng.randrange(3)
-                high = low + rng.choice((1, rng.randrange(1, FAR)))
-                score = _look(engine, state, depth, low, high)
-                if score > max(low, DECISIVE):
+                low = rng.choice((truth, rng.randrange(-WIN_SCORE, WIN_SCORE))) - rng.randrange(3)
+                high = low + rng.choice((1, rng.randrange(1, WIN_SCORE)))
+                score = _search(engine, state, depth, low, high)
+                if score > max(low, DECISIVE_SCORE):
                     assert truth >= score
-                if score < min(high, -DECISIVE):
+                if score < min(high, -DECISIVE_SCORE):
                     assert truth <= score
-        assert _look(wide, state, game.cells) == truth
+        assert _search(wide, state, game.cells) == truth
         assert not wide.hit_horizon
-        for low in (truth - 1, truth, truth + 1, rng.randrange(-FAR, FAR)):
-            score = _look(wide, state, game.cells, low, low + 1)
+        for low in (truth - 1, truth, truth + 1, rng.randrange(-WIN_SCORE, WIN_SCORE)):
+            score = _search(wide, state, game.cells, low, low + 1)
             assert truth <= score <= low or truth >= score > low
 
 
 def test_only_moves_that_lose_by_themselves() -> None:
-    """X may make a losing three only, so it does not last until O carries out a threat."""
+    """X can only make a losing three, so the game ends before O carries out a threat."""
     game = BoardLineGame(4, 5, 4, lose=3)
     position = game.position("XOX.O/XOXXO/O.OX./XOX.O", to_move=0)
     engine = BoardEngine(game)
-    assert _look(engine, position.state, 2) == 1 - FAR
+    assert _search(engine, position.state, 2) == 1 - WIN_SCORE
     assert len(engine.principal_variation(position.state)) == 1
 
 
@@ -105,31 +107,31 @@ def _engine(position: Position, **switches: int) -> BoardEngine:
 
 
 def _best(position: Position, depth: int, **switches: int) -> tuple[int, str]:
-    """The score, and the first move of the line."""
+    """Return the score and the first move of the line."""
     engine = _engine(position, **switches)
-    score = _look(engine, position.state, depth)
+    score = _search(engine, position.state, depth)
     line = engine.principal_variation(position.state)
     for action in line:
         position = position.play_action(action)
-    if abs(score) > DECISIVE:
-        assert len(line) == FAR - abs(score)
+    if abs(score) > DECISIVE_SCORE:
+        assert len(line) == WIN_SCORE - abs(score)
         assert position.is_over
     return score, position.game.to_text(line[0]) if line else ""
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 4])
 def test_it_wins_now_and_sees_two_threats(depth: int) -> None:
-    # An open four h8-k8, black to move, then white: a win at once, and nothing against it.
+    # An open four h8-k8, black to move, then white: an immediate win, and no defence.
     black = _gomoku("h8 a1 i8 a3 j8 a5 k8 a7")
-    assert _best(black, depth)[0] == FAR - 1
+    assert _best(black, depth)[0] == WIN_SCORE - 1
     white = _gomoku("h8 a1 i8 a3 j8 a5 k8")
-    assert _best(white, depth)[0] == 2 - FAR
+    assert _best(white, depth)[0] == 2 - WIN_SCORE
 
 
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_an_open_three_wins_in_three(depth: int) -> None:
     score, move = _best(_gomoku("h8 a1 i8 a3 j8 a5"), depth)
-    assert score == FAR - 3
+    assert score == WIN_SCORE - 3
     assert move in ("g8", "k8")
 
 
@@ -138,29 +140,32 @@ def test_a_four_is_blocked_and_an_open_three_stopped(depth: int) -> None:
     four = _gomoku("h8 g8 i8 a1 j8 a3 k8")
     score, move = _best(four, depth)
     assert move == "l8"
-    assert abs(score) < DECISIVE
+    assert abs(score) < DECISIVE_SCORE
     three = _gomoku("h8 a1 i8 a3 j8")
     score, move = _best(three, max(2, depth))
     assert move in ("f8", "g8", "k8", "l8")
-    assert abs(score) < DECISIVE
+    assert abs(score) < DECISIVE_SCORE
 
 
 def test_two_threes_are_proven_lost() -> None:
-    """White has no four of its own, so every one of over 200 moves loses: all are answered for."""
+    """White has no four, so every one of over 200 moves loses: all are accounted for."""
     position = _gomoku("h8 a1 i8 a3 j8 c15 h9 o1 h10")
     score, _ = _best(position, 4)
-    assert score == 4 - FAR or score == 6 - FAR
-    # A window that asks for no proof gets none, and no claim.
+    assert score == 4 - WIN_SCORE or score == 6 - WIN_SCORE
+    # A window that does not ask for a proof gets an estimate.
     engine = _engine(position)
-    assert _look(engine, position.state, 4, -100, 100) == -8000
+    assert _search(engine, position.state, 4, -100, 100) == -8000
 
 
 def test_threats_beyond_the_horizon() -> None:
-    """A win by two fours in a row, looked at with depth 0."""
+    """A win by two consecutive fours, searched with depth 0."""
     position = _gomoku("h8 g8 i8 a1 j8 a3 l9 k13 k10 a5 k11 a7")
-    assert _best(position, 0)[0] == FAR - 5  # k8, and after l8 the open four k9
-    blind = _engine(position, fours=0)
-    assert blind._look_ahead(position.state, 0, -FAR, FAR, SearchClock()) < DECISIVE
+    assert _best(position, 0)[0] == WIN_SCORE - 5  # k8, and after l8 the open four k9
+    blind = _engine(position, max_fours=0)
+    assert (
+        blind._search_alphabeta(position.state, 0, -WIN_SCORE, WIN_SCORE, SearchClock())
+        < DECISIVE_SCORE
+    )
 
 
 @pytest.mark.parametrize("depth", [0, 2, 3])
@@ -170,11 +175,11 @@ def test_no_win_through_a_forbidden_point(depth: int) -> None:
     six = _gomoku(moves, "gomoku:renju=true")
     assert "i8" in six.forbidden
     free = _gomoku(moves)
-    assert _best(free, depth) == (FAR - 1, "i8")
-    assert _best(six, depth)[0] < FAR - 1
+    assert _best(free, depth) == (WIN_SCORE - 1, "i8")
+    assert _best(six, depth)[0] < WIN_SCORE - 1
     # Two fours of black win in Gomoku, and lose in renju.
     fours = "f8 e8 g8 a1 h8 a3 i5 i4 i6 a5 i7 a7"
-    assert _best(_gomoku(fours), depth) == (FAR - 3, "i8")
+    assert _best(_gomoku(fours), depth) == (WIN_SCORE - 3, "i8")
     renju = _gomoku(fours, "gomoku:renju=true")
     assert "i8" in renju.forbidden
     _, move = _best(renju, max(depth, 1))
@@ -187,35 +192,38 @@ def test_white_wins_where_black_may_not_block() -> None:
     position = _gomoku(moves, "gomoku:renju=true")
     assert "i8" in position.forbidden
     score, move = _best(position, 2)
-    assert score == 2 - FAR
+    assert score == 2 - WIN_SCORE
     assert move != "i8"
 
 
 def test_renju_proofs_are_won_by_play() -> None:
-    """On a small board: what is proven at depth 3 the textbook's rules confirm."""
+    """What is proven at depth 2 on a small board, a textbook search confirms."""
     game = RenjuGame(6, "gomoku:size=6,renju=true")
     engine = BoardEngine(game, width=36)
     proven = 0
-    for state in _positions(game, 27, 30):
-        score = _look(engine, state, 2)
-        if abs(score) > DECISIVE:
+    for state in _random_states(game, 27, 30):
+        score = _search(engine, state, 2)
+        if abs(score) > DECISIVE_SCORE:
             proven += 1
             assert score * _truth(game, state) > 0
     assert proven > 3
 
 
 @pytest.mark.parametrize("spec", ["gomoku", "gomoku:renju=true", "connect4:10x10"])
-def test_slices_change_nothing(spec: str) -> None:
-    class Slow(SearchClock):
+def test_slices_do_not_change_the_search(spec: str) -> None:
+    class SmallSlices(SearchClock):
         def next_slice(self, min_nodes: int = 0) -> int:
+            del min_nodes
             return 7
 
     game = z.game(spec)
     assert isinstance(game, BoardLineGame)
     one, other = BoardEngine(game), BoardEngine(game)
-    for state in _positions(game, 12, 3):
-        whole, sliced = SearchClock(), Slow()
-        assert one.search(state, 3, -FAR, FAR, whole) == other.search(state, 3, -FAR, FAR, sliced)
+    for state in _random_states(game, 12, 3):
+        whole, sliced = SearchClock(), SmallSlices()
+        assert one.search(state, 3, -WIN_SCORE, WIN_SCORE, whole) == other.search(
+            state, 3, -WIN_SCORE, WIN_SCORE, sliced
+        )
         assert whole.nodes == sliced.nodes
         assert one.principal_variation(state) == other.principal_variation(state)
 
@@ -224,22 +232,24 @@ def test_slices_change_nothing(spec: str) -> None:
 def test_the_kernel_runs_uncompiled(rules: dict[str, Any]) -> None:
     game = BoardLineGame(**rules)
     engine, plain = BoardEngine(game, width=6), BoardEngine(game, width=6)
-    plain._run = functools.partial(look_ahead, game)
-    for state in _positions(game, 6, 4):
+    plain._kernel = functools.partial(search, game)
+    for state in _random_states(game, 6, 4):
         fast, slow = SearchClock(), SearchClock()
-        assert engine.search(state, 3, -FAR, FAR, fast) == plain.search(state, 3, -FAR, FAR, slow)
+        assert engine.search(state, 3, -WIN_SCORE, WIN_SCORE, fast) == plain.search(
+            state, 3, -WIN_SCORE, WIN_SCORE, slow
+        )
         assert fast.nodes == slow.nodes
-        assert np.array_equal(engine._gains, plain._gains)
-        assert np.array_equal(engine._tally, plain._tally)
+        assert np.array_equal(engine._cell_values, plain._cell_values)
+        assert np.array_equal(engine._totals, plain._totals)
 
 
 def test_a_search_that_was_stopped_leaves_no_trace() -> None:
     position = _gomoku("h8 i9 h9 h10 g8 i8")
     engine = _engine(position)
-    expected = _look(engine, position.state, 3)
+    expected = _search(engine, position.state, 3)
     with pytest.raises(SearchStopped):
-        engine.search(position.state, 6, -FAR, FAR, SearchClock(Limit(nodes=500)))
-    assert _look(engine, position.state, 3) == expected
+        engine.search(position.state, 6, -WIN_SCORE, WIN_SCORE, SearchClock(Limit(nodes=500)))
+    assert _search(engine, position.state, 3) == expected
 
 
 def test_the_first_stone_goes_to_the_centre() -> None:
@@ -247,12 +257,14 @@ def test_the_first_stone_goes_to_the_centre() -> None:
 
 
 def test_the_estimate_tells_open_lines_from_closed_ones() -> None:
-    def worth(row: str) -> int:
+    def evaluate(row: str) -> int:
         cells = tuple({"X": 1, "O": -1}.get(c, 0) for c in "." * 105 + row + "." * 105)
         game = z.game("gomoku")
         engine = BoardEngine(game)
-        engine._look_ahead(game.from_board(cells, 0, checked=False), 0, -FAR, FAR, SearchClock())
-        return int(engine._tally[0, -1])
+        engine._search_alphabeta(
+            game.from_board(cells, 0, checked=False), 0, -WIN_SCORE, WIN_SCORE, SearchClock()
+        )
+        return int(engine._totals[0, -1])
 
     rows = (
         ".....XXXX......",
@@ -261,6 +273,6 @@ def test_the_estimate_tells_open_lines_from_closed_ones() -> None:
         "....OXXX.......",
         ".....XX........",
     )
-    worths = [worth(row) for row in (*rows, "....OXX........")]
-    assert worths == sorted(worths, reverse=True)
-    assert len(set(worths)) == len(worths)
+    values = [evaluate(row) for row in (*rows, "....OXX........")]
+    assert values == sorted(values, reverse=True)
+    assert len(set(values)) == len(values)

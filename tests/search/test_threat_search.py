@@ -1,4 +1,4 @@
-"""Forced wins: every one that is found holds against every defence, and those known are found."""
+"""Threat search: every forced win holds against every defence, and published wins are found."""
 
 import functools
 import random
@@ -8,7 +8,7 @@ import pytest
 
 import zermelo as z
 from support import truth
-from support.forcing import Board, Cell, Check, wander
+from support.forcing import Board, Cell, DefenceCheck, play_randomly
 from zermelo.core.errors import ZermeloError
 from zermelo.core.player import Limit
 from zermelo.games.lines.large import BoardLineGame
@@ -16,7 +16,7 @@ from zermelo.games.lines.renju import RenjuGame
 from zermelo.search import textbook
 from zermelo.search.engine import ForcedWin
 from zermelo.search.large.engine import BoardEngine
-from zermelo.search.large.threat_kernel import force
+from zermelo.search.large.threat_kernel import search_threats
 from zermelo.search.large.threat_search import MAX_FOURS, ThreatSearch
 from zermelo.search.limits import SearchClock
 
@@ -25,11 +25,11 @@ RULES = ("gomoku", "gomoku:overline=exact", "gomoku:renju=true", "mnk:9x12x4", "
 
 
 @functools.cache
-def searching(spec: str) -> ThreatSearch:
+def threat_search(spec: str) -> ThreatSearch:
     return ThreatSearch(z.game(spec))
 
 
-def empty(game: Any) -> Board:
+def empty_board(game: Any) -> Board:
     renju = isinstance(game, RenjuGame)
     return Board(game.rows, game.cols, game.win, exact=game.exact, renju=renju)
 
@@ -43,29 +43,29 @@ def state_of(game: Any, board: Board, player: int) -> Any:
 
 
 def board_of(game: Any, state: Any) -> Board:
-    board = empty(game)
+    board = empty_board(game)
     for cell, sign in enumerate(game.board(state)):
         if sign:
             board.stones[sign < 0].add(divmod(cell, game.cols))
     return board
 
 
-def checking(spec: str, player: int, sample: int | None, seed: int) -> Check:
-    search = searching(spec)
+def create_check(spec: str, player: int, sample: int | None, seed: int) -> DefenceCheck:
+    search = threat_search(spec)
 
     def first(board: Board, attacker: int) -> Cell | None:
         state = state_of(search.game, board, attacker)
         found = search.find(state, SearchClock(Limit(nodes=10 * NODES)))
         return found and divmod(found.line[0], search.game.cols)
 
-    return Check(first, player, sample, random.Random(seed))
+    return DefenceCheck(first, player, sample, random.Random(seed))
 
 
-def show(spec: str, moves: str) -> tuple[Any, ForcedWin | None]:
+def find_win(spec: str, moves: str) -> tuple[Any, ForcedWin | None]:
     position = z.game(spec).start()
     for move in moves.split():
         position = position.play(move)
-    return position, searching(spec).find(position.state, SearchClock(Limit(nodes=NODES)))
+    return position, threat_search(spec).find(position.state, SearchClock(Limit(nodes=NODES)))
 
 
 def from_bottom(move: str) -> str:
@@ -74,29 +74,29 @@ def from_bottom(move: str) -> str:
 
 @pytest.mark.parametrize("row", range(5))
 def test_published_wins_by_fours(row: int) -> None:
-    """Found in the published number of fours, and with fewer not; held against every defence."""
+    """Each win is found in the published number of fours, not in fewer, and holds."""
     record = truth.records("gomoku/forced_wins.jsonl")[row]
-    search = searching("gomoku:renju=true")
+    search = threat_search("gomoku:renju=true")
     game = search.game
     for check in record["checks"]:
         player = int(check["attacker"] == "white")
         board = "/".join(record["board"])
         state = game.position(board, to_move=player, unchecked=True).state
         fours = min(check["max_depth"], MAX_FOURS)
-        found = search.by_fours(state, SearchClock(), max_fours=fours)
+        found = search.find_by_fours(state, SearchClock(), max_fours=fours)
         if check["result"] is None:
             assert found is None
             continue
         assert found is not None
         assert found.only_fours
-        # What is published leaves out the last block and the five.
+        # The published line leaves out the last block and the five.
         assert found.plies == len(check["result"]) + 2
-        assert checking(game.spec, player, None, row).refute(board_of(game, state)) is None
+        assert create_check(game.spec, player, None, row).refute(board_of(game, state)) is None
         assert follows_the_rules(game, state, found)
 
 
 def follows_the_rules(game: Any, state: Any, found: ForcedWin) -> bool:
-    """The line is legal to its end, which is a win."""
+    """Return whether the line is legal and ends with a win."""
     winner = game.player(state)
     for action in found.line:
         assert action in game.actions(state)
@@ -106,12 +106,12 @@ def follows_the_rules(game: Any, state: Any, found: ForcedWin) -> bool:
 
 
 def random_wins(spec: str, count: int, seed: int, sample: int | None) -> int:
-    """Checks every win found in so many random positions; how many there were."""
-    search = searching(spec)
+    """Check every win found in a number of random positions; return how many there were."""
+    search = threat_search(spec)
     rng, wins = random.Random(f"{spec} {seed}"), 0
     for number in range(count):
-        board = empty(search.game)
-        player = wander(board, rng.randrange(8, 40) * (1 + (board.win > 5)), rng)
+        board = empty_board(search.game)
+        player = play_randomly(board, rng.randrange(8, 40) * (1 + (board.win > 5)), rng)
         if player is None:
             continue
         state = state_of(search.game, board, player)
@@ -119,30 +119,30 @@ def random_wins(spec: str, count: int, seed: int, sample: int | None) -> int:
         if found is not None:
             wins += 1
             assert follows_the_rules(search.game, state, found)
-            check = checking(spec, player, sample, number)
+            check = create_check(spec, player, sample, number)
             assert check.refute(board) is None, (spec, search.game.board(state), found)
     return wins
 
 
 @pytest.mark.parametrize("spec", RULES)
-def test_no_defence_against_what_is_found(spec: str) -> None:
+def test_no_defence_refutes_a_win(spec: str) -> None:
     assert random_wins(spec, 20, seed=1, sample=8) > 0
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("spec", RULES)
-def test_no_defence_of_all_against_what_is_found(spec: str) -> None:
+def test_no_defence_at_all_refutes_a_win(spec: str) -> None:
     """Of 1,400 random games 1,347 reach their position, and 859 of those have a forced win."""
     assert random_wins(spec, 1400 if spec == "gomoku" else 200, seed=2, sample=None) > 5
 
 
 def test_the_check_sees_a_defence() -> None:
-    """A three that is closed, and a search that says it wins."""
+    """A search that claims a win with a closed three is refuted."""
     board = Board(15, 15)
     board.stones[0].update({(7, 4), (7, 5), (7, 6)})
     board.stones[1].update({(7, 3), (0, 0), (14, 14)})
     claimed = (7, 7), (7, 8), (6, 6)
-    check = Check(lambda board, _: next((c for c in claimed if c in board.free()), None), 0)
+    check = DefenceCheck(lambda board, _: next((c for c in claimed if c in board.free()), None), 0)
     assert check.refute(board) == [(7, 7), (7, 8), (6, 6), (0, 1)]
 
 
@@ -157,7 +157,7 @@ def test_the_check_sees_a_defence() -> None:
     ids=str,
 )
 def test_small_boards_by_the_textbook(rules: dict[str, Any]) -> None:
-    """What is found is a win by minimax, no later than it says."""
+    """Minimax confirms every win, and that it takes no longer."""
     game = BoardLineGame(**rules)
     search = ThreatSearch(game)
     rng, wins = random.Random(3), 0
@@ -178,34 +178,34 @@ def test_small_boards_by_the_textbook(rules: dict[str, Any]) -> None:
 
 
 def test_an_open_three_wins_and_a_closed_one_does_not() -> None:
-    position, found = show("gomoku", "h8 a1 i8 a15 j8 o1")
+    position, found = find_win("gomoku", "h8 a1 i8 a15 j8 o1")
     assert found == ForcedWin(found.line, 3, only_fours=True)
-    _, found = show("gomoku", "h8 g8 i8 a15 j8 o1")
+    _, found = find_win("gomoku", "h8 g8 i8 a15 j8 o1")
     assert found is None
-    position, found = show("gomoku", "h8 a1 i8 a15 i9 o1 h9 o15")
+    position, found = find_win("gomoku", "h8 a1 i8 a15 i9 o1 h9 o15")
     assert found is not None
     assert follows_the_rules(position.game, position.state, found)
 
 
-def test_five_at_once_comes_before_two_fives_of_the_defender() -> None:
+def test_an_immediate_five_comes_before_two_fives_of_the_defender() -> None:
     """Black's four is lower on the board than White's, which is open at both ends."""
-    _, found = show("gomoku", "c12 c3 d12 d3 e12 e3 f12 f3")
+    _, found = find_win("gomoku", "c12 c3 d12 d3 e12 e3 f12 f3")
     assert found is not None
     assert (found.plies, len(found.line)) == (1, 1)
 
 
 def test_exactly_five_and_forbidden_points() -> None:
-    # a1-c1 and e1-f1: d1 makes six, no five; without the rule it wins at once.
+    # a1-c1 and e1-f1: d1 makes six, no five; without the rule it wins immediately.
     moves = "a1 a8 b1 c8 c1 e8 e1 g8 f1 i8"
-    assert show("gomoku", moves)[1].plies == 1
-    found = show("gomoku:overline=exact", moves)[1]
+    assert find_win("gomoku", moves)[1].plies == 1
+    found = find_win("gomoku:overline=exact", moves)[1]
     assert found is None or found.plies > 1
 
 
-def test_a_stop_leaves_the_search_whole() -> None:
-    """A search that is cut off anywhere leaves nothing behind that changes the next."""
-    position, found = show("gomoku", "h8 a1 h9 b1 g10 c3")
-    search = searching("gomoku")
+def test_a_stopped_search_does_not_affect_the_next() -> None:
+    """Whatever the node limit, the next search finds the same win."""
+    position, found = find_win("gomoku", "h8 a1 h9 b1 g10 c3")
+    search = threat_search("gomoku")
     assert found is not None
     for nodes in (1, 10, 100, 1000):
         assert search.find(position.state, SearchClock(Limit(nodes=nodes))) is None
@@ -213,27 +213,29 @@ def test_a_stop_leaves_the_search_whole() -> None:
 
 
 def test_the_kernel_runs_uncompiled_and_in_slices() -> None:
-    class Slow(SearchClock):
+    class SmallSlices(SearchClock):
         def next_slice(self, min_nodes: int = 1) -> int:
             return min_nodes
 
     game = z.game("gomoku:size=9,renju=true")
     fast, plain = ThreatSearch(game), ThreatSearch(game)
-    plain._run = functools.partial(force, game)
+    plain._kernel = functools.partial(search_threats, game)
     rng = random.Random(4)
     for _ in range(12):
-        board = empty(game)
-        player = wander(board, rng.randrange(8, 20), rng)
+        board = empty_board(game)
+        player = play_randomly(board, rng.randrange(8, 20), rng)
         if player is not None:
             state = state_of(game, board, player)
-            whole, sliced = SearchClock(Limit(nodes=300)), Slow(Limit(nodes=300))
+            whole, sliced = SearchClock(Limit(nodes=300)), SmallSlices(Limit(nodes=300))
             assert fast.find(state, whole, 2) == plain.find(state, whole, 2)
-            assert fast.find(state, sliced, 2) == plain.find(state, SearchClock(Limit(nodes=300)), 2)
+            assert fast.find(state, sliced, 2) == plain.find(
+                state, SearchClock(Limit(nodes=300)), 2
+            )
 
 
 def test_players_take_and_prevent_forced_wins() -> None:
-    """The winner begins the line; one who would lose to fours chooses another move."""
-    position, found = show("gomoku", "h8 g8 i8 a1 j8 a3 l9 k13 k10 a5 k11 a7")
+    """The winner plays the first move of the line; the loser prevents it."""
+    position, found = find_win("gomoku", "h8 g8 i8 a1 j8 a3 l9 k13 k10 a5 k11 a7")
     assert found is not None
     for spec in ("minimax:depth=1", "alphabeta:seconds=0.5"):
         thought = z.player(spec).choose(position)
@@ -242,14 +244,17 @@ def test_players_take_and_prevent_forced_wins() -> None:
     # The same stones with the other side to move: a quiet move loses to that line.
     cells = position.game.board(position.state)
     state = position.game.from_board(cells, 1, checked=False)
-    engine = BoardEngine(position.game, fours=0)
+    engine = BoardEngine(position.game, max_fours=0)
     after = position.game.play(state, position.game.parse_action("o15"))
-    assert engine.search(after, 0, -engine.far, engine.far, SearchClock()) == engine.far - 5
+    assert (
+        engine.search(after, 0, -engine.win_score, engine.win_score, SearchClock())
+        == engine.win_score - 5
+    )
     assert engine.known_forced_win(after).only_fours
 
 
-def test_reasons_tell_of_forced_wins() -> None:
-    position, _ = show("gomoku", "h8 a1 h9 b1 g10 c3")
+def test_a_forced_win_is_a_reason() -> None:
+    position, _ = find_win("gomoku", "h8 a1 h9 b1 g10 c3")
     told = z.analyze(position, Limit(seconds=1.0))
     reason = told.candidates[0].reasons[0]
     assert reason.kind == "forced"

@@ -1,7 +1,7 @@
 """A slow check of forced wins by the rules alone: every defence is played and must be answered.
 
-Nothing of the search is trusted: it is asked for a move, every legal reply to it is made, and the
-search is asked again, until the attacker has won on the board.
+The search is not trusted: it is asked for a move, every legal reply is played, and it is asked
+again, until the attacker has won on the board.
 """
 
 import random
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from support.naive import DIRECTIONS, renju_foul
 
 Cell = tuple[int, int]
-WIN, LOSS, GOES_ON = "win", "loss", ""
+WIN, LOSS, CONTINUES = "win", "loss", ""
 _REACH = range(-2, 3)
 
 
@@ -41,17 +41,17 @@ class Board:
         return size
 
     def outcome(self, player: int, cell: Cell) -> str:
-        """What a stone on a free cell does at once to the player who puts it."""
+        """Return whether a stone on an empty cell wins or loses immediately for the player."""
         runs = [self.run(self.stones[player], cell, *d) for d in DIRECTIONS]
         exact = self.exact or (self.renju and player == 0)
         if self.win in runs or (not exact and max(runs) > self.win):
             return WIN
         if self.renju and player == 0 and max(runs) > 1:
-            return LOSS if renju_foul(*self.stones, cell, self.rows) else GOES_ON
-        return GOES_ON
+            return LOSS if renju_foul(*self.stones, cell, self.rows) else CONTINUES
+        return CONTINUES
 
     def winning(self, player: int) -> list[Cell]:
-        """The cells where a player wins at once: they touch a stone of that player."""
+        """Return the cells where a player wins immediately; they touch a stone of that player."""
         near = {
             (row + down, col + right)
             for row, col in self.stones[player]
@@ -61,57 +61,59 @@ class Board:
         return [c for c in self.free() if c in near and self.outcome(player, c) == WIN]
 
 
-Search = Callable[[Board, int], Cell | None]  # the first move of a forced win
+FindWin = Callable[[Board, int], Cell | None]  # returns the first move of a forced win
 
 
 @dataclass
-class Check:
-    """Looks for a defence. `sample`: how many replies to a quiet threat, None for all of them."""
+class DefenceCheck:
+    """Looks for a defence. `sample` limits the replies to a quiet threat; None tries them all."""
 
-    search: Search
+    find_win: FindWin
     attacker: int
     sample: int | None = None
     rng: random.Random = field(default_factory=random.Random)
     nodes: int = 0
-    known: set[frozenset[tuple[int, Cell]]] = field(default_factory=set)
+    won: set[frozenset[tuple[int, Cell]]] = field(default_factory=set)
 
     def refute(self, board: Board) -> list[Cell] | None:
-        """Moves after which the attacker, who is to move, has not won and knows no way to."""
-        mine, theirs = board.stones[self.attacker], board.stones[1 - self.attacker]
-        name = frozenset({(0, c) for c in mine} | {(1, c) for c in theirs})
-        if name in self.known:
+        """Return moves that lead to a position without a win of the attacker, None if all win."""
+        own, opponent = board.stones[self.attacker], board.stones[1 - self.attacker]
+        key = frozenset({(0, c) for c in own} | {(1, c) for c in opponent})
+        if key in self.won:
             return None
         self.nodes += 1
-        move = self.search(board, self.attacker)
-        if move is None or move in mine or move in theirs:
+        move = self.find_win(board, self.attacker)
+        if move is None or move in own or move in opponent:
             return []
         result = board.outcome(self.attacker, move)
         if result:
             return None if result == WIN else [move]
-        mine.add(move)
-        found = self._defend(board, theirs)
-        mine.remove(move)
-        if found is not None:
-            return [move, *found]
-        self.known.add(name)
+        own.add(move)
+        refutation = self._defend(board, opponent)
+        own.remove(move)
+        if refutation is not None:
+            return [move, *refutation]
+        self.won.add(key)
         return None
 
-    def _defend(self, board: Board, theirs: set[Cell]) -> list[Cell] | None:
-        if won := board.winning(1 - self.attacker):
-            return won[:1]
+    def _defend(self, board: Board, defender: set[Cell]) -> list[Cell] | None:
+        if wins := board.winning(1 - self.attacker):
+            return wins[:1]
         threats = board.winning(self.attacker)
         for reply in self._replies(board, threats):
-            # Any reply that leaves a threat loses to it: said again by the rules, on the board.
-            theirs.add(reply)
-            left = [t for t in threats if t != reply and board.outcome(self.attacker, t) == WIN]
-            theirs.remove(reply)
-            if left or board.outcome(1 - self.attacker, reply) == LOSS:
+            # A reply that leaves a threat open loses to it, which the rules confirm on the board.
+            defender.add(reply)
+            remaining = [
+                t for t in threats if t != reply and board.outcome(self.attacker, t) == WIN
+            ]
+            defender.remove(reply)
+            if remaining or board.outcome(1 - self.attacker, reply) == LOSS:
                 continue
-            theirs.add(reply)
-            found = self.refute(board)
-            theirs.remove(reply)
-            if found is not None:
-                return [reply, *found]
+            defender.add(reply)
+            refutation = self.refute(board)
+            defender.remove(reply)
+            if refutation is not None:
+                return [reply, *refutation]
         return None
 
     def _replies(self, board: Board, threats: list[Cell]) -> list[Cell]:
@@ -121,8 +123,8 @@ class Check:
         return self.rng.sample(free, self.sample)
 
 
-def wander(board: Board, stones: int, rng: random.Random) -> int | None:
-    """Random play near other stones that blocks every four; who moves, None if a win came up."""
+def play_randomly(board: Board, stones: int, rng: random.Random) -> int | None:
+    """Play near other stones and block every four; return the side to move, None after a win."""
     player, near = 0, {(board.rows // 2, board.cols // 2)}
     for _ in range(stones):
         blocks = board.winning(1 - player)

@@ -20,7 +20,7 @@ from zermelo.search.engines import engine_for
 from zermelo.search.iterative_deepening import Iteration, deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solution import solver_for
-from zermelo.search.solver.solver import Settings, Solver
+from zermelo.search.solver.solver import Solver, SolverSettings
 
 #: the probability of a mistake, by level, where values are proven and a mistake is possible
 MISTAKES = {1: 0.60, 2: 0.45, 3: 0.33, 4: 0.25, 5: 0.18, 6: 0.12, 7: 0.08, 8: 0.04, 9: 0.015, 10: 0}
@@ -32,7 +32,7 @@ _PROOF_NODES = 300_000  # for a proof, whatever the level
 _SOLVER_SHARE = 0.8  # of these nodes; the rest is for a proof by deepening
 _SOLVER_TIME = 0.3  # share of the seconds, where these are few
 _SECONDS = 1.0  # at most, on a slow machine
-_SETTINGS = Settings(table_bits=20)
+_SETTINGS = SolverSettings(table_bits=20)
 _CLEAR_DIFFERENCE = 0.1  # between estimates
 _HALVING_RANKS = 4  # after this many ranks a mistake is half as likely
 
@@ -56,7 +56,7 @@ class LevelPlayer(Player):
         if self._engine is not None:
             self._engine.clear()
         if self._solver is not None:
-            self._solver.forget()
+            self._solver.clear()
 
     def prepare(self, game: Game) -> Engine:
         """Return the engine for a game; it and the solver are kept while the game is the same."""

@@ -66,5 +66,5 @@ class LookaheadPlayer(Player):
         """Return the score of an action if it is proven within `plies`, else None."""
         assert self._engine is not None
         score, engine = iteration.scores[action], self._engine
-        is_near = engine.far - abs(score) <= self.plies and abs(score) > engine.decisive_score
+        is_near = engine.win_score - abs(score) <= self.plies and abs(score) > engine.decisive_score
         return score if is_near or iteration.exact else None

@@ -53,7 +53,7 @@ class PerfectPlayer(Player):
         hooks, clock = self._solver.hooks, SearchClock(limit)
         try:
             score = self._solver.score(position.state, clock)
-            best = self._solver.best(position.state, score, clock)
+            best = self._solver.best_actions(position.state, score, clock)
         except SearchStopped:
             return None
         move = game.to_text(self._rng.choice(best))

@@ -209,7 +209,7 @@ def load_builtin_player(spec: str) -> Player:
 
 
 def _shipped_models() -> list[str]:
-    names: list[str] = importlib.import_module("zermelo.learn.models.model").shipped_names()
+    names: list[str] = importlib.import_module("zermelo.learn.models.files").shipped_model_names()
     return names
 
 

@@ -13,7 +13,6 @@ from zermelo.core.bitboard import sign
 from zermelo.core.game import Game, WordGame
 from zermelo.core.player import Analysis, Candidate, Limit, Player, last_analysis
 from zermelo.core.position import Position
-from zermelo.core.value import Value
 from zermelo.search.candidates import candidate_from_score
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
@@ -21,7 +20,7 @@ from zermelo.search.explain.reasons import EvaluatedMove, RuleFacts, find_reason
 from zermelo.search.iterative_deepening import Iteration, deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver import solution
-from zermelo.search.solver.solver import Settings, Solver
+from zermelo.search.solver.solver import Solver, SolverSettings
 
 SECONDS = 10.0  #: where the caller sets no limit
 _DEEPENING_SHARE, _PROVING_SHARE = 0.2, 0.9  # of the limit that is left when the step begins
@@ -46,7 +45,7 @@ def analyze(
     ('c1', 1, 'wins immediately')
     """
     if position.is_over:
-        end = solution.ended(position)
+        end = solution.solve_finished(position)
         return Analysis("", end.value, plies=0, exact=True, source="end", diff=end.diff)
     limit = limit or Limit()
     analyst = analyst or Analyst()
@@ -95,7 +94,7 @@ def _candidate_json(position: Position, candidate: Candidate) -> dict[str, Any]:
         "best": candidate.best,
         "reasons": [reason.to_json() for reason in candidate.reasons],
         "pv": list(candidate.pv),
-    } | solution.scores(position, candidate.value, candidate.plies, candidate.diff)
+    } | solution.game_specific_scores(position, candidate.value, candidate.plies, candidate.diff)
     optional = {"visits": candidate.visits, "parts": candidate.parts}
     return fields | {name: value for name, value in optional.items() if value is not None}
 
@@ -105,7 +104,7 @@ class Analyst(Player):
 
     name = "analysis"
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(self, settings: SolverSettings | None = None) -> None:
         self._settings = settings
         self._engine: Engine | None = None
         self._solver: Solver | None = None
@@ -125,7 +124,7 @@ class Analyst(Player):
         if self._engine is not None:
             self._engine.clear()
         if self._solver is not None:
-            self._solver.forget()
+            self._solver.clear()
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """Yield an analysis after every iteration and after every proven move."""
@@ -190,7 +189,7 @@ class _AnalysisInProgress:
             if action in self.proven:
                 child = self.game.play(self.state, action)
                 score = self.engine.child_bound(self.scores[action])
-                self.lines[action] = (action, *solver.line(child, score, self.clock))
+                self.lines[action] = (action, *solver.principal_variation(child, score, self.clock))
 
     def _ranked(self) -> list[int]:
         return sorted(self.scores, key=lambda action: -self.scores[action])

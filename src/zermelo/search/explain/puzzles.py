@@ -11,7 +11,7 @@ from zermelo.core.player import Limit
 from zermelo.core.position import Position
 from zermelo.games import registry
 from zermelo.search.limits import SearchClock, SearchStopped
-from zermelo.search.solver.solver import Settings, Solver
+from zermelo.search.solver.solver import Solver, SolverSettings
 
 PLIES = (3, 5, 7, 9)
 SECONDS = 5.0  #: the longest search for a puzzle
@@ -63,7 +63,7 @@ def puzzle(game: Game | str, plies: int = 3, seed: int = 1, *, seconds: float = 
         msg = f"there are no puzzles of {game.spec}: it takes a line game of up to 64 cells"
         raise NoPuzzle(msg)
     rng = random.Random(f"{game.spec} {plies} {seed}")
-    solver = Solver(game, Settings(table_bits=_TABLE_BITS))
+    solver = Solver(game, SolverSettings(table_bits=_TABLE_BITS))
     clock = SearchClock()
     while clock.seconds < min(seconds, SECONDS) and plies <= game.grid.size - _MIN_MOVES:
         position = _random_position(game, rng)
@@ -93,7 +93,7 @@ def _only_win(solver: Solver, state: Any, plies: int) -> int | None:
     try:
         if not solver.is_above(state, score - 1, clock) or solver.is_above(state, score, clock):
             return None
-        best = solver.best(state, score, clock)
+        best = solver.best_actions(state, score, clock)
     except SearchStopped:
         return None
     return best[0] if len(best) == 1 else None

@@ -1,19 +1,22 @@
-"""Looking ahead on boards above 64 cells: alpha-beta that makes and unmakes its moves.
+"""The alpha-beta kernel for boards above 64 cells, which makes and unmakes its moves.
 
-The estimate counts windows, all stretches of `win` cells: one that holds stones of one side only
-is worth more the fewer are missing. Counts are kept up to date with every stone, and so is what a
-cell gains for a side, which orders the moves. Counts are hints; the truth comes from `result_after`.
+The evaluation counts windows, all runs of `win` cells: a window with stones of one side only is
+worth more the fewer stones it lacks. The counts are updated with every stone, and so is the value
+of each cell for each side, which orders the moves. Counts are only hints: `result_after` decides
+whether a move ends the game.
 
-What may be called proven. A win needs one move whose child is a proven loss. A loss needs every
-legal move to be answered for, though only the most promising `width` moves are searched:
+Only the most promising `WIDTH` moves are searched, so a proof needs care. A win is proven by one
+move whose child is a proven loss. A loss is proven if every legal move is accounted for:
 
-- the other side has a winning cell and this side has none: every move but the block loses in 2,
-  since no stone elsewhere changes a run through a free cell; with two such cells, the block too
-- else all legal moves were searched: where the promising ones all lose and the window asks for
-  a proof, the rest are searched as well; where it does not, the loss counts as a bad estimate
+- If the opponent has a winning cell and this side has none, every move but the block loses in 2
+  plies, since no stone elsewhere changes a run through an empty cell. With two winning cells the
+  block loses, too.
+- Otherwise all legal moves must be searched. If all promising moves lose and the window (alpha,
+  beta) asks for a proof, the other moves are searched as well; if it does not, the loss counts as
+  a bad estimate.
 
-So a score beyond ±DECISIVE is the truth. Its distance is, too, as far as the depth reaches with no
-move left out; beyond that it is a bound: the win comes no later than it says.
+So a score beyond ±DECISIVE_SCORE is proven. Its distance is exact within the depth as long as no
+move was left out; beyond that it is an upper bound.
 """
 
 from typing import Any
@@ -21,24 +24,27 @@ from typing import Any
 from zermelo.core.bitboard import sign
 from zermelo.core.game import BoardGame
 from zermelo.kernels import kernel
+from zermelo.search.large.windows import ACTION, CENTRALITY, FIRST_WINDOW, NUM_WINDOWS
 
-FAR, DECISIVE, CAP = 1 << 14, 1 << 13, 8000  # scores: a win, the least proven one, any estimate
-# Columns of `frames`, one row a ply of the stack.
-ALPHA, BETA, BEST, NEXT, COUNT, STAGE, DEPTH, MOVE, PLACE, LENGTH, KILLER = range(11)
-THREATS, THREAT, THREAT_2 = range(11, 14)  # the other side's winning moves: how many, and two
+WIN_SCORE = 1 << 14  # a win in n plies scores WIN_SCORE - n
+DECISIVE_SCORE, MAX_ESTIMATE = 1 << 13, 8000  # scores beyond the first are proven
+# Columns of `frames`, which has one row for each ply of the stack.
+ALPHA, BETA, BEST, NEXT, NUM_MOVES, STAGE, DEPTH, MOVE, CELL, PV_LENGTH, KILLER = range(11)
+NUM_THREATS, THREAT_1, THREAT_2 = range(11, 14)  # the opponent's winning moves: two are enough
 NUM_COLUMNS = 14
-# What a frame's list of moves is.
-WHOLE = 0  # all legal moves
-CHOSEN = 1  # the promising ones: some were left out
-FOURS = 2  # at the horizon: moves that threaten to win, beside the estimate
-FORCED = 3  # the one block
-HINTS = 4  # cells that complete a window, for either side: to judge, not to search
-DOOMED = 5  # every move loses to a threat, if not by itself
+# frames[STAGE]: what the list of moves holds.
+ALL_MOVES = 0  # all legal moves
+PROMISING = 1  # the most promising moves; some were left out
+FOURS = 2  # at the horizon: moves that threaten to win, besides the estimate
+FORCED_BLOCK = 3  # the only block of a threat
+WIN_CHECKS = 4  # cells that complete a window of either side, to be tested and not searched
+LOST = 5  # moves that lose to a threat, unless they lose by themselves
 # Entries of `control`.
-PLY, NODES, BUDGET, SIDE, LEFT, SCORE, HORIZON, WIDTH, TEMPO, MAX_FOURS, READY = range(11)
+PLY, NODES, BUDGET, SIDE, EMPTY_CELLS, SCORE, HIT_HORIZON = range(7)
+WIDTH, TEMPO, MAX_FOURS, IS_INITIALISED = range(7, 11)
 NUM_CONTROLS = 11
-NEW = -1  # frames[NEXT] of a state just entered
-WEIGHTS = 2  # the row of `tally` that holds what a window with so many stones is worth
+NEW = -1  # frames[NEXT] of a state that has not been entered
+WEIGHTS = 2  # the row of `totals` with the value of a window, by number of stones
 MAX_PLY = 100
 
 
@@ -46,258 +52,281 @@ MAX_PLY = 100
     "uint8[::1], int64[::1], int64[:,::1], int64[:,::1], int64[:,::1], int32[:,::1], "
     "int32[:,::1], int32[::1], int32[:,::1], int32[:,::1], int64[:,::1]"
 )
-def look_ahead(  # noqa: PLR0915 - numbered steps on one stack
+def search(  # noqa: PLR0915 - numbered steps on one stack
     game: BoardGame,
-    cells: Any,  # the padded board; as it was when the search is over
+    board: Any,  # the padded board, restored when the search is over
     control: Any,
     frames: Any,  # [ply, column]
-    moves: Any,  # [ply, actions, then their ranks]
-    lines: Any,  # [ply, the moves expected from there; frames[ply, LENGTH] of them]
-    windows: Any,  # [window, its cells as places of the padded board]
-    through: Any,  # [place, (action, nearness to the centre, number of windows, those …)]
-    gates: Any,  # [action, the place that is free as long as the action is legal]
-    counts: Any,  # [side, window]
-    gains: Any,  # [side, place]: what the windows through it are worth
-    tally: Any,  # [side, (live windows by stones …, their worth)], then the weights
+    moves: Any,  # [ply, (actions…, their ranks…)]
+    pv: Any,  # [ply, move]: the principal variation, of length frames[ply, PV_LENGTH]
+    windows: Any,  # see `WindowTables`, also for the next two
+    cell_info: Any,
+    entry_cells: Any,
+    stone_counts: Any,  # [side, window]
+    cell_values: Any,  # [side, cell]: the value of the windows through it
+    totals: Any,  # [side, (live windows by number of stones…, their value)], then WEIGHTS
 ) -> Any:
-    """Search the state in `cells` as frames[0] asks; True when control[SCORE] is its score.
+    """Search `board` with the window and depth in frames[0]; return whether it is finished.
 
-    False when the budget of nodes is spent: call again with a higher one to go on.
+    The score is then in control[SCORE]. If the node budget is spent first, return False: call
+    again with a larger budget to continue.
     """
     ply = control[PLY]
-    if control[READY] == 0:
-        for place in range(len(cells)):
-            if 0 < cells[place] < 3:
-                put(place, cells[place] - 1, 1, windows, through, counts, gains, tally)
-        control[READY] = 1
+    if control[IS_INITIALISED] == 0:
+        for cell in range(len(board)):
+            if 0 < board[cell] < 3:
+                update_counts(
+                    cell, board[cell] - 1, 1, windows, cell_info, stone_counts, cell_values, totals
+                )
+        control[IS_INITIALISED] = 1
     score, ranks = 0, moves.shape[1] // 2
     while True:
         done = False
         side = (control[SIDE] + ply) & 1
-        # 1. Enter a state: list the cells where either side seems to win.
+        # 1. Enter a state: list the cells where either side may win immediately.
         if frames[ply, NEXT] == NEW:
             if control[NODES] >= control[BUDGET]:
                 control[PLY] = ply
                 return False
             control[NODES] += 1
-            list_hints(game, ply, side, cells, frames, moves, windows, through, counts, tally)
-        # 2. Put the next stone of the list and judge it; if the game goes on, so do we below it.
-        at, stage = frames[ply, NEXT], frames[ply, STAGE]
-        if at < frames[ply, COUNT] and frames[ply, BEST] < frames[ply, BETA]:
-            frames[ply, NEXT] = at + 1
-            frames[ply, MOVE] = moves[ply, at]
-            place = game.landing(cells, moves[ply, at])
-            owner = moves[ply, ranks + at] if stage == HINTS else side
-            cells[place] = 1 + owner
-            over, value = game.result_after(cells, place, control[LEFT] - ply - 1)
-            if not over and stage < HINTS:
-                frames[ply, PLACE] = place
-                put(place, side, 1, windows, through, counts, gains, tally)
-                descend(ply, frames)
+            list_win_checks(
+                game, ply, side, board, frames, moves, windows, cell_info, stone_counts, totals
+            )
+        # 2. Place the next stone of the list; if the game goes on, descend.
+        index, stage = frames[ply, NEXT], frames[ply, STAGE]
+        if index < frames[ply, NUM_MOVES] and frames[ply, BEST] < frames[ply, BETA]:
+            frames[ply, NEXT] = index + 1
+            frames[ply, MOVE] = moves[ply, index]
+            cell = game.landing(board, moves[ply, index])
+            owner = moves[ply, ranks + index] if stage == WIN_CHECKS else side
+            board[cell] = 1 + owner
+            over, value = game.result_after(board, cell, control[EMPTY_CELLS] - ply - 1)
+            if not over and stage < WIN_CHECKS:
+                frames[ply, CELL] = cell
+                update_counts(cell, side, 1, windows, cell_info, stone_counts, cell_values, totals)
+                push_child(ply, frames)
                 ply += 1
                 continue
-            cells[place] = 0
-            frames[ply + 1, LENGTH] = 0
-            score = 1 - FAR if value > 0 else (FAR - 1 if value < 0 else 0)
-            if stage == HINTS and (owner != side or not over or value >= 0):
+            board[cell] = 0
+            frames[ply + 1, PV_LENGTH] = 0
+            score = 1 - WIN_SCORE if value > 0 else (WIN_SCORE - 1 if value < 0 else 0)
+            if stage == WIN_CHECKS and (owner != side or not over or value >= 0):
                 if over and value < 0:
-                    note_threat(ply, frames)
+                    add_threat(ply, frames)
                 continue
-            if stage == DOOMED and not over:
-                score = 2 - FAR
-                answer(ply, frames, lines)
-        # 3. Behind the hints comes the list proper. A list that has run out may grow; then the
-        #    state is done.
-        elif stage == HINTS and frames[ply, BEST] < FAR - 1:
-            done, score = settle(
-                game, ply, side, cells, control, frames, moves, windows, through, gates, counts,
-                gains, tally,
+            if stage == LOST and not over:
+                score = 2 - WIN_SCORE
+                add_refutation(ply, frames, pv)
+        # 3. After the win checks, list the moves to search. After those, add the moves that were
+        #    left out if they matter; otherwise the state is done.
+        elif stage == WIN_CHECKS and frames[ply, BEST] < WIN_SCORE - 1:
+            done, score = expand(
+                game, ply, side, board, control, frames, moves, windows, cell_info, entry_cells,
+                stone_counts, cell_values, totals,
             )  # fmt: skip
             if not done:
                 continue
-        elif is_widened(ply, cells, frames, moves, gates):
+        elif add_remaining_moves(ply, board, frames, moves, entry_cells):
             continue
         else:
             done = True
-            score = closed(ply, control, frames)
-        # 4. Hand the score up: the one place where signs flip and a ply is added.
+            score = final_score(ply, control, frames)
+        # 4. Return the score to the parent: the only place where it is negated and gains a ply.
         if done:
             if ply == 0:
                 control[SCORE] = score
                 return True
             ply -= 1
-            cells[frames[ply, PLACE]] = 0
+            board[frames[ply, CELL]] = 0
             side = (control[SIDE] + ply) & 1
-            put(frames[ply, PLACE], side, -1, windows, through, counts, gains, tally)
+            update_counts(
+                frames[ply, CELL], side, -1, windows, cell_info, stone_counts, cell_values, totals
+            )
             score = -score + sign(score)
-        # 5. Keep the best.
+        # 5. Update the best score and the principal variation.
         if score > frames[ply, BEST]:
             frames[ply, BEST] = score
             if score > frames[ply, ALPHA]:
-                lines[ply, 0] = frames[ply, MOVE]
-                frames[ply, LENGTH] = 1 + frames[ply + 1, LENGTH]
-                for i in range(frames[ply + 1, LENGTH]):
-                    lines[ply, 1 + i] = lines[ply + 1, i]
+                pv[ply, 0] = frames[ply, MOVE]
+                frames[ply, PV_LENGTH] = 1 + frames[ply + 1, PV_LENGTH]
+                for i in range(frames[ply + 1, PV_LENGTH]):
+                    pv[ply, 1 + i] = pv[ply + 1, i]
             if score >= frames[ply, BETA]:
                 frames[ply, KILLER] = frames[ply, MOVE]
 
 
-def put(
-    place: Any,
+def update_counts(
+    cell: Any,
     side: Any,
     step: Any,
     windows: Any,
-    through: Any,
-    counts: Any,
-    gains: Any,
-    tally: Any,
+    cell_info: Any,
+    stone_counts: Any,
+    cell_values: Any,
+    totals: Any,
 ) -> None:
-    """Count a stone in (step 1) or out (-1)."""
+    """Update all counts for a stone that is placed (step 1) or removed (-1)."""
     length = windows.shape[1]
-    tally[side, length + 1] += step * through[place, 1]
-    for i in range(through[place, 2]):
-        window = through[place, 3 + i]
-        before, theirs = counts[side, window], counts[1 - side, window]
+    totals[side, length + 1] += step * cell_info[cell, CENTRALITY]
+    for i in range(cell_info[cell, NUM_WINDOWS]):
+        window = cell_info[cell, FIRST_WINDOW + i]
+        before, opponent = stone_counts[side, window], stone_counts[1 - side, window]
         after = before + step
-        counts[side, window] = after
-        if theirs == 0:
+        stone_counts[side, window] = after
+        if opponent == 0:
             owner = side
-            worth = tally[WEIGHTS, after] - tally[WEIGHTS, before]
-            tally[side, before] -= 1
-            tally[side, after] += 1
-        elif before + after == 1:  # it dies for the other side, or lives again
+            change = totals[WEIGHTS, after] - totals[WEIGHTS, before]
+            totals[side, before] -= 1
+            totals[side, after] += 1
+        elif before + after == 1:  # the opponent's window is spoiled or restored
             owner = 1 - side
-            worth = -step * tally[WEIGHTS, theirs]
-            tally[owner, theirs] -= step
+            change = -step * totals[WEIGHTS, opponent]
+            totals[owner, opponent] -= step
         else:
             continue
-        tally[owner, length + 1] += worth
+        totals[owner, length + 1] += change
         for j in range(length):
-            gains[owner, windows[window, j]] += worth
+            cell_values[owner, windows[window, j]] += change
 
 
-def descend(ply: Any, frames: Any) -> None:
-    """Set up the frame of the child. A forced block costs no depth."""
+def push_child(ply: Any, frames: Any) -> None:
+    """Initialise the frame of the child. A forced block does not reduce the depth."""
     alpha = max(frames[ply, ALPHA], frames[ply, BEST])
     beta = frames[ply, BETA]
     frames[ply + 1, ALPHA] = -(beta + sign(beta))
     frames[ply + 1, BETA] = -(alpha + sign(alpha))
     frames[ply + 1, NEXT] = NEW
-    frames[ply + 1, DEPTH] = frames[ply, DEPTH] - (0 if frames[ply, STAGE] == FORCED else 1)
+    frames[ply + 1, DEPTH] = frames[ply, DEPTH] - (0 if frames[ply, STAGE] == FORCED_BLOCK else 1)
 
 
-def list_hints(
+def list_win_checks(
     game: BoardGame,
     ply: Any,
     side: Any,
-    cells: Any,
+    board: Any,
     frames: Any,
     moves: Any,
     windows: Any,
-    through: Any,
-    counts: Any,
-    tally: Any,
+    cell_info: Any,
+    stone_counts: Any,
+    totals: Any,
 ) -> None:
-    """The cells that complete a window, this side's first; in place of a rank whose they are."""
+    """List the cells that complete a window, this side's first; the ranks hold the owner."""
     length, ranks = windows.shape[1], moves.shape[1] // 2
-    frames[ply, BEST] = -2 * FAR
-    frames[ply, STAGE] = HINTS
-    frames[ply, LENGTH] = 0
-    frames[ply, THREATS] = 0
+    frames[ply, BEST] = -2 * WIN_SCORE
+    frames[ply, STAGE] = WIN_CHECKS
+    frames[ply, PV_LENGTH] = 0
+    frames[ply, NUM_THREATS] = 0
     count = 0
     for turn in range(2):
         owner = side if turn == 0 else 1 - side
-        for window in range(len(windows) if tally[owner, length - 1] > 0 else 0):
-            if counts[owner, window] != length - 1 or counts[1 - owner, window] != 0:
+        for window in range(len(windows) if totals[owner, length - 1] > 0 else 0):
+            if stone_counts[owner, window] != length - 1 or stone_counts[1 - owner, window] != 0:
                 continue
-            place = windows[window, 0]
+            cell = windows[window, 0]
             for j in range(1, length):
-                if cells[windows[window, j]] == 0:
-                    place = windows[window, j]
-            action = through[place, 0]
-            known = game.landing(cells, action) != place
+                if board[windows[window, j]] == 0:
+                    cell = windows[window, j]
+            action = cell_info[cell, ACTION]
+            skip = game.landing(board, action) != cell
             for i in range(count):
-                known = known or (moves[ply, i] == action and moves[ply, ranks + i] == owner)
-            if not known:
+                skip = skip or (moves[ply, i] == action and moves[ply, ranks + i] == owner)
+            if not skip:
                 moves[ply, count] = action
                 moves[ply, ranks + count] = owner
                 count += 1
     frames[ply, NEXT] = 0
-    frames[ply, COUNT] = count
+    frames[ply, NUM_MOVES] = count
 
 
-def note_threat(ply: Any, frames: Any) -> None:
-    """The move just judged would win for the other side; two of that kind are enough."""
-    found = frames[ply, THREATS]
-    frames[ply, THREATS] = found + 1
-    if found == 0:
-        frames[ply, THREAT] = frames[ply, MOVE]
+def add_threat(ply: Any, frames: Any) -> None:
+    """Record the current move as a winning move of the opponent; after the second, stop."""
+    count = frames[ply, NUM_THREATS]
+    frames[ply, NUM_THREATS] = count + 1
+    if count == 0:
+        frames[ply, THREAT_1] = frames[ply, MOVE]
     else:
         frames[ply, THREAT_2] = frames[ply, MOVE]
-        frames[ply, COUNT] = frames[ply, NEXT]
+        frames[ply, NUM_MOVES] = frames[ply, NEXT]
 
 
-def answer(ply: Any, frames: Any, lines: Any) -> None:
-    """A move that leaves a threat: no other move lasts longer, and the line ends with the win."""
-    frames[ply, COUNT] = frames[ply, NEXT]
-    frames[ply + 1, LENGTH] = 1
-    lines[ply + 1, 0] = frames[ply, THREAT]
-    if frames[ply, THREAT] == frames[ply, MOVE]:
-        lines[ply + 1, 0] = frames[ply, THREAT_2]
+def add_refutation(ply: Any, frames: Any, pv: Any) -> None:
+    """Let the opponent carry out a threat after the current move, as nothing lasts longer."""
+    frames[ply, NUM_MOVES] = frames[ply, NEXT]
+    frames[ply + 1, PV_LENGTH] = 1
+    pv[ply + 1, 0] = frames[ply, THREAT_1]
+    if frames[ply, THREAT_1] == frames[ply, MOVE]:
+        pv[ply + 1, 0] = frames[ply, THREAT_2]
 
 
-def settle(
+def expand(
     game: BoardGame,
     ply: Any,
     side: Any,
-    cells: Any,
+    board: Any,
     control: Any,
     frames: Any,
     moves: Any,
     windows: Any,
-    through: Any,
-    gates: Any,
-    counts: Any,
-    gains: Any,
-    tally: Any,
+    cell_info: Any,
+    entry_cells: Any,
+    stone_counts: Any,
+    cell_values: Any,
+    totals: Any,
 ) -> Any:
-    """(settled, score) for a state without a win at once; or its moves are listed, best first."""
+    """Return (is_done, score) of a state without an immediate win; list its moves if not done."""
     length = windows.shape[1]
     frames[ply, NEXT] = 0
-    frames[ply, COUNT] = 0
-    if frames[ply, ALPHA] >= FAR - 2:
-        return True, FAR - 2
-    # 1. The horizon, unless a block is forced: only threats to win are looked at beyond it.
-    full = ply + 2 >= len(frames)
-    if full or (frames[ply, THREATS] == 0 and frames[ply, DEPTH] <= 0):
-        control[HORIZON] = 1
-        score = tally[side, length + 1] - tally[1 - side, length + 1] + control[TEMPO]
-        score = min(max(score, -CAP), CAP)
+    frames[ply, NUM_MOVES] = 0
+    if frames[ply, ALPHA] >= WIN_SCORE - 2:
+        return True, WIN_SCORE - 2
+    # 1. At the horizon, unless a block is forced, only moves that threaten to win are searched.
+    is_stack_full = ply + 2 >= len(frames)
+    if is_stack_full or (frames[ply, NUM_THREATS] == 0 and frames[ply, DEPTH] <= 0):
+        control[HIT_HORIZON] = 1
+        score = totals[side, length + 1] - totals[1 - side, length + 1] + control[TEMPO]
+        score = min(max(score, -MAX_ESTIMATE), MAX_ESTIMATE)
         frames[ply, BEST] = score
         frames[ply, STAGE] = FOURS
-        beyond = full or frames[ply, DEPTH] <= -control[MAX_FOURS]
-        if score >= frames[ply, BETA] or beyond or tally[side, length - 2] == 0:
+        is_last = is_stack_full or frames[ply, DEPTH] <= -control[MAX_FOURS]
+        if score >= frames[ply, BETA] or is_last or totals[side, length - 2] == 0:
             return True, score
-        list_fours(game, ply, side, cells, control, frames, moves, windows, through, counts, gains)
+        list_fours(
+            game,
+            ply,
+            side,
+            board,
+            control,
+            frames,
+            moves,
+            windows,
+            cell_info,
+            stone_counts,
+            cell_values,
+        )
         return False, 0
-    # 2. One threat leaves the block, two leave nothing.
-    if frames[ply, THREATS] > 0:
-        frames[ply, STAGE] = FORCED
-        if frames[ply, THREATS] == 1:
-            moves[ply, 0] = frames[ply, THREAT]
-            frames[ply, COUNT] = 1
+    # 2. Against one threat there is only the block, against two there is nothing.
+    if frames[ply, NUM_THREATS] > 0:
+        frames[ply, STAGE] = FORCED_BLOCK
+        if frames[ply, NUM_THREATS] == 1:
+            moves[ply, 0] = frames[ply, THREAT_1]
+            frames[ply, NUM_MOVES] = 1
         return False, 0
-    # 3. The promising moves.
-    legal = 0
-    for action in range(len(gates)):
-        if cells[gates[action]] == 0:
-            legal += 1
-            place = game.landing(cells, action)
-            rank = 4 * gains[side, place] + 3 * gains[1 - side, place] + through[place, 1]
+    # 3. List the most promising moves.
+    num_legal = 0
+    for action in range(len(entry_cells)):
+        if board[entry_cells[action]] == 0:
+            num_legal += 1
+            cell = game.landing(board, action)
+            rank = (
+                4 * cell_values[side, cell]
+                + 3 * cell_values[1 - side, cell]
+                + cell_info[cell, CENTRALITY]
+            )
             if action == frames[ply, KILLER]:
-                rank += 4 * tally[WEIGHTS, length - 2]
-            insert(ply, action, rank, control[WIDTH], frames, moves)
-    frames[ply, STAGE] = WHOLE if frames[ply, COUNT] == legal else CHOSEN
+                rank += 4 * totals[WEIGHTS, length - 2]
+            insert_by_rank(ply, action, rank, control[WIDTH], frames, moves)
+    frames[ply, STAGE] = ALL_MOVES if frames[ply, NUM_MOVES] == num_legal else PROMISING
     return False, 0
 
 
@@ -305,82 +334,84 @@ def list_fours(
     game: BoardGame,
     ply: Any,
     side: Any,
-    cells: Any,
+    board: Any,
     control: Any,
     frames: Any,
     moves: Any,
     windows: Any,
-    through: Any,
-    counts: Any,
-    gains: Any,
+    cell_info: Any,
+    stone_counts: Any,
+    cell_values: Any,
 ) -> None:
-    """The moves after which a window of this side lacks one stone."""
+    """List the moves after which a window of this side lacks one stone."""
     length = windows.shape[1]
     for window in range(len(windows)):
-        if counts[side, window] != length - 2 or counts[1 - side, window] != 0:
+        if stone_counts[side, window] != length - 2 or stone_counts[1 - side, window] != 0:
             continue
         for j in range(length):
-            place = windows[window, j]
-            action = through[place, 0]
-            if cells[place] == 0 and game.landing(cells, action) == place:
-                known = False
-                for i in range(frames[ply, COUNT]):
-                    known = known or moves[ply, i] == action
-                if not known:
-                    insert(ply, action, gains[side, place], control[WIDTH], frames, moves)
+            cell = windows[window, j]
+            action = cell_info[cell, ACTION]
+            if board[cell] == 0 and game.landing(board, action) == cell:
+                is_listed = False
+                for i in range(frames[ply, NUM_MOVES]):
+                    is_listed = is_listed or moves[ply, i] == action
+                if not is_listed:
+                    insert_by_rank(
+                        ply, action, cell_values[side, cell], control[WIDTH], frames, moves
+                    )
 
 
-def insert(ply: Any, action: Any, rank: Any, limit: Any, frames: Any, moves: Any) -> None:
-    """An action into the list, highest rank first; beyond the limit the last one drops out."""
+def insert_by_rank(ply: Any, action: Any, rank: Any, limit: Any, frames: Any, moves: Any) -> None:
+    """Insert an action into the list, highest rank first; beyond the limit drop the last one."""
     ranks = moves.shape[1] // 2
-    at = frames[ply, COUNT]
-    if at < limit:
-        frames[ply, COUNT] = at + 1
-    elif moves[ply, ranks + at - 1] < rank:
-        at -= 1
+    index = frames[ply, NUM_MOVES]
+    if index < limit:
+        frames[ply, NUM_MOVES] = index + 1
+    elif moves[ply, ranks + index - 1] < rank:
+        index -= 1
     else:
         return
-    while at > 0 and moves[ply, ranks + at - 1] < rank:
-        moves[ply, at] = moves[ply, at - 1]
-        moves[ply, ranks + at] = moves[ply, ranks + at - 1]
-        at -= 1
-    moves[ply, at] = action
-    moves[ply, ranks + at] = rank
+    while index > 0 and moves[ply, ranks + index - 1] < rank:
+        moves[ply, index] = moves[ply, index - 1]
+        moves[ply, ranks + index] = moves[ply, ranks + index - 1]
+        index -= 1
+    moves[ply, index] = action
+    moves[ply, ranks + index] = rank
 
 
-def is_widened(ply: Any, cells: Any, frames: Any, moves: Any, gates: Any) -> Any:
-    """Whether a list that has run out was followed by all other legal moves.
+def add_remaining_moves(ply: Any, board: Any, frames: Any, moves: Any, entry_cells: Any) -> Any:
+    """Append all other legal moves to a list that has been searched, if they matter.
 
-    So it is where the promising moves lose and a proof matters, and where the block loses by
-    itself or there are two threats: then any move that does not lose by itself lasts longest.
+    They do if all promising moves lose and a proof is asked for, and if the block loses by itself
+    or there are two threats: then any move that does not lose by itself lasts longest.
     """
     best = frames[ply, BEST]
     if best >= frames[ply, BETA]:
         return False
-    if frames[ply, STAGE] == CHOSEN and max(best, frames[ply, ALPHA]) < -DECISIVE:
-        frames[ply, STAGE] = WHOLE
-    elif frames[ply, STAGE] == FORCED and best <= 1 - FAR:
-        frames[ply, STAGE] = DOOMED
-        if frames[ply, COUNT] == 0:  # of two threats block one: that is what people do
-            moves[ply, 0] = frames[ply, THREAT]
-            frames[ply, COUNT] = 1
+    if frames[ply, STAGE] == PROMISING and max(best, frames[ply, ALPHA]) < -DECISIVE_SCORE:
+        frames[ply, STAGE] = ALL_MOVES
+    elif frames[ply, STAGE] == FORCED_BLOCK and best <= 1 - WIN_SCORE:
+        frames[ply, STAGE] = LOST
+        if frames[ply, NUM_MOVES] == 0:  # block one of two threats first, as people do
+            moves[ply, 0] = frames[ply, THREAT_1]
+            frames[ply, NUM_MOVES] = 1
     else:
         return False
-    tried = frames[ply, COUNT]
-    for action in range(len(gates)):
-        known = cells[gates[action]] != 0
-        for i in range(tried):
-            known = known or moves[ply, i] == action
-        if not known:
-            moves[ply, frames[ply, COUNT]] = action
-            frames[ply, COUNT] += 1
+    num_searched = frames[ply, NUM_MOVES]
+    for action in range(len(entry_cells)):
+        skip = board[entry_cells[action]] != 0
+        for i in range(num_searched):
+            skip = skip or moves[ply, i] == action
+        if not skip:
+            moves[ply, frames[ply, NUM_MOVES]] = action
+            frames[ply, NUM_MOVES] += 1
     return True
 
 
-def closed(ply: Any, control: Any, frames: Any) -> Any:
-    """The score of a state whose moves are tried: with some left out, no loss is proven."""
+def final_score(ply: Any, control: Any, frames: Any) -> Any:
+    """Return the score of a state whose moves were searched; with some left out, no loss."""
     best = frames[ply, BEST]
-    if frames[ply, STAGE] == CHOSEN and best < frames[ply, BETA]:
-        control[HORIZON] = 1
-        return max(best, -CAP)
+    if frames[ply, STAGE] == PROMISING and best < frames[ply, BETA]:
+        control[HIT_HORIZON] = 1
+        return max(best, -MAX_ESTIMATE)
     return best

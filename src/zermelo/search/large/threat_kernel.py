@@ -1,24 +1,24 @@
-"""Forced wins on boards above 64 cells: a search of threats, on a stack of its own.
+"""The threat search kernel: forced wins on boards above 64 cells, on an explicit stack.
 
-The **attacker** moves first. A **four** is a move after which it could win at once; a **quiet
-threat** is one after which it would win by fours if the defender passed. (The names are those of
-five in a row, the search is the same for any length.) A state is won for the attacker
+The **attacker** moves first. A **four** is a move after which the attacker could win immediately; a
+**quiet threat** is a move after which it would win by fours if the defender passed. (The terms are
+those of five in a row; the search is the same for any length.) A state is won for the attacker
 
-- if it can win at once,
-- by a four, if the defender has no win at once after it, and two cells to block, or a block that
-  loses by itself (a forbidden point), or a block after which the state is won again,
+- if it can win immediately,
+- by a four after which the defender cannot win immediately, if there are two cells to block, or the
+  block loses by itself (a forbidden point), or the state after the block is won again,
 - by a quiet threat, if the state is won again after every defence.
 
-Why the defences that are looked at are all that matter. To a four the one block is the only
-answer: no other stone changes a run through a free cell. Against a quiet threat there is a line
-of fours that wins if the defender passes. A stone that is neither on a cell of that line, nor
-helps the defender to a four of his own before it ends, leaves every step of the line as it was.
-So the defences are the cells of the line, and the free cells of all windows without attacking
-stones that lack two or less once the defender has made every block of the line. Where a step
-hangs on a forbidden point, which distant stones may change, every legal move is a defence.
+Only some defences are searched, for these reasons. A four can only be answered by the block, since
+no other stone changes a run through an empty cell. Against a quiet threat there is a line of fours
+that wins if the defender passes. A stone that is not on a cell of that line, and does not help the
+defender to make a four before the line ends, leaves every step of the line intact. So the defences
+are the cells of the line, and the empty cells of all windows without attacking stones that lack two
+stones or less once the defender has made all blocks of the line. Where a step depends on a
+forbidden point, which distant stones may change, every legal move is a defence.
 
-So a win that is found is proven. That none is found proves nothing: the search is bounded, quiet
-threats come from promising cells only, and failures are remembered by a hash.
+So a win that is found is proven. If none is found, nothing is proven: the search is bounded, quiet
+threats are taken from promising cells only, and failures are stored by hash.
 """
 
 from typing import Any
@@ -27,322 +27,339 @@ from zermelo.core.bitboard import mix, word
 from zermelo.games.lines.large import ALLOWED, FORBIDDEN, FREE, BoardLineGame
 from zermelo.kernels import kernel
 from zermelo.search.large.threat_moves import (
-    NOWHERE,
-    count,
+    NO_CELL,
     list_attacks,
     list_defences,
-    list_free,
-    winning_gaps,
+    list_empty,
+    update_counts,
+    winning_cells,
 )
 
-# Columns of `frames`, one row a state on the stack. LAST: the stone that led to it.
-KIND, LIMIT, CAP, LAST, STAGE, NEXT, COUNT, LENGTH, PLIES, HANGING = range(10)
+# Columns of `frames`, which has one row for each state on the stack. LAST_CELL: the last move.
+KIND, LIMIT, NODE_LIMIT, LAST_CELL, STAGE, NEXT, NUM_MOVES = range(7)
+LENGTH, PLIES, DEPENDS_ON_FOUL = range(7, 10)
 NUM_COLUMNS = 10
-# Kinds of states: the attacker to move, with fours only or with all threats; the defender to move
-# after a move that had to be a four, or any threat.
+# frames[KIND]: the attacker is to move, with fours only or with all threats; or the defender is to
+# move after a four, or after any threat.
 FOURS, THREATS, BLOCK, DEFENCE = range(4)
-DEFENDING = 2  # from a kind of the attacker to that of the defender
-# Stages: just entered, waiting for a search of fours alone, trying the moves of its list.
-NEW, TEST, TRY = range(3)
-# What is known of a state: nothing yet, won for the attacker, not won; or another is on top of it.
-OPEN, WON, FAILED, PUSHED = range(4)
-# Entries of `control`. SUB_*: how many fours, and nodes, a search of fours within another may take.
-PLY, NODES, BUDGET, ATTACKER, LEFT, SOLVED, READY, SUB_FOURS, SUB_NODES, GENERATION = range(10)
+TO_DEFENDER = 2  # added to a kind of the attacker, the kind of the defender
+# frames[STAGE]: not entered yet, waiting for a search by fours only, trying the listed moves.
+NEW, TESTING_FOURS, TRYING_MOVES = range(3)
+# The result of a state: not known yet, a win of the attacker, no win found; or a child was pushed.
+UNDECIDED, WIN, NO_WIN, CHILD_PUSHED = range(4)
+# Entries of `control`. MAX_SUB_*: limits of a search by fours within another search.
+PLY, NODES, BUDGET, ATTACKER, EMPTY_CELLS, IS_WIN, IS_INITIALISED = range(7)
+MAX_SUB_FOURS, MAX_SUB_NODES, GENERATION = range(7, 10)
 NUM_CONTROLS = 10
-NO_CAP = 1 << 60
+NO_NODE_LIMIT = 1 << 60
 
 
 @kernel(
     "uint8[::1], int64[::1], int64[:,::1], int32[:,::1], int32[:,::1], int32[:,::1], "
     "int32[:,::1], int32[::1], int32[::1], uint64[:,::1], uint64[::1]"
 )
-def force(
+def search_threats(
     game: BoardLineGame,
-    cells: Any,  # the padded board; as it was when the search is over
+    board: Any,  # the padded board, restored when the search is over
     control: Any,
-    frames: Any,  # [ply, column]; the first row says what is asked
-    moves: Any,  # [ply, places to try]
-    lines: Any,  # [ply, the winning line from there; frames[ply, LENGTH] places]
-    windows: Any,  # [window, its places]
-    through: Any,  # [place, (action, nearness to the centre, number of windows, those …)]
-    tally: Any,  # [window, attacking stones + DEFENDER * defending stones]
-    ranks: Any,  # [place], zeros: room to mark places
-    memo: Any,  # [slot, (key, generation and limit)]: states that were searched without a win
-    key: Any,  # [1]: the hash of the stones
+    frames: Any,  # [ply, column]; the first row holds the question
+    moves: Any,  # [ply, move]: cells to try
+    lines: Any,  # [ply, move]: the winning line, frames[ply, LENGTH] cells
+    windows: Any,  # see `threat_moves`, also for the next three
+    cell_info: Any,
+    window_counts: Any,
+    ranks: Any,
+    failure_table: Any,  # [slot, (key, generation and limit)]: states searched without a win
+    hash_key: Any,  # [1]: the hash of the stones
 ) -> Any:
-    """Search as frames[0] asks; True when control[SOLVED] says whether it is won.
+    """Search the question in frames[0]; return whether it is finished, with control[IS_WIN] set.
 
-    False when the budget of nodes is spent: call again with a higher one to go on.
+    If the node budget is spent first, return False: call again with a larger budget to continue.
     """
     ply = control[PLY]
-    if control[READY] == 0:
-        for place in range(len(cells)):
-            if cells[place] in (1, 2):
-                count(place, cells[place] - 1 == control[ATTACKER], 1, through, tally, key)
-        control[READY] = 1
+    if control[IS_INITIALISED] == 0:
+        for cell in range(len(board)):
+            if board[cell] in (1, 2):
+                is_attacker = board[cell] - 1 == control[ATTACKER]
+                update_counts(cell, is_attacker, 1, cell_info, window_counts, hash_key)
+        control[IS_INITIALISED] = 1
     while True:
         # 1. Enter a state, or try its next move.
         if frames[ply, STAGE] == NEW:
             if control[NODES] >= control[BUDGET]:
                 control[PLY] = ply
                 return False
-            found = enter(
-                game, ply, cells, control, frames, moves, lines, windows, through, tally, ranks,
-                memo, key,
+            result = enter_state(
+                game, ply, board, control, frames, moves, lines, windows, cell_info,
+                window_counts, ranks, failure_table, hash_key,
             )  # fmt: skip
         else:
-            found = go_on(ply, cells, control, frames, moves, through, tally, key)
-        if found == PUSHED:
+            result = try_next_move(
+                ply, board, control, frames, moves, cell_info, window_counts, hash_key
+            )
+        if result == CHILD_PUSHED:
             ply += 1
-        # 2. What is known of a state goes down the stack as far as it decides something.
-        while found in (WON, FAILED):
-            if found == FAILED and frames[ply, KIND] < DEFENDING:
-                remember(ply, control, frames, memo, key)
+        # 2. Pass the result down the stack as long as it decides a state.
+        while result in (WIN, NO_WIN):
+            if result == NO_WIN and frames[ply, KIND] < TO_DEFENDER:
+                store_failure(ply, control, frames, failure_table, hash_key)
             if ply == 0:
-                control[SOLVED] = found == WON
+                control[IS_WIN] = result == WIN
                 return True
             ply -= 1
-            found = take(
-                ply, found, cells, control, frames, moves, lines, windows, through, tally, ranks,
-                key,
+            result = handle_result(
+                ply, result, board, control, frames, moves, lines, windows, cell_info,
+                window_counts, ranks, hash_key,
             )  # fmt: skip
 
 
 def place_stone(
-    place: Any,
-    attacks: Any,
+    cell: Any,
+    is_attacker: Any,
     step: Any,
-    cells: Any,
+    board: Any,
     control: Any,
-    through: Any,
-    tally: Any,
-    key: Any,
+    cell_info: Any,
+    window_counts: Any,
+    hash_key: Any,
 ) -> None:
-    """Place a stone (step 1), or take it back (-1)."""
-    stone = 1 + (control[ATTACKER] if attacks else 1 - control[ATTACKER])
-    cells[place] = stone if step == 1 else FREE
-    control[LEFT] -= step
-    count(place, attacks, step, through, tally, key)
+    """Place a stone (step 1) or remove it (-1)."""
+    stone = 1 + (control[ATTACKER] if is_attacker else 1 - control[ATTACKER])
+    board[cell] = stone if step == 1 else FREE
+    control[EMPTY_CELLS] -= step
+    update_counts(cell, is_attacker, step, cell_info, window_counts, hash_key)
 
 
-def push(ply: Any, kind: Any, limit: Any, cap: Any, last: Any, frames: Any) -> Any:
-    """A state on top of this one."""
+def push_state(
+    ply: Any, kind: Any, limit: Any, node_limit: Any, last_cell: Any, frames: Any
+) -> Any:
+    """Push a state on top of this one."""
     frames[ply + 1, KIND] = kind
     frames[ply + 1, LIMIT] = limit
-    frames[ply + 1, CAP] = cap
-    frames[ply + 1, LAST] = last
+    frames[ply + 1, NODE_LIMIT] = node_limit
+    frames[ply + 1, LAST_CELL] = last_cell
     frames[ply + 1, STAGE] = NEW
-    return PUSHED
+    return CHILD_PUSHED
 
 
-def test(ply: Any, last: Any, control: Any, frames: Any) -> Any:
-    """A short search of fours alone."""
-    cap = control[NODES] + control[SUB_NODES]
-    return push(ply, FOURS, control[SUB_FOURS], cap, last, frames)
+def push_fours_test(ply: Any, last_cell: Any, control: Any, frames: Any) -> Any:
+    """Push a short search by fours only."""
+    node_limit = control[NODES] + control[MAX_SUB_NODES]
+    return push_state(ply, FOURS, control[MAX_SUB_FOURS], node_limit, last_cell, frames)
 
 
-def slot_of(ply: Any, frames: Any, memo: Any, key: Any) -> Any:
-    """Where a state is remembered, and by which key."""
-    name = key[0] ^ mix(word(1000 + frames[ply, KIND]))
-    return word(name) % word(len(memo)), name
+def table_slot(ply: Any, frames: Any, failure_table: Any, hash_key: Any) -> Any:
+    """Return the slot of a state in the table and its key."""
+    state_key = hash_key[0] ^ mix(word(1000 + frames[ply, KIND]))
+    return word(state_key) % word(len(failure_table)), state_key
 
 
-def remember(ply: Any, control: Any, frames: Any, memo: Any, key: Any) -> None:
-    """A state without a win, unless its search was cut short."""
-    if control[NODES] <= frames[ply, CAP]:
-        slot, name = slot_of(ply, frames, memo, key)
-        memo[slot, 0] = name
-        memo[slot, 1] = word(control[GENERATION] * 1024 + frames[ply, LIMIT])
+def store_failure(ply: Any, control: Any, frames: Any, failure_table: Any, hash_key: Any) -> None:
+    """Store a state without a win, unless its search reached the node limit."""
+    if control[NODES] <= frames[ply, NODE_LIMIT]:
+        slot, state_key = table_slot(ply, frames, failure_table, hash_key)
+        failure_table[slot, 0] = state_key
+        failure_table[slot, 1] = word(control[GENERATION] * 1024 + frames[ply, LIMIT])
 
 
-def is_hopeless(ply: Any, control: Any, frames: Any, memo: Any, key: Any) -> Any:
-    """Whether no move is left, or a search that went no less far has failed before."""
+def is_hopeless(ply: Any, control: Any, frames: Any, failure_table: Any, hash_key: Any) -> Any:
+    """Return whether no move is left, or an earlier search at min_stones as far has failed."""
     if (frames[ply, KIND] == FOURS and frames[ply, LIMIT] == 0) or ply + 4 >= len(frames):
         return True
-    slot, name = slot_of(ply, frames, memo, key)
-    noted, least = memo[slot, 1], word(control[GENERATION] * 1024 + frames[ply, LIMIT])
-    return memo[slot, 0] == name and least <= noted < word((control[GENERATION] + 1) * 1024)
+    slot, state_key = table_slot(ply, frames, failure_table, hash_key)
+    stored, minimum = failure_table[slot, 1], word(control[GENERATION] * 1024 + frames[ply, LIMIT])
+    return failure_table[slot, 0] == state_key and minimum <= stored < word(
+        (control[GENERATION] + 1) * 1024
+    )
 
 
-def enter(
+def enter_state(
     game: BoardLineGame,
     ply: Any,
-    cells: Any,
+    board: Any,
     control: Any,
     frames: Any,
     moves: Any,
     lines: Any,
     windows: Any,
-    through: Any,
-    tally: Any,
+    cell_info: Any,
+    window_counts: Any,
     ranks: Any,
-    memo: Any,
-    key: Any,
+    failure_table: Any,
+    hash_key: Any,
 ) -> Any:
-    """Judge the stone that led here, and list what is to be tried."""
-    frames[ply, STAGE] = TRY
+    """Test the last stone and list the moves to try."""
+    frames[ply, STAGE] = TRYING_MOVES
     frames[ply, NEXT] = 0
-    frames[ply, COUNT] = 0
+    frames[ply, NUM_MOVES] = 0
     frames[ply, LENGTH] = 0
     frames[ply, PLIES] = 1
-    kind, last = frames[ply, KIND], frames[ply, LAST]
-    ban = ALLOWED if last == NOWHERE else game.forbidden_status(cells, last)
-    frames[ply, HANGING] = ban != ALLOWED
-    if kind >= DEFENDING:
-        if ban == FORBIDDEN or control[LEFT] == 0:
-            return FAILED
-        found = answers(game, ply, cells, frames, moves, lines, windows, through, tally)
-    elif ban == FORBIDDEN:
-        return WON
-    elif is_hopeless(ply, control, frames, memo, key):
-        return FAILED
+    kind, last_cell = frames[ply, KIND], frames[ply, LAST_CELL]
+    status = ALLOWED if last_cell == NO_CELL else game.forbidden_status(board, last_cell)
+    frames[ply, DEPENDS_ON_FOUL] = status != ALLOWED
+    if kind >= TO_DEFENDER:
+        if status == FORBIDDEN or control[EMPTY_CELLS] == 0:
+            return NO_WIN
+        result = list_block(
+            game, ply, board, frames, moves, lines, windows, cell_info, window_counts
+        )
+    elif status == FORBIDDEN:
+        return WIN
+    elif is_hopeless(ply, control, frames, failure_table, hash_key):
+        return NO_WIN
     else:
         control[NODES] += 1
-        found = attacks(game, ply, cells, control, frames, moves, lines, windows, tally, ranks)
-    # Before a quiet threat counts, and before quiet threats are tried, fours have their turn.
-    if found == OPEN and (kind == THREATS or (kind == DEFENCE and frames[ply, COUNT] == 0)):
-        frames[ply, STAGE] = TEST
-        return test(ply, NOWHERE, control, frames)
-    return found
+        result = list_attacker_moves(
+            game, ply, board, control, frames, moves, lines, windows, window_counts, ranks
+        )
+    # Fours are tested before a quiet threat is accepted and before quiet threats are tried.
+    if result == UNDECIDED and (
+        kind == THREATS or (kind == DEFENCE and frames[ply, NUM_MOVES] == 0)
+    ):
+        frames[ply, STAGE] = TESTING_FOURS
+        return push_fours_test(ply, NO_CELL, control, frames)
+    return result
 
 
-def attacks(
+def list_attacker_moves(
     game: BoardLineGame,
     ply: Any,
-    cells: Any,
+    board: Any,
     control: Any,
     frames: Any,
     moves: Any,
     lines: Any,
     windows: Any,
-    tally: Any,
+    window_counts: Any,
     ranks: Any,
 ) -> Any:
-    """Whether the attacker wins at once or has nothing to try; else its moves are listed."""
+    """List the attacker's moves, unless it wins immediately or there are none."""
     length = windows.shape[1]
-    least = length - 2 if frames[ply, KIND] == FOURS else max(1, length - 3)
-    place, found = list_attacks(
-        game, ply, control[ATTACKER], least, cells, moves, windows, tally, ranks
+    min_stones = length - 2 if frames[ply, KIND] == FOURS else max(1, length - 3)
+    cell, num_moves = list_attacks(
+        game, ply, control[ATTACKER], min_stones, board, moves, windows, window_counts, ranks
     )
-    frames[ply, COUNT] = found
-    if place != NOWHERE:
-        lines[ply, 0] = place
+    frames[ply, NUM_MOVES] = num_moves
+    if cell != NO_CELL:
+        lines[ply, 0] = cell
         frames[ply, LENGTH] = 1
-        return WON
-    return OPEN if found > 0 else FAILED
+        return WIN
+    return UNDECIDED if num_moves > 0 else NO_WIN
 
 
-def answers(
+def list_block(
     game: BoardLineGame,
     ply: Any,
-    cells: Any,
+    board: Any,
     frames: Any,
     moves: Any,
     lines: Any,
     windows: Any,
-    through: Any,
-    tally: Any,
+    cell_info: Any,
+    window_counts: Any,
 ) -> Any:
-    """Whether the move that led here wins by two fours or is none; the block, if it made one."""
-    block, other = winning_gaps(game, frames[ply, LAST], cells, windows, through, tally)
-    if block == NOWHERE:
-        return FAILED if frames[ply, KIND] == BLOCK else OPEN
-    if other == NOWHERE:
+    """List the block if the last move made one four; two fours win."""
+    block, other = winning_cells(
+        game, frames[ply, LAST_CELL], board, windows, cell_info, window_counts
+    )
+    if block == NO_CELL:
+        return NO_WIN if frames[ply, KIND] == BLOCK else UNDECIDED
+    if other == NO_CELL:
         moves[ply, 0] = block
-        frames[ply, COUNT] = 1
-        return OPEN
+        frames[ply, NUM_MOVES] = 1
+        return UNDECIDED
     lines[ply, 0], lines[ply, 1] = block, other
     frames[ply, LENGTH] = 2
     frames[ply, PLIES] = 2
-    return WON
+    return WIN
 
 
-def go_on(
+def try_next_move(
     ply: Any,
-    cells: Any,
+    board: Any,
     control: Any,
     frames: Any,
     moves: Any,
-    through: Any,
-    tally: Any,
-    key: Any,
+    cell_info: Any,
+    window_counts: Any,
+    hash_key: Any,
 ) -> Any:
-    """Try the next move: when none is left the attacker has failed, or the defender."""
-    kind, at = frames[ply, KIND], frames[ply, NEXT]
-    attacking = kind < DEFENDING
-    if at == frames[ply, COUNT]:
-        return FAILED if attacking else WON
-    if attacking and control[NODES] > frames[ply, CAP]:
-        return FAILED
-    place = moves[ply, at]
-    frames[ply, NEXT] = at + 1
-    place_stone(place, attacking, 1, cells, control, through, tally, key)
-    limit, cap = frames[ply, LIMIT], frames[ply, CAP]
-    if attacking:
-        return push(ply, kind + DEFENDING, limit - 1, cap, place, frames)
+    """Try the next move; with none left the side to move has failed."""
+    kind, index = frames[ply, KIND], frames[ply, NEXT]
+    is_attacker = kind < TO_DEFENDER
+    if index == frames[ply, NUM_MOVES]:
+        return NO_WIN if is_attacker else WIN
+    if is_attacker and control[NODES] > frames[ply, NODE_LIMIT]:
+        return NO_WIN
+    cell = moves[ply, index]
+    frames[ply, NEXT] = index + 1
+    place_stone(cell, is_attacker, 1, board, control, cell_info, window_counts, hash_key)
+    limit, node_limit = frames[ply, LIMIT], frames[ply, NODE_LIMIT]
+    if is_attacker:
+        return push_state(ply, kind + TO_DEFENDER, limit - 1, node_limit, cell, frames)
     if kind == DEFENCE and limit == 0:  # no quiet threat is left
-        return test(ply, place, control, frames)
-    return push(ply, kind - DEFENDING, limit, cap, place, frames)
+        return push_fours_test(ply, cell, control, frames)
+    return push_state(ply, kind - TO_DEFENDER, limit, node_limit, cell, frames)
 
 
-def take(
+def handle_result(
     ply: Any,
-    found: Any,
-    cells: Any,
+    result: Any,
+    board: Any,
     control: Any,
     frames: Any,
     moves: Any,
     lines: Any,
     windows: Any,
-    through: Any,
-    tally: Any,
+    cell_info: Any,
+    window_counts: Any,
     ranks: Any,
-    key: Any,
+    hash_key: Any,
 ) -> Any:
-    """What a state learns from the one above it on the stack."""
-    attacking = frames[ply, KIND] < DEFENDING
-    # 1. A search of fours on this very state, or on it with the attacker to move once more.
-    if frames[ply, STAGE] == TEST:
-        frames[ply, STAGE] = TRY
-        if found == FAILED:
-            return OPEN if attacking else FAILED
-        if attacking:
-            copy(ply, 0, frames, lines)
-            return WON
+    """Return the result of a state after the result of the one above it on the stack."""
+    is_attacker = frames[ply, KIND] < TO_DEFENDER
+    # 1. It was a search by fours of this state, or of this state with the defender passing.
+    if frames[ply, STAGE] == TESTING_FOURS:
+        frames[ply, STAGE] = TRYING_MOVES
+        if result == NO_WIN:
+            return UNDECIDED if is_attacker else NO_WIN
+        if is_attacker:
+            copy_line(ply, 0, frames, lines)
+            return WIN
         frames[ply, PLIES] = 1 + frames[ply + 1, PLIES]
-        frames[ply, COUNT] = (
-            list_free(ply, cells, moves)
-            if frames[ply + 1, HANGING]
+        frames[ply, NUM_MOVES] = (
+            list_empty(ply, board, moves)
+            if frames[ply + 1, DEPENDS_ON_FOUL]
             else list_defences(
                 ply,
                 frames[ply + 1, LENGTH],
-                cells,
+                board,
                 moves,
                 lines,
                 windows,
-                through,
-                tally,
+                cell_info,
+                window_counts,
                 ranks,
-                key,
+                hash_key,
             )
         )
-        return OPEN
-    # 2. A move: one that wins is enough for the attacker, one that holds for the defender. Of
-    #    those that lose, the one that lasts longest is shown.
-    last = frames[ply + 1, LAST]
-    place_stone(last, attacking, -1, cells, control, through, tally, key)
-    if found == FAILED:
-        return OPEN if attacking else FAILED
+        return UNDECIDED
+    # 2. It was a move. The attacker needs one that wins, the defender one that holds. Of moves
+    #    that lose, keep the line of the one that lasts longest.
+    last_cell = frames[ply + 1, LAST_CELL]
+    place_stone(last_cell, is_attacker, -1, board, control, cell_info, window_counts, hash_key)
+    if result == NO_WIN:
+        return UNDECIDED if is_attacker else NO_WIN
     if frames[ply, LENGTH] == 0 or frames[ply, PLIES] <= 1 + frames[ply + 1, PLIES]:
-        lines[ply, 0] = last
-        copy(ply, 1, frames, lines)
-    return WON if attacking else OPEN
+        lines[ply, 0] = last_cell
+        copy_line(ply, 1, frames, lines)
+    return WIN if is_attacker else UNDECIDED
 
 
-def copy(ply: Any, begin: Any, frames: Any, lines: Any) -> None:
-    """The line of the state above, behind the moves that lead to it."""
+def copy_line(ply: Any, start: Any, frames: Any, lines: Any) -> None:
+    """Copy the line of the state above, behind `start` moves that lead to it."""
     for i in range(frames[ply + 1, LENGTH]):
-        lines[ply, begin + i] = lines[ply + 1, i]
-    frames[ply, LENGTH] = begin + frames[ply + 1, LENGTH]
-    frames[ply, PLIES] = max(frames[ply, PLIES], begin + frames[ply + 1, PLIES])
-    frames[ply, HANGING] |= frames[ply + 1, HANGING]
+        lines[ply, start + i] = lines[ply + 1, i]
+    frames[ply, LENGTH] = start + frames[ply + 1, LENGTH]
+    frames[ply, PLIES] = max(frames[ply, PLIES], start + frames[ply + 1, PLIES])
+    frames[ply, DEPENDS_ON_FOUL] |= frames[ply + 1, DEPENDS_ON_FOUL]

@@ -1,164 +1,170 @@
-"""What is tried in a search of threats: the moves of the attacker and the answers to them.
+"""Move generation of the threat search: the attacker's moves and the defender's answers.
 
-`windows` [window, its places] are all stretches of a winning length; `tally` [window] counts their
-stones: the attacker's, and the defender's `DEFENDER` times. `through` [place, …] lists the windows
-of a place behind its action, its nearness to the centre and their number. `ranks` [place] has
-zeros: room to mark places. Lists go into the row `ply` of `moves`.
+`windows` and `cell_info` are those of `WindowTables`. `window_counts` [window] holds the number of
+attacking stones plus DEFENDER times the number of defending stones. `ranks` [cell] is all zeros
+between calls and serves to mark cells. Moves are written to row `ply` of `moves`.
 """
 
 from typing import Any
 
 from zermelo.core.bitboard import mix, word
 from zermelo.games.lines.large import FREE, BoardLineGame
+from zermelo.search.large.windows import FIRST_WINDOW, NUM_WINDOWS
 
-DEFENDER = 64  # in `tally` a window's count of defending stones is that many times larger
-NOWHERE = -1
-
-
-def count(place: Any, attacks: Any, step: Any, through: Any, tally: Any, key: Any) -> None:
-    """Count a stone in (step 1) or out (-1)."""
-    worth = step if attacks else step * DEFENDER
-    for i in range(through[place, 2]):
-        tally[through[place, 3 + i]] += worth
-    key[0] ^= mix(word(2 * place + (1 if attacks else 2)))
+DEFENDER = 64  # the weight of a defending stone in `window_counts`
+NO_CELL = -1
 
 
-def winning_gap(game: BoardLineGame, window: Any, stone: Any, cells: Any, windows: Any) -> Any:
-    """The free place of a window that lacks one stone, if that stone wins there."""
-    place = windows[window, 0]
+def update_counts(
+    cell: Any, is_attacker: Any, step: Any, cell_info: Any, window_counts: Any, hash_key: Any
+) -> None:
+    """Update the counts and the hash key for a stone that is placed (step 1) or removed (-1)."""
+    change = step if is_attacker else step * DEFENDER
+    for i in range(cell_info[cell, NUM_WINDOWS]):
+        window_counts[cell_info[cell, FIRST_WINDOW + i]] += change
+    hash_key[0] ^= mix(word(2 * cell + (1 if is_attacker else 2)))
+
+
+def winning_cell(game: BoardLineGame, window: Any, stone: Any, board: Any, windows: Any) -> Any:
+    """Return the empty cell of a window that lacks one stone, or NO_CELL if it does not win."""
+    cell = windows[window, 0]
     for j in range(windows.shape[1]):
-        if cells[windows[window, j]] == FREE:
-            place = windows[window, j]
-    cells[place] = stone
-    wins = game.is_in_winning_line(cells, place)
-    cells[place] = FREE
-    return place if wins else NOWHERE
+        if board[windows[window, j]] == FREE:
+            cell = windows[window, j]
+    board[cell] = stone
+    wins = game.is_in_winning_line(board, cell)
+    board[cell] = FREE
+    return cell if wins else NO_CELL
 
 
 def list_attacks(
     game: BoardLineGame,
     ply: Any,
     attacker: Any,
-    least: Any,
-    cells: Any,
+    min_stones: Any,
+    board: Any,
     moves: Any,
     windows: Any,
-    tally: Any,
+    window_counts: Any,
     ranks: Any,
 ) -> Any:
-    """(the place that wins at once, how many moves are listed else).
+    """List the attacker's moves and return (cell, count).
 
-    Those are free cells of windows that are the attacker's alone, with `least` stones or more; of
-    the fullest first. The defender's win at once must be blocked: that alone, then, or nothing.
+    The cell is one that wins immediately, else NO_CELL. The moves are the empty cells of windows
+    without defending stones and with `min_stones` attacking ones or more, fullest windows first. If
+    the defender can win immediately, only the block is listed, and against two wins nothing.
     """
     length = windows.shape[1]
-    # 1. A win at once, and the defender's.
-    block, is_lost = NOWHERE, False
-    for window in range(len(tally)):
-        full = tally[window]
-        if full not in (length - 1, (length - 1) * DEFENDER):
+    # 1. An immediate win, of the attacker or of the defender.
+    block, is_lost = NO_CELL, False
+    for window in range(len(window_counts)):
+        stones = window_counts[window]
+        if stones not in (length - 1, (length - 1) * DEFENDER):
             continue
-        own = full == length - 1
-        stone = 1 + (attacker if own else 1 - attacker)
-        place = winning_gap(game, window, stone, cells, windows)
-        if place == NOWHERE:
+        is_own = stones == length - 1
+        stone = 1 + (attacker if is_own else 1 - attacker)
+        cell = winning_cell(game, window, stone, board, windows)
+        if cell == NO_CELL:
             continue
-        if own:
-            return place, 0
-        is_lost = is_lost or block not in (NOWHERE, place)
-        block = place
-    if block != NOWHERE:
+        if is_own:
+            return cell, 0
+        is_lost = is_lost or block not in (NO_CELL, cell)
+        block = cell
+    if block != NO_CELL:
         moves[ply, 0] = block
-        return NOWHERE, 0 if is_lost else 1
-    # 2. Free cells, by rank.
-    found = 0
-    for window in range(len(tally)):
-        if not least <= tally[window] < length:
+        return NO_CELL, 0 if is_lost else 1
+    # 2. Empty cells, by rank.
+    num_moves = 0
+    for window in range(len(window_counts)):
+        if not min_stones <= window_counts[window] < length:
             continue
-        worth = 1 if tally[window] == least else 16
+        weight = 1 if window_counts[window] == min_stones else 16
         for j in range(length):
-            place = windows[window, j]
-            if cells[place] != FREE:
+            cell = windows[window, j]
+            if board[cell] != FREE:
                 continue
-            if ranks[place] == 0:
-                moves[ply, found] = place
-                found += 1
-            ranks[place] += worth
-    sort(ply, found, moves, ranks)
-    return NOWHERE, found
+            if ranks[cell] == 0:
+                moves[ply, num_moves] = cell
+                num_moves += 1
+            ranks[cell] += weight
+    sort_by_rank(ply, num_moves, moves, ranks)
+    return NO_CELL, num_moves
 
 
-def sort(ply: Any, found: Any, moves: Any, ranks: Any) -> None:
-    """The list by rank, highest first; the ranks are zeros again."""
-    for i in range(1, found):
-        place, at = moves[ply, i], i
-        while at > 0 and ranks[moves[ply, at - 1]] < ranks[place]:
-            moves[ply, at] = moves[ply, at - 1]
-            at -= 1
-        moves[ply, at] = place
-    for i in range(found):
+def sort_by_rank(ply: Any, num_moves: Any, moves: Any, ranks: Any) -> None:
+    """Sort the moves by rank, highest first, and reset the ranks to zero."""
+    for i in range(1, num_moves):
+        cell, index = moves[ply, i], i
+        while index > 0 and ranks[moves[ply, index - 1]] < ranks[cell]:
+            moves[ply, index] = moves[ply, index - 1]
+            index -= 1
+        moves[ply, index] = cell
+    for i in range(num_moves):
         ranks[moves[ply, i]] = 0
 
 
-def winning_gaps(
-    game: BoardLineGame, last: Any, cells: Any, windows: Any, through: Any, tally: Any
+def winning_cells(
+    game: BoardLineGame, last: Any, board: Any, windows: Any, cell_info: Any, window_counts: Any
 ) -> Any:
-    """Two places where the attacker wins at once by lines through its last stone, as far as any."""
-    first = NOWHERE
-    for i in range(through[last, 2]):
-        window = through[last, 3 + i]
-        if tally[window] != windows.shape[1] - 1:
+    """Return two cells where the attacker wins by a line through its last stone, else NO_CELL."""
+    first = NO_CELL
+    for i in range(cell_info[last, NUM_WINDOWS]):
+        window = cell_info[last, FIRST_WINDOW + i]
+        if window_counts[window] != windows.shape[1] - 1:
             continue
-        place = winning_gap(game, window, cells[last], cells, windows)
-        if place != NOWHERE and first not in (NOWHERE, place):
-            return first, place
-        if place != NOWHERE:
-            first = place
-    return first, NOWHERE
+        cell = winning_cell(game, window, board[last], board, windows)
+        if cell != NO_CELL and first not in (NO_CELL, cell):
+            return first, cell
+        if cell != NO_CELL:
+            first = cell
+    return first, NO_CELL
 
 
-def list_free(ply: Any, cells: Any, moves: Any) -> Any:
-    """All free cells; returns how many."""
-    found = 0
-    for place in range(len(cells)):
-        if cells[place] == FREE:
-            moves[ply, found] = place
-            found += 1
-    return found
+def list_empty(ply: Any, board: Any, moves: Any) -> Any:
+    """List all empty cells; return their number."""
+    num_moves = 0
+    for cell in range(len(board)):
+        if board[cell] == FREE:
+            moves[ply, num_moves] = cell
+            num_moves += 1
+    return num_moves
 
 
 def list_defences(
     ply: Any,
     size: Any,
-    cells: Any,
+    board: Any,
     moves: Any,
     lines: Any,
     windows: Any,
-    through: Any,
-    tally: Any,
+    cell_info: Any,
+    window_counts: Any,
     ranks: Any,
-    key: Any,
+    hash_key: Any,
 ) -> Any:
-    """All that could stop the `size` moves of the line above; returns how many. See the kernel."""
+    """List every move that could stop the winning line of the state above; return their number.
+
+    The line has `size` moves, the attacker's first; see `threat_kernel` for why these are enough.
+    """
     length = windows.shape[1]
     for i in range(size):
-        place = lines[ply + 1, i]
-        moves[ply, i] = place
-        ranks[place] = 1
+        cell = lines[ply + 1, i]
+        moves[ply, i] = cell
+        ranks[cell] = 1
         if i % 2 == 1:
-            count(place, False, 1, through, tally, key)
-    found = size
-    for window in range(len(tally)):
-        if tally[window] < (length - 2) * DEFENDER or tally[window] % DEFENDER > 0:
+            update_counts(cell, False, 1, cell_info, window_counts, hash_key)  # noqa: FBT003 - a kernel
+    num_moves = size
+    for window in range(len(window_counts)):
+        if window_counts[window] < (length - 2) * DEFENDER or window_counts[window] % DEFENDER > 0:
             continue
         for j in range(length):
-            place = windows[window, j]
-            if cells[place] == FREE and ranks[place] == 0:
-                moves[ply, found] = place
-                ranks[place] = 1
-                found += 1
+            cell = windows[window, j]
+            if board[cell] == FREE and ranks[cell] == 0:
+                moves[ply, num_moves] = cell
+                ranks[cell] = 1
+                num_moves += 1
     for i in range(1, size, 2):
-        count(lines[ply + 1, i], False, -1, through, tally, key)
-    for i in range(found):
+        update_counts(lines[ply + 1, i], False, -1, cell_info, window_counts, hash_key)  # noqa: FBT003
+    for i in range(num_moves):
         ranks[moves[ply, i]] = 0
-    return found
+    return num_moves

@@ -1,29 +1,51 @@
-"""The windows of a large board as tables: what the kernels that count stones walk over."""
+"""Tables of the windows of a large board: all runs of `win` cells, and those through each cell.
 
-from typing import Any
+Cells are indices into the padded board of `BoardLineGame`.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from zermelo.games.geometry import list_windows
 from zermelo.games.lines.large import BoardLineGame
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-def geometry(game: BoardLineGame) -> tuple[Any, Any, Any]:
-    """The windows, those through each place, and the gate of each action; see `board_kernel`."""
-    lines = [
-        [game.padded_index(first + step * place) for place in range(game.win)]
+# Columns of `cell_info`; the windows through the cell follow from FIRST_WINDOW on.
+ACTION, CENTRALITY, NUM_WINDOWS, FIRST_WINDOW = range(4)
+
+
+class WindowTables(NamedTuple):
+    """Constant tables of one game, all int32."""
+
+    windows: "NDArray[Any]"  #: [window, position in the window]: its cells
+    cell_info: "NDArray[Any]"  #: [cell, column]
+    entry_cells: "NDArray[Any]"  #: [action]: the cell that is empty while the action is legal
+
+
+def build_tables(game: BoardLineGame) -> WindowTables:
+    """Build the tables of a game."""
+    windows = [
+        [game.padded_index(first + step * offset) for offset in range(game.win)]
         for first, step in list_windows(game.grid, game.win)
     ]
-    through = np.zeros((game.stride * (game.rows + 2), 3 + 4 * game.win), np.int32)
-    for cell in range(game.cells):
-        row, col = divmod(cell, game.cols)
-        away = abs(2 * row - game.rows + 1) + abs(2 * col - game.cols + 1)
-        through[game.padded_index(cell), 0] = col if game.gravity else cell
-        through[game.padded_index(cell), 1] = (game.rows + game.cols - away) // 2
-    for window, places in enumerate(lines):
-        for place in places:
-            through[place, 3 + through[place, 2]] = window
-            through[place, 2] += 1
-    gates = [game.padded_index(action) for action in range(game.num_actions)]
-    table = np.array(lines, np.int32).reshape(-1, game.win)
-    return table, through, np.array(gates, np.int32)
+    padded_size = game.stride * (game.rows + 2)
+    cell_info: NDArray[Any] = np.zeros((padded_size, FIRST_WINDOW + 4 * game.win), np.int32)
+    for index in range(game.cells):
+        row, col = divmod(index, game.cols)
+        distance = abs(2 * row - game.rows + 1) + abs(2 * col - game.cols + 1)
+        cell = game.padded_index(index)
+        cell_info[cell, ACTION] = col if game.gravity else index
+        cell_info[cell, CENTRALITY] = (game.rows + game.cols - distance) // 2
+    for window, cells in enumerate(windows):
+        for cell in cells:
+            cell_info[cell, FIRST_WINDOW + cell_info[cell, NUM_WINDOWS]] = window
+            cell_info[cell, NUM_WINDOWS] += 1
+    entry_cells = [game.padded_index(action) for action in range(game.num_actions)]
+    return WindowTables(
+        np.array(windows, np.int32).reshape(-1, game.win),
+        cell_info,
+        np.array(entry_cells, np.int32),
+    )
