@@ -1,4 +1,4 @@
-"""Zermelo: two-player games of perfect information, played, solved, learned and shown.
+"""Zermelo: play, solve and learn two-player games of perfect information.
 
 >>> import zermelo as z
 >>> pos = z.game("connect4").start().play("4").play("4")
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         TooLarge,
         ZermeloError,
     )
-    from zermelo.core.game import Game, WordGame
+    from zermelo.core.game import Game, SolverHooks, WordGame
     from zermelo.core.player import Analysis, Candidate, Limit, Player, Reason
     from zermelo.core.position import Outcome, Position
     from zermelo.core.value import Value
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where each public name lives: imported when first used, so that `import zermelo` is light.
+# The module of each public name, imported when the name is first used: `import zermelo` is light.
 _HOMES = {
     "zermelo.core.errors": (
         "BadBoard",
@@ -54,7 +54,7 @@ _HOMES = {
         "ZermeloError",
     ),
     "zermelo.arena.tournament": ("tournament",),
-    "zermelo.core.game": ("Game", "WordGame"),
+    "zermelo.core.game": ("Game", "SolverHooks", "WordGame"),
     "zermelo.games.registry": ("game",),
     "zermelo.grading.grade": ("Grade", "grade"),
     "zermelo.learn.runs.training": ("train",),
@@ -73,10 +73,11 @@ _HOMES = {
 }
 _DEFINED_AS = {"match": "Match", "player": "load_player"}  # where the public name differs
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
-__all__ = [  # noqa: RUF022 - words first, then errors
+__all__ = [  # noqa: RUF022 - errors last
     "Analysis", "Candidate", "Game", "Grade", "Limit", "Match", "Outcome", "Player", "Position",
-    "Puzzle", "Reason", "Record", "ReviewedMove", "Solution", "Value", "Word", "WordGame", "analyze",
-    "count", "game", "grade", "match", "player", "puzzle", "review", "solve", "tournament", "train",
+    "Puzzle", "Reason", "Record", "ReviewedMove", "Solution", "SolverHooks", "Value", "Word",
+    "WordGame", "analyze", "count", "game", "grade", "match", "player", "puzzle", "review", "solve",
+    "tournament", "train",
     "BadBoard", "BadMove", "BadRecord", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
 ]  # fmt: skip
 

@@ -1,6 +1,6 @@
-"""`python -m zermelo`."""
+"""The command line as `python -m zermelo`."""
 
 from zermelo.cli import main
 
-if __name__ == "__main__":  # processes that are spawned import this again
+if __name__ == "__main__":  # child processes that are spawned import this module as well
     main()
