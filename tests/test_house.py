@@ -145,7 +145,7 @@ def length(node: ast.AST) -> int:
 
 def test_no_function_is_too_long() -> None:
     assert {name: length(node) for name, node in functions() if length(node) > MAX_LINES} == {}
-    assert [length(n) for name, n in functions() if name.endswith(".create_app")][0] < 40
+    assert next(length(n) for name, n in functions() if name.endswith(".create_app")) < 40
 
 
 def test_no_kernel_takes_too_many_parameters() -> None:
@@ -188,7 +188,9 @@ def private_part(identifier: str) -> str | None:
     return next((part for part in parts if part.lower() in PRIVATE_WORDS), None)
 
 
-@pytest.mark.parametrize("identifier", ["crew_for", "Harvest", "learn_worth", "_made", "Many", "many"])
+@pytest.mark.parametrize(
+    "identifier", ["crew_for", "Harvest", "learn_worth", "_made", "Many", "many"]
+)
 def test_private_words_are_recognised(identifier: str) -> None:
     assert private_part(identifier)
 
