@@ -1,4 +1,4 @@
-"""The package as it is shipped: public names, wheel, two-command set-up."""
+"""The package as it is shipped: public names, and the wheel in an empty environment."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import zermelo as z
 ROOT = Path(__file__).parent.parent
 
 
-def test_public_names_are_true() -> None:
+def test_public_names_exist() -> None:
     for name in z.__all__:
         assert getattr(z, name) is not None
     assert set(z._MODULES) == set(z.__all__)

@@ -1,4 +1,4 @@
-"""One rules source on three back ends: Python ints, compiled uint64, int64 tensors."""
+"""One source of the rules on three back ends: Python ints, compiled uint64, int64 tensors."""
 
 import os
 import subprocess
@@ -17,12 +17,16 @@ from zermelo.kernels import compile_kernel, kernel
 from zermelo.kernels.compiler import generate_source
 from zermelo.kernels.generator import ModuleGenerator
 
-STEPS = 400
+NUM_STEPS = 400
 
 
 @kernel("uint64, uint64[:,::1], int64[:,::1]")
-def wander(game: z.WordGame, seed: Any, states: Any, notes: Any) -> None:
-    """Random games end to end: the states, and (action, legal actions, over, value) a step."""
+def play_random_games(game: z.WordGame, seed: Any, states: Any, steps: Any) -> None:
+    """Play random games one after the other.
+
+    Write the state of each step to `states`, and (action, number of legal actions, is over, value)
+    to `steps`.
+    """
     rng = word(seed)
     state = game.initial()
     for row in range(len(states)):
@@ -33,25 +37,28 @@ def wander(game: z.WordGame, seed: Any, states: Any, notes: Any) -> None:
         action = game.num_actions - 1
         if mask != 0:
             action = select(mask, scale(rng, popcount(mask)))
-        notes[row, 0] = action
-        notes[row, 1] = popcount(mask)
-        notes[row, 2] = over
-        notes[row, 3] = value
+        steps[row, 0] = action
+        steps[row, 1] = popcount(mask)
+        steps[row, 2] = over
+        steps[row, 3] = value
         state = game.play(state, action)
         if over:
             state = game.initial()
 
 
-def walk(run: Any) -> tuple[Any, Any]:
-    states, notes = np.zeros((STEPS, 3), np.uint64), np.zeros((STEPS, 4), np.int64)
-    run(12345, states, notes)
-    return states, notes
+def run_games(run: Any) -> tuple[Any, Any]:
+    states, steps = np.zeros((NUM_STEPS, 3), np.uint64), np.zeros((NUM_STEPS, 4), np.int64)
+    run(12345, states, steps)
+    return states, steps
 
 
 @pytest.mark.parametrize("spec", WORDS)
 def test_compiled_rules_equal_plain_python(spec: str) -> None:
     game = z.game(spec)
-    fast, slow = walk(compile_kernel(wander, game)), walk(lambda *a: wander(game, *a))
+    fast, slow = (
+        run_games(compile_kernel(play_random_games, game)),
+        run_games(lambda *a: play_random_games(game, *a)),
+    )
     assert (fast[0] == slow[0]).all()
     assert (fast[1] == slow[1]).all()
     assert fast[1][:, 2].any()
@@ -62,17 +69,17 @@ def test_tensor_rules_equal_plain_python(spec: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed: no tensors to test")
     game = z.game(spec)
     assert isinstance(game, z.WordGame)
-    states, notes = walk(lambda *a: wander(game, *a))
+    states, steps = run_games(lambda *a: play_random_games(game, *a))
     signed = game.to_signed()
     batch = tuple(torch.from_numpy(states[:, i].astype(np.int64)) for i in range(3))
     over, value = signed.result(batch)
-    assert (over.numpy() == notes[:, 2].astype(bool)).all()
-    assert (value.numpy() == notes[:, 3]).all()
-    assert (bitboard.popcount(signed.legal(batch)).numpy() == notes[:, 1]).all()
-    after = signed.play(batch, torch.from_numpy(notes[:, 0]))
+    assert (over.numpy() == steps[:, 2].astype(bool)).all()
+    assert (value.numpy() == steps[:, 3]).all()
+    assert (bitboard.popcount(signed.legal(batch)).numpy() == steps[:, 1]).all()
+    after = signed.play(batch, torch.from_numpy(steps[:, 0]))
     for i, column in enumerate(after):
         expected = [
-            game.play(tuple(map(int, s)), int(n[0]))[i] for s, n in zip(states, notes, strict=True)
+            game.play(tuple(map(int, s)), int(n[0]))[i] for s, n in zip(states, steps, strict=True)
         ]
         assert (column.numpy().astype(np.uint64) == np.array(expected, np.uint64)).all()
 
@@ -90,7 +97,7 @@ def test_bit_63_works_everywhere() -> None:
 
 
 @kernel("uint64[::1], int64[:,::1]")
-def words_twice(_game: z.WordGame, inputs: Any, outputs: Any) -> None:
+def apply_intrinsics(_game: z.WordGame, inputs: Any, outputs: Any) -> None:
     for row in range(len(inputs)):
         x = word(inputs[row])
         outputs[row, 0] = popcount(x)
@@ -100,12 +107,12 @@ def words_twice(_game: z.WordGame, inputs: Any, outputs: Any) -> None:
         outputs[row, 4] = select(mix(x), 3)
 
 
-def test_intrinsics_equal_their_twins() -> None:
+def test_intrinsics_equal_their_python_counterparts() -> None:
     inputs = np.array([1, 2, 3, 1 << 63, (1 << 64) - 1, *map(mix, range(1, 200))], np.uint64)
     fast, slow = (np.zeros((len(inputs), 5), np.int64) for _ in range(2))
     game = z.game("tictactoe")
-    compile_kernel(words_twice, game)(inputs, fast)
-    words_twice(game, [int(x) for x in inputs], slow)
+    compile_kernel(apply_intrinsics, game)(inputs, fast)
+    apply_intrinsics(game, [int(x) for x in inputs], slow)
     assert (fast == slow).all()
     from zermelo.kernels import intrinsics
 
@@ -117,31 +124,32 @@ def test_intrinsics_equal_their_twins() -> None:
 def test_tensor_popcount() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed: no tensors to test")
     values = [0, 1, -1, -(1 << 63), (1 << 63) - 1, 0x0123456789ABCDEF]
-    found = bitboard.popcount(torch.tensor(values)).tolist()
-    assert found == [(v & (1 << 64) - 1).bit_count() for v in values]
+    assert bitboard.popcount(torch.tensor(values)).tolist() == [
+        (v & (1 << 64) - 1).bit_count() for v in values
+    ]
 
 
 def test_words_stay_words() -> None:
-    """uint64 and a plain int literal make int64 without a word: the compiled types tell."""
+    """uint64 and a plain int literal silently make int64: check the compiled types."""
     for spec in ("tictactoe", "squava:pie=true", "connect4", "gomoku:size=8,overline=exact"):
         game = z.game(spec)
-        compile_kernel(wander, game)
+        compile_kernel(play_random_games, game)
         module = next(
             m
             for n, m in sys.modules.items()
-            if n.startswith("k_") and _text(m) == generate_source(wander, game)
+            if n.startswith("k_") and _text(m) == generate_source(play_random_games, game)
         )
         dispatchers = {n: getattr(module, f"rule_{n}") for n in ("legal", "play", "result")}
         for name, dispatcher in dispatchers.items():
             if not dispatcher.overloads:  # the kernel came from the cache
                 _compile_alone(dispatcher, module, name)
             returned = {str(o.signature.return_type) for o in dispatcher.overloads.values()}
-            right = {
+            expected = {
                 "legal": "uint64",
                 "play": "UniTuple(uint64 x 3)",
                 "result": "Tuple(bool, int64)",
             }
-            assert returned == {right[name]}
+            assert returned == {expected[name]}
 
 
 def _text(module: Any) -> str:
@@ -158,8 +166,10 @@ def _compile_alone(dispatcher: Any, module: Any, name: str) -> None:
 
 def _constants(module: Any) -> Any:
     games = ("squava:pie=true", "gomoku:size=8,overline=exact")
-    game = next(g for g in map(z.game, games) if generate_source(wander, g) == _text(module))
-    generator = ModuleGenerator(wander, game)
+    game = next(
+        g for g in map(z.game, games) if generate_source(play_random_games, g) == _text(module)
+    )
+    generator = ModuleGenerator(play_random_games, game)
     return getattr(module, generator.tuple_name)(*generator.generate()[1])
 
 
@@ -186,5 +196,5 @@ def _run_job(**environment: str) -> str:
 
 
 def test_every_kernel_runs_uncompiled_and_bounds_checked() -> None:
-    """Three jobs, one answer: native, with bounds checks, and as plain Python."""
+    """Native code, native code with bounds checks, and plain Python print the same."""
     assert _run_job() == _run_job(ZERMELO_BOUNDS="1") == _run_job(ZERMELO_JIT="0")

@@ -1,8 +1,9 @@
-"""The compiler and its cache: no stale results, clear errors, no compile storm."""
+"""The compiler and its cache: no stale results, clear errors, no needless compilations."""
 
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from zermelo import Word, WordGame
 from helper import take
 
 class Nim(WordGame):
-    """Take {most} at most from a heap of {heap}; the last stone wins. State: (heap, player)."""
+    """Take up to {most} of {heap} stones; the last stone wins. A state is (stones, player)."""
     num_words, num_boards, num_actions = 2, 0, {most}
     spec = "nim"
     one: Word = 1
@@ -53,7 +54,7 @@ def _games_of_nim(folder: Path, heap: int, most: int, offset: int = 1) -> int:
 
 
 def test_an_edit_changes_results_in_the_next_process(tmp_path: Path) -> None:
-    """Edits of a rule, of a constant and of a function in another file, and back again."""
+    """Edit a rule, a constant and a function in another file, and undo the edits."""
     assert _games_of_nim(tmp_path, heap=5, most=2) == 8  # Fibonacci
     assert _games_of_nim(tmp_path, heap=6, most=2) == 13
     assert _games_of_nim(tmp_path, heap=6, most=3) == 24  # tribonacci
@@ -107,15 +108,15 @@ def test_a_damaged_cache_file_is_written_again(
     assert path.read_text() == text
 
 
-class _Loose(z.WordGame):
-    spec, num_actions, num_words = "loose", 1, 2
-    bare = 3
+class _UncompilableGame(z.WordGame):
+    spec, num_actions, num_words = "uncompilable", 1, 2
+    unannotated = 3
 
     def initial(self) -> Any:
         return (0, 0)
 
     def legal(self, state: Any) -> Any:
-        return state[0] + self.bare
+        return state[0] + self.unannotated
 
     def play(self, state: Any, action: Any) -> Any:
         return os.urandom(action), state
@@ -134,13 +135,86 @@ def _play_once(game: z.WordGame, number: Any) -> Any:
     return game.play(game.initial(), number)
 
 
-def test_what_cannot_be_compiled_is_named() -> None:
-    with pytest.raises(KernelError, match=r"_Loose\.bare is read by a rule: annotate it"):
-        compile_kernel(_legal_once, _Loose())
+def test_errors_name_what_cannot_be_compiled() -> None:
+    with pytest.raises(
+        KernelError, match=r"_UncompilableGame\.unannotated is read by a rule: annotate it"
+    ):
+        compile_kernel(_legal_once, _UncompilableGame())
     with pytest.raises(KernelError, match="uses os, which cannot be compiled"):
-        compile_kernel(_play_once, _Loose())
+        compile_kernel(_play_once, _UncompilableGame())
 
 
-def test_a_call_with_other_types_is_an_error_not_a_compilation() -> None:
+def test_a_call_with_other_types_is_an_error_and_not_a_compilation() -> None:
     with pytest.raises(TypeError, match="No matching definition"):
         compile_kernel(random_games, z.game("tictactoe"))("seed", 1.5, None, None, None, None)
+
+
+_CELLS = 3
+
+
+def _add_cells(number: Any) -> Any:
+    return number + _CELLS
+
+
+@kernel("int64")
+def _add_twice(_game: z.WordGame, number: Any) -> Any:
+    return _add_cells(number) + _CELLS
+
+
+def test_two_constants_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sources come from several modules, and the generated module has one name for a constant."""
+    game = z.game("tictactoe")
+    assert compile_kernel(_add_twice, game)(4) == 10
+    elsewhere = {**_add_cells.__globals__, "_CELLS": 5}
+    foreign = types.FunctionType(_add_cells.__code__, elsewhere, "_add_cells")
+    monkeypatch.setitem(globals(), "_add_cells", foreign)
+    with pytest.raises(KernelError, match="two constants called _CELLS"):
+        generate_source(_add_twice, game)
+
+
+class _Doubled(z.WordGame):
+    """Two rules that hooks override in `_TripledHooks`."""
+
+    spec, num_actions, num_words = "doubled", 1, 2
+    factor: int = 2
+    offset: int = 100
+
+    def initial(self) -> Any:
+        return (0, 0)
+
+    def legal(self, state: Any) -> Any:
+        return state[0]
+
+    def play(self, state: Any, action: Any) -> Any:
+        del action
+        return state
+
+    def result(self, state: Any) -> Any:
+        return state[0] == 1, 0
+
+    def scaled(self, number: Any) -> Any:
+        return self.factor * number
+
+    def shifted(self, number: Any) -> Any:
+        return self.scaled(number) + self.offset
+
+
+class _TripledHooks(z.SolverHooks):
+    factor: int = 3
+
+    def scaled(self, number: Any) -> Any:
+        return self.factor * number + 1
+
+
+@kernel("int64", common=False)
+def _shift(game: z.WordGame | z.SolverHooks, number: Any) -> Any:
+    return game.shifted(number) + game.offset  # type: ignore[union-attr]
+
+
+def test_hooks_come_before_their_game() -> None:
+    """A kernel that is compiled for hooks finds methods and constants there first."""
+    game = _Doubled()
+    assert compile_kernel(_shift, game)(4) == 2 * 4 + 200
+    hooks = _TripledHooks(game)
+    assert compile_kernel(_shift, hooks)(4) == 3 * 4 + 1 + 200
+    assert compile_kernel(_shift, z.SolverHooks(game))(4) == 2 * 4 + 200

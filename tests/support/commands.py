@@ -1,4 +1,4 @@
-"""Run a command, in a process of its own or in this one."""
+"""Run a command of the command line, in a new process or in this one."""
 
 import contextlib
 import io
@@ -34,7 +34,7 @@ def answer(*arguments: str, given: str = "") -> object:
 
 
 def command(*arguments: str) -> tuple[int, str, str]:
-    """(exit code, stdout, stderr) of a command, without a process of its own."""
+    """Run a command in this process; return (exit code, stdout, stderr)."""
     out, err = io.StringIO(), io.StringIO()
     with (
         unittest.mock.patch.object(sys, "argv", ["zermelo", *arguments]),

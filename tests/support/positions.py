@@ -8,9 +8,9 @@ from zermelo.core.bitboard import bits
 
 
 def late_state(game: z.WordGame, free: int, rng: random.Random) -> Any:
-    """A running state with few free cells, so that the textbook can finish it.
+    """Return a state that is not over with few free cells, so that the textbook can solve it.
 
-    Most random games end before; moves that `quick` leaves out are avoided to get there.
+    Most random games end earlier; moves that `resolve` leaves out are avoided to get there.
     """
     fewest, latest = 99, game.initial()
     for _ in range(300):

@@ -1,4 +1,4 @@
-"""Which games the tests of the contract run over: every name of the registry, in several shapes."""
+"""The games that contract tests run over: every name of the registry, in several sizes."""
 
 #: Word games, which compile to kernels on words.
 WORDS = (

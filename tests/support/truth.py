@@ -1,4 +1,4 @@
-"""Facts from elsewhere, where they lie beside the checkout; tests that need them say if not."""
+"""Published results in a folder beside the checkout; tests that need them are skipped without it."""
 
 import json
 from pathlib import Path
