@@ -13,7 +13,7 @@ from zermelo.core.player import Limit
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax import arrays
 from zermelo.search.negamax.searcher import NegamaxSearcher
-from zermelo.search.solver.solver import Settings, Solver
+from zermelo.search.solver.solver import SolverSettings, Solver
 
 SIGNATURE = 412879
 PERFT = 186371285
@@ -57,11 +57,11 @@ def test_scores_of_several_states_in_one_call(
     states = [p.state for p in positions.sample_positions(game, stones, number)]
     searcher, clock = NegamaxSearcher(game.hooks, table_bits=16), SearchClock()
     together = searcher.solve_batch(states, clock)
-    solver, nodes = Solver(game, Settings(table_bits=16, deepening=False)), 0
+    solver, nodes = Solver(game, SolverSettings(table_bits=16, deepening=False)), 0
     for state, score in zip(states, together, strict=True):
-        solver.forget()
+        solver.clear()
         assert score == solver.score(state)
-        solver.forget()
+        solver.clear()
         alone = SearchClock()
         solver.bounds(state, -game.hooks.win_score, game.hooks.win_score, alone)
         nodes += alone.nodes

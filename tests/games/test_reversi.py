@@ -17,7 +17,7 @@ from zermelo.games.reversi import patterns
 from zermelo.games.reversi.rules import Reversi
 from zermelo.search.count import count
 from zermelo.search.limits import SearchClock
-from zermelo.search.negamax.runner import Runner
+from zermelo.search.negamax.searcher import NegamaxSearcher
 from zermelo.search.solver.solver import Solver
 
 
@@ -160,9 +160,9 @@ def test_boards(board: str, part: str | None) -> None:
             game.position(board)
 
 
-def test_a_disc_that_touches_no_other_cannot_arise() -> None:
+def test_a_disc_that_is_not_connected_cannot_arise() -> None:
     rows = ["X.....", "......", "..OX..", "..XO..", "......", "......"]
-    with pytest.raises(z.BadBoard, match="the disc on a1 touches no other"):
+    with pytest.raises(z.BadBoard, match="the disc on a1 is not connected to the middle"):
         z.game("reversi:6").position("/".join(rows) + " X")
 
 
@@ -243,13 +243,13 @@ def test_all_known_endgames() -> None:
 
 def scores(game: z.Game, states: list[tuple[int, ...]]) -> list[int]:
     assert isinstance(game, WordGame)
-    return Runner(game.hooks, table_bits=20).scores(states, SearchClock())
+    return NegamaxSearcher(game.hooks, table_bits=20).solve_batch(states, SearchClock())
 
 
 class WinnerTakesEmpties(patterns.PatternHooks):
     """Reversi where empty cells count for the winner, as in the FFO positions."""
 
-    def lead(self, mine: Any, theirs: Any) -> Any:
+    def final_score(self, mine: Any, theirs: Any) -> Any:
         diff = popcount(mine) - popcount(theirs)
         left = self.cells - popcount(mine | theirs)
         return diff + left * ((diff > 0) - (diff < 0))
@@ -297,7 +297,7 @@ def test_ffo_40_takes_seconds() -> None:
     begin = time.process_time()
     assert solver.score(state) == max(expected.values()) == 38
     assert time.process_time() - begin < 10
-    assert solver.best(state, 38) == [game.parse_action("a2")]
+    assert solver.best_actions(state, 38) == [game.parse_action("a2")]
 
 
 def test_the_evaluation_is_the_sum_of_the_weights_of_all_lines() -> None:
@@ -306,8 +306,8 @@ def test_the_evaluation_is_the_sum_of_the_weights_of_all_lines() -> None:
     assert isinstance(game, Reversi)
     hooks = game.hooks
     assert isinstance(hooks, patterns.PatternHooks)
-    runner = Runner(hooks, table_bits=16)
-    families = patterns.families()
+    searcher = NegamaxSearcher(hooks, table_bits=16)
+    families = patterns.list_families()
     assert sorted(len(lines) for lines in families) == [2, *[4] * 9]
     starts = [sum(3 ** len(lines[0]) for lines in families[:n]) for n in range(len(families))]
     for free in range(5, 60, 3):
@@ -319,16 +319,16 @@ def test_the_evaluation_is_the_sum_of_the_weights_of_all_lines() -> None:
                 digits = [(state[0] >> cell & 1) + 2 * (state[1] >> cell & 1) for cell in line]
                 parts += hooks.weights[start + sum(d * 3**n for n, d in enumerate(digits))]
         shares = [np.interp(64 - free, patterns.KNOTS, knot) for knot in np.eye(3)]
-        expected = float(parts @ shares) / patterns.UNIT
+        expected = float(parts @ shares) / patterns.WEIGHTS_PER_DISC
         found = hooks.evaluate(state)
         assert abs(found - max(-63, min(63, expected))) <= 0.51
-        assert {hooks.evaluate(game.moved(state, turn)) for turn in game.symmetries()} == {found}
-        assert runner.look_ahead(state, 0, -65, 65, SearchClock()) == found
+        assert {hooks.evaluate(game.transform(state, turn)) for turn in game.symmetries()} == {found}
+        assert searcher.search(state, 0, -65, 65, SearchClock()) == found
 
 
 def test_weights_change_sign_when_the_colours_are_swapped() -> None:
-    number, sign = patterns.classes()
-    assert len(number) == len(sign) == sum(3 ** len(lines[0]) for lines in patterns.families())
+    number, sign = patterns.weight_classes()
+    assert len(number) == len(sign) == sum(3 ** len(lines[0]) for lines in patterns.list_families())
     weights = patterns.PatternHooks(Reversi()).weights
     for index in range(3**8):  # the edge's family is the first
         swapped = sum((0, 2, 1)[index // 3**n % 3] * 3**n for n in range(8))

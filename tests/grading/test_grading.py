@@ -23,7 +23,7 @@ from zermelo.grading.policy import PlayerPolicy
 from zermelo.grading.position_sets import BadPositionSet
 from zermelo.grading.random_opponent import compute_ceiling, outcome_probabilities
 from zermelo.grading.unbeatable import check_seat
-from zermelo.search.solver.solver import Settings
+from zermelo.search.solver.solver import SolverSettings
 
 # A win for the first player, with draws and losses among its positions.
 WON = "connect4:rows=3,cols=4,win=3"
@@ -77,7 +77,7 @@ def test_move_values_equal_minimax(spec: str) -> None:
 @pytest.mark.parametrize("spec", ["tictactoe", WON])
 def test_the_solver_agrees_with_the_graph(spec: str) -> None:
     graph = graph_of(spec)
-    oracle = SolverOracle(graph.game, Limit(), Settings(table_bits=16))
+    oracle = SolverOracle(graph.game, Limit(), SolverSettings(table_bits=16))
     for state in random.Random(1).sample(graph.nonterminal, 300):
         assert oracle.evaluate_moves(state) == graph.evaluate_moves(state)
         assert oracle.value(state) == graph.value(state)
@@ -85,10 +85,10 @@ def test_the_solver_agrees_with_the_graph(spec: str) -> None:
 
 def test_a_draw_exceeds_a_loss_but_not_a_draw() -> None:
     game: Any = z.game("tictactoe")
-    oracle = SolverOracle(game, Limit(), Settings(table_bits=16))
+    oracle = SolverOracle(game, Limit(), SolverSettings(table_bits=16))
     assert oracle.exceeds(game.initial(), -1, 10**6)
     assert not oracle.exceeds(game.initial(), 0, 10**6)
-    oracle.solver.forget()
+    oracle.solver.clear()
     assert not oracle.exceeds(game.initial(), -1, 1)  # too few nodes for a proof
 
 
@@ -377,7 +377,7 @@ SHIPPED = ("connect4", "gomoku6", "squava", "reversi")
 @pytest.mark.parametrize("spec", SHIPPED)
 def test_shipped_labels_are_correct(spec: str) -> None:
     game = z.game(spec)
-    oracle = SolverOracle(game, Limit(seconds=5), Settings(table_bits=20))
+    oracle = SolverOracle(game, Limit(seconds=5), SolverSettings(table_bits=20))
     for name, positions in position_sets.load_shipped(game).items():
         rng = random.Random(f"{spec} {name}")
         hard = name == "hard"
@@ -396,7 +396,7 @@ def test_shipped_positions_are_as_documented(spec: str) -> None:
     game: Any = z.game(spec)
     for name, positions in position_sets.load_shipped(game).items():
         symmetries = game.symmetries()
-        distinct = {min(game.moved(p.position.state, s) for s in symmetries) for p in positions}
+        distinct = {min(game.transform(p.position.state, s) for s in symmetries) for p in positions}
         assert len(distinct) == len(positions) >= 200
         assert all(p.move_values is not None and p.move_values.allows_mistake for p in positions)
         if name == "hard":
@@ -449,7 +449,8 @@ def test_no_two_positions_of_a_set_are_symmetric() -> None:
     positions = generate.generate_positions(game, 15, accept=PositionFilter(plies=(1, 3)))
     symmetries = game.symmetries()
     assert (
-        len({min(game.moved(one.position.state, s) for s in symmetries) for one in positions}) == 15
+        len({min(game.transform(one.position.state, s) for s in symmetries) for one in positions})
+        == 15
     )
 
 

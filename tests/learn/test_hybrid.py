@@ -1,4 +1,4 @@
-"""A learned value inside alpha-beta: the network in the kernel, its targets, and the player."""
+"""The hybrid: value networks in the search kernel, their learning targets, and the player."""
 
 import json
 from dataclasses import replace
@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import zermelo as z
-from support.learners import GAME, OURS, PUBLISHED, tiny
+from support.learners import GAME, OURS, PUBLISHED, shrink
 from zermelo.cli import cli
 from zermelo.core.position import Position
 from zermelo.games.geometry import list_windows
@@ -18,246 +18,256 @@ from zermelo.games.lines.published import PublishedTactics
 from zermelo.learn.actors.protocol import RolloutRequest
 from zermelo.learn.batch.encoders import Encoder, board_lines, num_line_indices
 from zermelo.learn.batch.game_batch import GameBatch
+from zermelo.learn.batch.replay import Transitions
 from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.validation import BadRecipe
-from zermelo.learn.hybrid import player as hybrid
-from zermelo.learn.hybrid import trainer as value
-from zermelo.learn.hybrid.kernel_network import UNIT, Looking, net_for, valued, worth
-from zermelo.learn.models import model
+from zermelo.learn.hybrid.kernel_network import (
+    VALUE_SCALE,
+    NetworkTactics,
+    build_leaf_network,
+    build_network_tactics,
+)
+from zermelo.learn.hybrid.player import load_hybrid_engine
+from zermelo.learn.hybrid.rollouts import HybridRollouts, build_shallow_search
+from zermelo.learn.hybrid.shallow_search import ShallowSearch, scores_to_values
+from zermelo.learn.hybrid.trainer import VALUE_ENCODERS, HybridTrainer, build_value_network
+from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.learn.runs import training
+from zermelo.learn.runs.rollouts import create_actor_pool
 from zermelo.search.explain.analysis import analyze, to_json
 from zermelo.search.limits import SearchClock
-from zermelo.search.negamax import arrays as a
+from zermelo.search.negamax import arrays
 from zermelo.search.negamax.searcher import NegamaxSearcher
 
 NAMES = {"ours": OURS, "published": PUBLISHED}
 
 
-def states(number: int, seed: int = 1) -> Any:
-    """Running games that need a search."""
+def sample_states(number: int, seed: int = 1) -> Any:
+    """Return random states whose value needs a search."""
     game_batch = GameBatch(GAME)
-    found = game_batch.sample_states(2 * number, 20, seed)
-    return np.ascontiguousarray(found[game_batch.needs_search(found)][:number])
+    states = game_batch.sample_states(2 * number, 20, seed)
+    return np.ascontiguousarray(states[game_batch.needs_search(states)][:number])
+
+
+def build_searcher(
+    hooks: NetworkTactics, weights: Any, table_bits: int = 10, **options: Any
+) -> NegamaxSearcher:
+    network = build_leaf_network(hooks, weights, **options)
+    return NegamaxSearcher(hooks, table_bits=table_bits, symmetry=False, network=network)
+
+
+def evaluate(searcher: NegamaxSearcher, state: Any) -> int:
+    """Return the score of a search of depth 0."""
+    far = searcher.hooks.win_score
+    return searcher.search(tuple(map(int, state)), 0, -far, far, SearchClock())
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def made(request: pytest.FixtureRequest) -> tuple[Recipe, Any, Looking]:
-    """A network that has not learned, and searches with it."""
+def untrained(request: pytest.FixtureRequest) -> tuple[Recipe, Any, ShallowSearch]:
+    """Return a recipe, an untrained network, and searches with that network."""
     recipe = NAMES[request.param]
     torch.manual_seed(3)
-    net = value.network_for(recipe, GAME).eval()
-    looking = value.looking_for(recipe, GAME)
-    looking.load(net.export())
-    return recipe, net, looking
+    net = build_value_network(recipe, GAME).eval()
+    search = build_shallow_search(recipe, GAME)
+    search.load(net.export())
+    return recipe, net, search
 
 
-def test_the_published_network_has_as_many_parameters() -> None:
-    net = value.network_for(PUBLISHED, GAME)
+def test_number_of_parameters_of_the_published_network() -> None:
+    net = build_value_network(PUBLISHED, GAME)
     assert sum(p.numel() for p in net.parameters()) == 686_081
 
 
 def test_lines_of_the_board() -> None:
     assert len(board_lines(GAME.grid)) == 20, "5 rows, 5 columns, 10 diagonals of three or more"
     assert num_line_indices(GAME.grid) == 12 * 3**5 + 4 * 3**4 + 4 * 3**3
-    # The first row is X O . . X: 1 + 2 * 3 + 1 * 81 to the base of three.
+    # The first row is X O . . X, in base 3: 1 + 2 * 3 + 1 * 81.
     row = GAME.position("XO..X/...../..O../...../.....", to_move=0)
-    numbers = Encoder("lines", GAME)(np.array([row.state], np.uint64))
-    assert numbers.shape == (1, 8, 20 + 25)
-    assert numbers[0, 0, 0] == 88
-    # Cells: a1 own, b1 the other's, c1 nothing in particular.
+    indices = Encoder("lines", GAME)(np.array([row.state], np.uint64))
+    assert indices.shape == (1, 8, 20 + 25)
+    assert indices[0, 0, 0] == 88
+    # Cells: a1 own stone, b1 stone of the other side, c1 empty.
     begin = num_line_indices(GAME.grid)
-    assert (numbers[0, 0, 20:23] - begin).tolist() == [0, 18 + 1, 2 * 18 + 2]
+    assert (indices[0, 0, 20:23] - begin).tolist() == [0, 18 + 1, 2 * 18 + 2]
 
 
-def test_what_cells_are() -> None:
-    """X moves: on c1 it makes four, and three on the way; c5 would lose for O."""
+def test_kinds_of_cells() -> None:
+    """X is to move: c1 completes four and three; c5 would complete a losing three for O."""
     position = GAME.position("XX.X./...../..O../...../OO...", to_move=0)
-    numbers = Encoder("lines", GAME)(np.array([position.state], np.uint64))[0, 0, 20:]
-    kinds = numbers - num_line_indices(GAME.grid) - 18 * np.arange(25)
-    # After 2 for a free cell: 1 wins, 2 wins for the other side, 4 and 8 the same for three.
+    indices = Encoder("lines", GAME)(np.array([position.state], np.uint64))[0, 0, 20:]
+    kinds = indices - num_line_indices(GAME.grid) - 18 * np.arange(25)
+    # 2 for an empty cell, plus 1 and 2 for winning lines of each side, 4 and 8 for losing lines.
     assert kinds[2] == 2 + 1 + 4
     assert kinds[22] == 2 + 8
     assert kinds[12] == 1
 
 
-def test_symmetric_states_are_worth_the_same() -> None:
+def test_symmetric_states_have_the_same_value() -> None:
     torch.manual_seed(3)
-    hooks = valued(GAME, "lines", OURS.network.hidden)
-    net = net_for(hooks, value.network_for(OURS, GAME).export())
-    searcher = NegamaxSearcher(hooks, table_bits=10, symmetry=False, network=net)
-    seen = states(10)
-    for turn in range(8):
-        turned = GameBatch(GAME).transform(seen, np.full(len(seen), turn))
-        for state, image in zip(seen, turned, strict=True):
-            one, other = (
-                searcher.search(tuple(map(int, s)), 0, -hooks.win_score, hooks.win_score, SearchClock())
-                for s in (state, image)
-            )
-            assert abs(one - other) <= 1, "but for the order of sums"
+    hooks = build_network_tactics(GAME, "lines", OURS.network.hidden)
+    searcher = build_searcher(hooks, build_value_network(OURS, GAME).export())
+    states = sample_states(10)
+    for symmetry in range(8):
+        images = GameBatch(GAME).transform(states, np.full(len(states), symmetry))
+        for state, image in zip(states, images, strict=True):
+            difference = evaluate(searcher, state) - evaluate(searcher, image)
+            assert abs(difference) <= 1, "sums in another order"
 
 
-def test_the_kernel_says_what_the_network_says(made: tuple[Recipe, Any, Looking]) -> None:
-    recipe, net, looking = made
-    seen = states(300)
-    encoder = Encoder(value.ENCODERS[recipe.network.kind], GAME)
+def test_the_kernel_agrees_with_torch(untrained: tuple[Recipe, Any, ShallowSearch]) -> None:
+    recipe, net, search = untrained
+    states = sample_states(300)
+    encoder = Encoder(VALUE_ENCODERS[recipe.network.kind], GAME)
     with torch.no_grad():
-        wanted = net(torch.from_numpy(encoder(seen))).numpy() * UNIT
-    hooks, held = looking.hooks, looking._net
-    # One ply ahead every child that needs a search is judged by the network alone.
-    held.blend = (1000, 0)
-    searcher = NegamaxSearcher(hooks, table_bits=10, symmetry=False, network=net_for(hooks, net.export()))
-    found = [
-        searcher.search(tuple(map(int, state)), 0, -hooks.win_score, hooks.win_score, SearchClock())
-        for state in seen
-    ]
-    assert np.abs(np.array(found) - wanted).max() <= 1.01
-    assert len({round(float(v), 3) for v in wanted}) > 100, "not all the same"
+        expected = net(torch.from_numpy(encoder(states))).numpy() * VALUE_SCALE
+    searcher = build_searcher(search.hooks, net.export())
+    scores = np.array([evaluate(searcher, state) for state in states])
+    assert np.abs(scores - expected).max() <= 1.01
+    assert len({round(float(v), 3) for v in expected}) > 100, "values differ"
 
 
-def test_python_says_what_the_kernel_says(made: tuple[Recipe, Any, Looking]) -> None:
-    _, net, looking = made
-    hooks = looking.hooks
-    held = net_for(hooks, net.export())
-    searcher = NegamaxSearcher(hooks, table_bits=10, symmetry=False, network=held)
-    for row in states(3):
-        state = tuple(map(int, row))
-        compiled = searcher.search(state, 0, -hooks.win_score, hooks.win_score, SearchClock())
-        assert abs(int(hooks.evaluate_network(state, held.weights, held.layers)) - compiled) <= 1
+def test_python_agrees_with_the_kernel(untrained: tuple[Recipe, Any, ShallowSearch]) -> None:
+    _, net, search = untrained
+    hooks, network = search.hooks, build_leaf_network(search.hooks, net.export())
+    searcher = build_searcher(hooks, net.export())
+    for row in sample_states(3):
+        value = hooks.evaluate_network(tuple(map(int, row)), network.weights, network.layers)
+        assert abs(int(value) - evaluate(searcher, row)) <= 1
 
 
-def test_many_searches_are_single_ones(made: tuple[Recipe, Any, Looking]) -> None:
-    _, net, looking = made
-    hooks = looking.hooks
-    plain = NegamaxSearcher(hooks, table_bits=16, symmetry=False, network=net_for(hooks, net.export(), cache=0))
-    seen = states(6, seed=2)
+def test_batch_searches_agree_with_single_ones(
+    untrained: tuple[Recipe, Any, ShallowSearch],
+) -> None:
+    _, net, search = untrained
+    hooks = search.hooks
+    searcher = build_searcher(hooks, net.export(), 16, cache_size=0)
+    states = sample_states(6, seed=2)
     for plies in (1, 2, 3):
-        scores = plain.look_ahead_batch(seen, plies)
-        for state, row in zip(seen, scores, strict=True):
+        scores = searcher.look_ahead_batch(states, plies)
+        for state, row in zip(states, scores, strict=True):
             root = tuple(map(int, state))
-            plain.renew()
+            searcher.start_generation()
             for action in range(25):
                 if action not in hooks.actions(root):
-                    assert row[action] == a.NO_SCORE
+                    assert row[action] == arrays.NO_SCORE
                     continue
                 child = hooks.play(root, action)
-                over, won = hooks.result(child)
-                score = won * hooks.win_score
+                over, result = hooks.result(child)
+                score = result * hooks.win_score
                 if not over:
                     far = hooks.win_score + 1
-                    score = plain.search(child, plies - 1, -far, far, SearchClock())
+                    score = searcher.search(child, plies - 1, -far, far, SearchClock())
                 assert row[action] == -score + (score > 0) - (score < 0)
 
 
-def test_the_cache_changes_nothing_and_dies_with_the_weights() -> None:
+def test_the_cache_changes_nothing_and_is_cleared_with_the_weights() -> None:
     torch.manual_seed(3)
-    net = value.network_for(OURS, GAME)
-    hooks = valued(GAME, "lines", OURS.network.hidden)
-    seen = states(8, seed=4)
-    with_cache = net_for(hooks, net.export())
-    cached = NegamaxSearcher(hooks, table_bits=16, symmetry=False, network=with_cache)
-    plain = NegamaxSearcher(hooks, table_bits=16, symmetry=False, network=net_for(hooks, net.export(), cache=0))
-    assert (cached.look_ahead_batch(seen, 3) == plain.look_ahead_batch(seen, 3)).all()
-    asked, found = int(cached.control[a.NETWORK_LOOKUPS]), int(cached.control[a.CACHE_HITS])
-    assert asked == plain.control[a.NETWORK_LOOKUPS]
-    assert 0 < found < asked
-    assert plain.control[a.CACHE_HITS] == 0
-    looking = value.looking_for(OURS, GAME)
-    looking.load(net.export())
-    before = looking.worths(seen, 2)[0]
+    net = build_value_network(OURS, GAME)
+    hooks = build_network_tactics(GAME, "lines", OURS.network.hidden)
+    states = sample_states(8, seed=4)
+    cached = build_searcher(hooks, net.export(), 16)
+    uncached = build_searcher(hooks, net.export(), 16, cache_size=0)
+    assert (cached.look_ahead_batch(states, 3) == uncached.look_ahead_batch(states, 3)).all()
+    lookups, hits = (int(cached.control[at]) for at in (arrays.NETWORK_LOOKUPS, arrays.CACHE_HITS))
+    assert lookups == uncached.control[arrays.NETWORK_LOOKUPS]
+    assert 0 < hits < lookups
+    assert uncached.control[arrays.CACHE_HITS] == 0
+    search = build_shallow_search(OURS, GAME)
+    search.load(net.export())
+    before = search.search(states, 2).q
     torch.manual_seed(4)
-    looking.load(value.network_for(OURS, GAME).export())
-    assert not looking._net.estimates.any()
-    assert not np.allclose(before, looking.worths(seen, 2)[0])
+    search.load(build_value_network(OURS, GAME).export())
+    assert not search._net.estimates.any()
+    assert not np.allclose(before, search.search(states, 2).q)
 
 
 def test_blends() -> None:
     torch.manual_seed(3)
-    arrays = value.network_for(OURS, GAME).export()
-    hooks = valued(GAME, "lines", OURS.network.hidden)
-    state = tuple(map(int, states(1)[0]))
+    weights = build_value_network(OURS, GAME).export()
+    hooks = build_network_tactics(GAME, "lines", OURS.network.hidden)
+    state = tuple(map(int, sample_states(1)[0]))
 
-    def estimate(*shares: int) -> int:
-        net = net_for(hooks, arrays, shares)
-        searcher = NegamaxSearcher(hooks, table_bits=10, symmetry=False, network=net)
-        return searcher.search(state, 0, -hooks.win_score, hooks.win_score, SearchClock())
+    def estimate(*blend: int) -> int:
+        return evaluate(build_searcher(hooks, weights, blend=blend), state)
 
-    learned, known = estimate(1000, 0), estimate(0, 1000)
-    assert known == GAME.hooks.evaluate(state)
-    assert estimate(600, 400) == (600 * learned + 400 * known) // 1000
+    network, heuristic = estimate(1000, 0), estimate(0, 1000)
+    assert heuristic == GAME.hooks.evaluate(state)
+    assert estimate(600, 400) == (600 * network + 400 * heuristic) // 1000
 
 
-def test_worth_of_scores() -> None:
+def test_scores_as_values() -> None:
     far = GAME.hooks.win_score
-    scores = np.array([far - 1, far - 5, 3 - far, 0, UNIT // 2])
-    wanted = [0.99, 0.99**5, -(0.99**3), 0.0, 0.5 * 0.99**3]
-    assert worth(scores, 3, 0.99, far) == pytest.approx(wanted)
+    scores = np.array([far - 1, far - 5, 3 - far, 0, VALUE_SCALE // 2])
+    expected = [0.99, 0.99**5, -(0.99**3), 0.0, 0.5 * 0.99**3]
+    assert scores_to_values(scores, 3, 0.99, far) == pytest.approx(expected)
 
 
-def test_what_a_search_teaches_is_true(made: tuple[Recipe, Any, Looking]) -> None:
-    """A state that is taught as decided is decided so, as long as it is said."""
-    recipe, _, looking = made
-    worths, _, taught = looking.worths(states(25, seed=5), 3)
+def test_search_targets_are_true(untrained: tuple[Recipe, Any, ShallowSearch]) -> None:
+    """A target that claims a proven win or loss agrees with the solver."""
+    recipe, _, search = untrained
+    targets = search.search(sample_states(25, seed=5), 3)
+    transitions = targets.transitions
     gamma = recipe.acting.gamma
-    assert (np.abs(worths) <= 1).all()
-    assert (taught.discounts == 0).all()
-    assert GameBatch(GAME).needs_search(taught.states).all(), "states that need no network teach it nothing"
+    assert (np.abs(targets.q) <= 1).all()
+    assert (transitions.discounts == 0).all()
+    assert GameBatch(GAME).needs_search(transitions.states).all(), (
+        "states that need no search are left out"
+    )
     decided = 0
-    for state, known in zip(taught.states, taught.returns, strict=True):
-        plies = np.log(abs(known)) / np.log(gamma) if known else 99
+    for state, value in zip(transitions.states, transitions.returns, strict=True):
+        plies = np.log(abs(value)) / np.log(gamma) if value else 99
         if abs(plies - round(plies)) < 1e-3 and plies < 7:
             exact = z.solve(Position(GAME, tuple(map(int, state)), None))
-            assert exact.value == ("win" if known > 0 else "loss")
+            assert exact.value == ("win" if value > 0 else "loss")
             decided += 1
     assert decided > 5
 
 
-def test_steps_are_seen_by_the_side_to_move() -> None:
-    """As published: the reward where the game ends, else the next state's value, negated."""
-    rollouts = value.ValueRollouts(tiny(PUBLISHED), GAME)
-    arrays = value.network_for(PUBLISHED, GAME).export()
-    chunk = rollouts(arrays, RolloutRequest((0, 0), 0.0))
+def test_step_transitions_are_seen_by_the_side_to_move() -> None:
+    """The reward where the game ends, else the negated, discounted value of the next state."""
+    rollouts = HybridRollouts(shrink(PUBLISHED), GAME)
+    weights = build_value_network(PUBLISHED, GAME).export()
+    rollout = rollouts(weights, RolloutRequest((0, 0), 0.0))
     ends = 0
-    for state, action, reward, factor, later in zip(
-        *(chunk[name] for name in ("states", "actions", "returns", "factors", "later")), strict=True
-    ):
-        after = GAME.play(tuple(map(int, state)), int(action))
-        assert tuple(map(int, later)) == after
-        over, won = GAME.result(after)
-        assert (reward, factor) == ((-won, 0) if over else (0, pytest.approx(-0.95)))
+    columns = (rollout[name] for name in Transitions._fields)
+    for state, action, reward, discount, next_state in zip(*columns, strict=True):
+        child = GAME.play(tuple(map(int, state)), int(action))
+        assert tuple(map(int, next_state)) == child
+        over, result = GAME.result(child)
+        assert (reward, discount) == ((-result, 0) if over else (0, pytest.approx(-0.95)))
         ends += over
-    assert ends == len(chunk["results"]) == 3
-    assert set(chunk["results"].tolist()) <= {-1, 0, 1}
+    assert ends == len(rollout["results"]) == 3
+    assert set(rollout["results"].tolist()) <= {-1, 0, 1}
 
 
 def test_targets_of_steps() -> None:
-    """The loss is that of the written target: -g * V'(next), V' as it was at the last renewal."""
-    recipe = tiny(PUBLISHED)
+    """The loss is that of the target -g * V'(next state), V' the target network."""
+    recipe = shrink(PUBLISHED)
     recipe = replace(recipe, network=replace(recipe.network, dropout=0.0))
-    trainer = training.create_trainer(recipe, GAME, 1, "cpu", training._crew(recipe, 0, None))
-    assert isinstance(trainer, value.Value)
-    chunk = trainer.rollouts.next(0.0)
-    fields = ("states", "actions", "returns", "factors", "later")
-    trainer.replay.add(value.Transitions(*(chunk[name] for name in fields)))
-    rng = trainer.rng.bit_generator.state
-    drawn = trainer.replay.sample(16, trainer.rng).transitions
-    turns = trainer.rng.integers(0, 8, 16)
-    trainer.rng.bit_generator.state = rng
-    encode, game_batch = trainer.encoder, trainer.game_batch
+    trainer = training.create_trainer(recipe, GAME, 1, create_actor_pool(recipe, 0, None))
+    assert isinstance(trainer, HybridTrainer)
+    rollout = trainer.rollouts.next(0.0)
+    trainer.replay.add(Transitions(*(rollout[name] for name in Transitions._fields)))
+    rng_state = trainer.rng.bit_generator.state
+    batch = trainer.replay.sample(16, trainer.rng).transitions
+    symmetries = trainer.rng.integers(0, 8, 16)
+    trainer.rng.bit_generator.state = rng_state
+    states, next_states = (
+        torch.from_numpy(trainer.encoder(trainer.game_batch.transform(part, symmetries)))
+        for part in (batch.states, batch.next_states)
+    )
     with torch.no_grad():
-        now = trainer.net(torch.from_numpy(encode(game_batch.transform(drawn.states, turns)))).numpy()
-        later = trainer.slow(
-            torch.from_numpy(encode(game_batch.transform(drawn.next_states, turns)))
-        ).numpy()
-    wanted = np.where(drawn.discounts == 0, drawn.returns, -0.95 * later)
-    loss, _ = trainer.learn(1e-3)
-    assert loss == pytest.approx(float(np.square(now - wanted).mean()), rel=1e-4)
+        values, next_values = trainer.net(states).numpy(), trainer.target_net(next_states).numpy()
+    targets = np.where(batch.discounts == 0, batch.returns, -0.95 * next_values)
+    loss, _ = trainer.update(1e-3)
+    assert loss == pytest.approx(float(np.square(values - targets).mean()), rel=1e-4)
 
 
 def test_the_published_evaluation() -> None:
-    """200, 20, 2 by stones in open lines; -100 for losing lines with two; 10 in the centre."""
+    """200, 20 and 2 by stones in open lines; -100 for losing lines with two; 10 in the centre."""
     hooks = PublishedTactics(GAME)
     one = GAME.position("...../.X.../...../...../.....", to_move=1)
     # The stone is in 2 rows, 2 columns and 2 diagonals of four, and in the centre.
@@ -274,40 +284,40 @@ def _windows() -> list[tuple[int, int]]:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that has learned next to nothing."""
+    """Return the folder of a run with hardly any training."""
     out = tmp_path_factory.mktemp("runs") / "tiny"
-    training.train(tiny(OURS), out, seed=2, grade=False)
+    training.train(shrink(OURS), out, seed=2, grade=False)
     return out
 
 
 def test_a_run_plays(trained: Path) -> None:
     player = z.player(f"hybrid:{trained},depth=2")
-    found = player.choose(GAME.start())
-    assert found.move in GAME.start().legal
-    won = GAME.position(moves="a1 e5 b1 e4 d1 e2")
-    assert player.choose(won).move == "c1", "what search sees it need not have learned"
+    choice = player.choose(GAME.start())
+    assert choice.move in GAME.start().legal
+    win_in_one = GAME.position(moves="a1 e5 b1 e4 d1 e2")
+    assert player.choose(win_in_one).move == "c1", "the search sees a win without the network"
     again = z.player(f"hybrid:{trained},depth=2").choose(GAME.start())
-    assert (again.move, again.estimate) == (found.move, found.estimate)
+    assert (again.move, again.estimate) == (choice.move, choice.estimate)
     assert z.player(f"hybrid:{trained}").prepare(GAME).net.blend == (1000, 0)
     z.player(f"hybrid:{trained}").choose(GAME.start(), z.Limit(depth=1))
 
 
-def test_what_it_thinks_is_shown_in_parts(trained: Path) -> None:
+def test_the_analysis_splits_its_estimates(trained: Path) -> None:
     position = GAME.position(moves="a1 c3 e5 b2")
     player = z.player(f"hybrid:{trained},depth=1,blend=0.5")
-    found = analyze(position, z.Limit(seconds=5), player=player)
-    fields = to_json(position, found, "squava")
+    analysis = analyze(position, z.Limit(seconds=5), player=player)
+    fields = to_json(position, analysis, "squava")
     assert fields["source"] == "hybrid"
     assert fields["verdict"]["exact"] is True
-    searched = 0
+    num_estimates = 0
     for row in fields["candidates"]:
         parts = row["parts"]
         assert set(parts) == {"network", "heuristic", "blend"}
         if not row["exact"] and len(row["pv"]) == 1:
-            # One ply ahead and nothing forced: the estimate is the blend itself.
+            # One ply deep and not forced: the estimate is the blend itself.
             assert row["estimate"] == pytest.approx(parts["blend"], abs=0.002)
-            searched += 1
-    assert searched > 5
+            num_estimates += 1
+    assert num_estimates > 5
     plain = to_json(position, analyze(position, z.Limit(seconds=1)), "squava")
     assert "parts" not in plain["candidates"][0]
 
@@ -318,9 +328,9 @@ def test_the_command_shows_the_parts(trained: Path, capsys: pytest.CaptureFixtur
         ["analyze", "squava", "--moves", "a1 c3", "--player", spec, "--seconds", "2"],
         standalone_mode=False,
     )
-    shown = capsys.readouterr().out
-    assert "network" in shown
-    assert "heuristic" in shown
+    output = capsys.readouterr().out
+    assert "network" in output
+    assert "heuristic" in output
 
 
 @pytest.mark.parametrize(
@@ -332,26 +342,27 @@ def test_the_command_shows_the_parts(trained: Path, capsys: pytest.CaptureFixtur
         ("hybrid:tictactoe-dqn", "it plays as dqn:tictactoe-dqn"),
     ],
 )
-def test_bad_hybrids_say_what_is_wrong(spec: str, part: str) -> None:
+def test_bad_specs_are_refused(spec: str, part: str) -> None:
     with pytest.raises(z.ZermeloError, match=part):
         z.player(spec).choose(GAME.start())
 
 
-def test_files_that_do_not_fit(trained: Path, tmp_path: Path) -> None:
+def test_files_that_do_not_fit_are_refused(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(BadWeights, match="was trained for squava, not for tictactoe"):
         z.player(f"hybrid:{trained}").choose(z.game("tictactoe").start())
     with pytest.raises(BadWeights, match="it plays as hybrid:"):
         z.player(f"dqn:{trained}").choose(GAME.start())
-    arrays, said = weights_file.read(trained / model.FINAL)
+    weights, metadata = weights_file.read(trained / model_files.FINAL)
     for name, change, part in (
         ("hidden", [128], "two widths"),
         ("hidden", [10**9, 5], "two widths"),
-        ("depth", "4", "how deep"),
-        ("shares", [2, 0], "which blend"),
-        ("hidden", [64, 32], "but by the network's shape"),
+        ("depth", "4", "must be a depth"),
+        ("shares", [2, 0], "two weights from 0 to 1"),
+        ("hidden", [64, 32], "but for this network"),
     ):
         path = tmp_path / "changed.safetensors"
-        weights_file.write(path, arrays, said | {"shape": said["shape"] | {name: change}})
+        shape = metadata["shape"] | {name: change}
+        weights_file.write(path, weights, metadata | {"shape": shape})
         with pytest.raises(BadWeights, match=part):
             z.player(f"hybrid:{path}").choose(GAME.start())
 
@@ -366,7 +377,7 @@ def test_files_that_do_not_fit(trained: Path, tmp_path: Path) -> None:
         ("depth = 2", "depth = 0", "must be 1 or more"),
     ],
 )
-def test_bad_recipes(old: str, new: str, part: str, tmp_path: Path) -> None:
+def test_bad_recipes_are_refused(old: str, new: str, part: str, tmp_path: Path) -> None:
     source = Path(recipes.__file__).parent / "cookbook" / "squava-hybrid.toml"
     text = source.read_text()
     assert old in text
@@ -376,8 +387,8 @@ def test_bad_recipes(old: str, new: str, part: str, tmp_path: Path) -> None:
         recipes.load(str(path))
 
 
-def test_the_card_has_both_grades(tmp_path: Path) -> None:
-    run = training.train(replace(tiny(OURS), name="carded"), tmp_path / "run", seed=1)
+def test_the_model_card_has_both_grades(tmp_path: Path) -> None:
+    run = training.train(replace(shrink(OURS), name="graded"), tmp_path / "run", seed=1)
     card = json.loads((run.folder / "card.json").read_text())
     assert set(card["grades"]) == {"raw", "search"}
     assert card["grades"]["search"]["positions"] == 500
@@ -385,7 +396,7 @@ def test_the_card_has_both_grades(tmp_path: Path) -> None:
     assert run.player == f"hybrid:{run.folder}"
 
 
-def test_hybrid_engine_without_a_cache(trained: Path) -> None:
-    engine, depth = hybrid.hybrid_engine(str(trained), GAME, cache=0)
+def test_an_engine_without_a_cache(trained: Path) -> None:
+    engine, depth = load_hybrid_engine(str(trained), GAME, cache_size=0)
     assert depth == OURS.searching.play_depth
     assert len(engine.net.estimates) == 0

@@ -103,7 +103,7 @@ def test_a_damaged_book_is_refused(
         with pytest.raises(BadTablebase, match=f"is not a book of {SMALL}: .*{reason}"):
             OpeningBook.read(path, game)
     monkeypatch.setattr(opening_book, "_shipped_path", lambda _game: path)
-    assert solver_for(game).known is None
+    assert solver_for(game).tablebase is None
     assert "it is not used" in caplog.text
     path.write_bytes(data)
     with pytest.raises(BadTablebase, match="it belongs to"):
@@ -148,6 +148,9 @@ def test_command(tmp_path: Path) -> None:
     assert run.exit_code == 0, run.output
     assert run.output.startswith(f"{SMALL}: 4 states")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.book"]
-    for wrong, reason in ((["gomoku"], "more than 64 cells"), ([SMALL, "--plies", "99"], "0 to 12")):
+    for wrong, reason in (
+        (["gomoku"], "more than 64 cells"),
+        ([SMALL, "--plies", "99"], "0 to 12"),
+    ):
         run = CliRunner().invoke(cli, ["book", *wrong, "--out", str(path)])
         assert reason in str(run.exception)

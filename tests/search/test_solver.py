@@ -20,16 +20,16 @@ from support.positions import late_state
 from zermelo.core.player import Limit
 from zermelo.search import textbook
 from zermelo.search.limits import SearchClock
-from zermelo.search.negamax.runner import Unsolved
+from zermelo.search.negamax.searcher import Unsolved
 from zermelo.search.solver.solution import solve
-from zermelo.search.solver.solver import Settings, Solver
+from zermelo.search.solver.solver import SolverSettings, Solver
 from zermelo.search.tablebase.files import tablebase_path
 from zermelo.search.tablebase.tablebase import Tablebase
 
 SWITCHES = [
-    Settings(*switches, deepening=False, table_bits=14)
+    SolverSettings(*switches, deepening=False, table_bits=14)
     for switches in itertools.product((True, False), repeat=3)
-] + [Settings(table_bits=14), Settings(table_bits=14, threads=2)]
+] + [SolverSettings(table_bits=14), SolverSettings(table_bits=14, threads=2)]
 
 
 def reachable(game: z.Game) -> list[Any]:
@@ -51,13 +51,16 @@ def agree(solver: Solver, book: textbook.TextbookSearch, state: Any) -> None:
     if game.hooks.ply_cost and value:
         assert game.hooks.win_score - abs(score) == textbook.WIN_SCORE - abs(value)
     if game.hooks.ply_cost:
-        assert solver.best(state, score) == best
+        assert solver.best_actions(state, score) == best
 
 
 @pytest.mark.parametrize("settings", SWITCHES)
-def test_every_state_of_3x3(settings: Settings) -> None:
+def test_every_state_of_3x3(settings: SolverSettings) -> None:
     game = z.game("tictactoe")
-    solver, book = Solver(game, settings), textbook.TextbookSearch(game, method="memo", distance=True)
+    solver, book = (
+        Solver(game, settings),
+        textbook.TextbookSearch(game, method="memo", distance=True),
+    )
     for state in reachable(game)[:: 1 if settings == SWITCHES[0] else 7]:
         if not game.result(state)[0]:
             agree(solver, book, state)
@@ -65,13 +68,16 @@ def test_every_state_of_3x3(settings: Settings) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("settings", SWITCHES)
-def test_every_state_of_4x3(settings: Settings) -> None:
+def test_every_state_of_4x3(settings: SolverSettings) -> None:
     """With threads one of those that are alike up to symmetry, since each question starts them."""
     game = z.game("mnk:4x3x3")
     assert isinstance(game, z.WordGame)
-    solver, book = Solver(game, settings), textbook.TextbookSearch(game, method="memo", distance=True)
+    solver, book = (
+        Solver(game, settings),
+        textbook.TextbookSearch(game, method="memo", distance=True),
+    )
     for state in reachable(game):
-        least = min(game.moved(state, turn) for turn in game.symmetries())
+        least = min(game.transform(state, turn) for turn in game.symmetries())
         if not game.result(state)[0] and (settings.threads == 1 or state == least):
             agree(solver, book, state)
 
@@ -176,7 +182,7 @@ def scored(rows: list[dict[str, str]], *, moves: bool) -> None:
     """
     game = z.game("connect4")
     assert isinstance(game, z.WordGame)
-    solver = Solver(game, Settings(table_bits=23))
+    solver = Solver(game, SolverSettings(table_bits=23))
     for row in rows:
         state, stones = game.position(moves=row["moves"]).state, len(row["moves"])
         assert solver.score(state) == internal_score(game, int(row["score"]), stones)
@@ -323,7 +329,7 @@ def test_ctrl_c_answers_with_an_estimate() -> None:
 def test_threads_change_no_answer(spec: str) -> None:
     game, rng = z.game(spec), random.Random(spec)
     assert isinstance(game, z.WordGame)
-    solver = Solver(game, Settings(threads=2, table_bits=14, deepening=False))
+    solver = Solver(game, SolverSettings(threads=2, table_bits=14, deepening=False))
     for _ in range(10):
         state = late_state(game, rng.randrange(3, 9), rng)
         agree(solver, textbook.TextbookSearch(game, method="both", distance=True), state)
@@ -391,7 +397,7 @@ def test_the_kernel_runs_uncompiled(spec: str, monkeypatch: pytest.MonkeyPatch) 
     found = []
     for compiled in "10":
         monkeypatch.setenv("ZERMELO_JIT", compiled)
-        solver, clock = Solver(z.game(spec), Settings(table_bits=12)), SearchClock()
+        solver, clock = Solver(z.game(spec), SolverSettings(table_bits=12)), SearchClock()
         found.append((solver.score(solver.game.initial(), clock), clock.nodes))
     assert found[0] == found[1]
 
@@ -441,7 +447,7 @@ def test_command() -> None:
 
 NIM = """
 from zermelo import Word, WordGame
-from zermelo.words import pick
+from zermelo.core.bitboard import pick
 
 class Nim(WordGame):
     \"\"\"Two heaps, take 1 to 3; who takes the last wins. A state turns up at several plies.\"\"\"
@@ -529,7 +535,7 @@ def test_long_games_are_solved_or_refused(tmp_path: Any) -> None:
 
 def test_limits_and_ctrl_c_hold_with_threads() -> None:
     start = z.game(BOOKLESS).start()
-    solver = Solver(start.game, Settings(threads=2))  # type: ignore[arg-type]
+    solver = Solver(start.game, SolverSettings(threads=2))  # type: ignore[arg-type]
     found = [solve(start, limit=Limit(seconds=0.5), solver=solver) for _ in range(3)]
     assert min(f.seconds for f in found) < 0.6
     few = solve(start, limit=Limit(nodes=100_000), solver=solver)

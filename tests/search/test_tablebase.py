@@ -414,7 +414,10 @@ def test_open_where_nothing_can_be_written(own_folder: None) -> None:
     opened = Tablebase.open(game, messages.append)
     assert opened is not None
     assert opened.score(game.initial()) == 0
-    assert [re.split("[:;] ", text)[-1] for text in messages] == ["building it again", "Is a directory"]
+    assert [re.split("[:;] ", text)[-1] for text in messages] == [
+        "building it again",
+        "Is a directory",
+    ]
 
 
 def test_names_are_safe_and_tell_games_apart(own_folder: None) -> None:
@@ -534,7 +537,11 @@ def test_the_command_removes_a_table(tmp_path: Path) -> None:
     assert gone == {"game": "tictactoe", "path": str(path), "removed": True}
     assert list(path.parent.iterdir()) == []
     assert not answer(tmp_path, "tictactoe", "--remove")["removed"]
-    assert zermelo(tmp_path, "tictactoe", "--remove") == (0, "tictactoe: there is no tablebase\n", "")
+    assert zermelo(tmp_path, "tictactoe", "--remove") == (
+        0,
+        "tictactoe: there is no tablebase\n",
+        "",
+    )
 
 
 ENDLESS = '''

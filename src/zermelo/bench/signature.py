@@ -13,7 +13,7 @@ from zermelo.core.game import WordGame
 from zermelo.games import registry
 from zermelo.search.count import count
 from zermelo.search.limits import SearchClock
-from zermelo.search.solver.solver import Settings, Solver
+from zermelo.search.solver.solver import SolverSettings, Solver
 
 _DEPTHS = {
     "tictactoe": 9,
@@ -79,5 +79,5 @@ def _count_nodes(spec: str, states: list[Any]) -> int:
     assert isinstance(game, WordGame)
     clock = SearchClock()
     for state in states:
-        Solver(game, Settings(table_bits=_TABLE_BITS)).score(state, clock)
+        Solver(game, SolverSettings(table_bits=_TABLE_BITS)).score(state, clock)
     return clock.nodes

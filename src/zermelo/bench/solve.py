@@ -28,17 +28,17 @@ from zermelo.games.lines.tactics import LineTactics
 from zermelo.search.engines import WordEngine
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.searcher import NegamaxSearcher
-from zermelo.search.solver.solver import Settings, Solver
+from zermelo.search.solver.solver import SolverSettings, Solver
 
 _DEPTH = 8  # of alpha-beta in Connect Four
 _MIN_SECONDS = 0.2  # of a measurement, preparation included
 _ABLATION_GAMES = ("mnk:4x4x4", "mnk:5x4x4")
 _ABLATIONS = {
-    "all on": Settings(),
-    "no ordering": Settings(ordering=False),
-    "no symmetry": Settings(symmetry=False),
-    "no table": Settings(table=False),
-    "small table": Settings(table_bits=14),
+    "all on": SolverSettings(),
+    "no ordering": SolverSettings(ordering=False),
+    "no symmetry": SolverSettings(symmetry=False),
+    "no table": SolverSettings(table=False),
+    "small table": SolverSettings(table_bits=14),
 }
 
 Task = tuple[Callable[[], Any], Callable[[Any], Any]]  # prepare, and the work to time
@@ -136,7 +136,7 @@ class _Zermelo:
 
     def __init__(self, game: WordGame) -> None:
         self.game = game
-        self.searcher = NegamaxSearcher(game.hooks, table_bits=Settings().table_bits)
+        self.searcher = NegamaxSearcher(game.hooks, table_bits=SolverSettings().table_bits)
         self.searcher.allocate_table()  # before the clock starts
 
     def scores(self, position_set: PositionSet) -> list[int]:
@@ -267,7 +267,7 @@ def _solver_task() -> Task:
     game = registry.game("tictactoe")
     assert isinstance(game, WordGame)
     solver = Solver(game)
-    return solver.forget, lambda _: solver.score(game.initial())
+    return solver.clear, lambda _: solver.score(game.initial())
 
 
 def _engine_task(hooks: SolverHooks) -> Task:
@@ -279,7 +279,7 @@ def _engine_task(hooks: SolverHooks) -> Task:
         return engine
 
     def work(engine: WordEngine) -> None:
-        engine.search(hooks.game.initial(), _DEPTH, -engine.far, engine.far, SearchClock())
+        engine.search(hooks.game.initial(), _DEPTH, -engine.win_score, engine.win_score, SearchClock())
 
     return prepare, work
 
@@ -325,7 +325,7 @@ def _measure_ablations(
 
 
 def _ablation_task(
-    game: WordGame, settings: Settings, middle: PositionSet
+    game: WordGame, settings: SolverSettings, middle: PositionSet
 ) -> tuple[Callable[[SearchClock], Any], int]:
     """Return the work and how many positions it solves, compiled and with its memory allocated."""
     searcher = NegamaxSearcher(

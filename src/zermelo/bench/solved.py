@@ -11,7 +11,7 @@ from zermelo.core.game import WordGame
 from zermelo.core.position import Position
 from zermelo.games import registry
 from zermelo.search.limits import SearchClock
-from zermelo.search.solver.solver import Settings, Solver
+from zermelo.search.solver.solver import SolverSettings, Solver
 
 #: value for the first player, and the plies to the end if they are published
 _MNK: dict[str, tuple[int, int | None]] = {
@@ -86,7 +86,7 @@ def prove(position: Position) -> ProvenValue:
     """Solve a position with an empty table; the kernel is compiled before the clock starts."""
     game = position.game
     assert isinstance(game, WordGame)
-    solver = Solver(game, Settings(table_bits=_TABLE_BITS))
+    solver = Solver(game, SolverSettings(table_bits=_TABLE_BITS))
     clock, begin = SearchClock(), time.process_time()
     score = solver.score(position.state, clock)
     seconds = time.process_time() - begin

@@ -1,7 +1,7 @@
 """The engine interface: a search to a given depth, which iterative deepening drives.
 
-Scores are seen by the side to move. A win in n plies scores `far - n`, a loss in n plies
-`n - far`, a draw 0 (in Reversi the score is the disc difference); an estimate lies between
+Scores are seen by the side to move. A win in n plies scores `win_score - n`, a loss in n plies
+`n - win_score`, a draw 0 (in Reversi the score is the disc difference); an estimate lies between
 -`decisive_score` and `decisive_score`.
 """
 
@@ -28,7 +28,7 @@ class Engine(ABC):
     """Searches states of one game to a depth and estimates the states at the horizon."""
 
     game: Game
-    far: int
+    win_score: int
     #: a score beyond this is a proven win or loss
     decisive_score: int
     ply_cost: int = 1  #: 0 where scores do not encode the distance to the end
@@ -83,11 +83,11 @@ class Engine(ABC):
 
     def terminal_score(self, state: Any) -> int:
         """Return the score of a state that is over."""
-        return int(self.game.result(state)[1]) * self.far
+        return int(self.game.result(state)[1]) * self.win_score
 
     def plies_to_end(self, score: int) -> int | None:
         """Return the distance to the end that a proven score encodes, None if it encodes none."""
-        plies = self.far - abs(score)
+        plies = self.win_score - abs(score)
         return plies if score and self.ply_cost and plies <= self.max_exact_plies else None
 
     def to_estimate(self, score: int) -> float:

@@ -1,20 +1,19 @@
-"""Engines for word games and for games in plain Python; that for large boards is in `boards`."""
+"""Engines for word games and for games in plain Python, and the choice of an engine for a game."""
 
 from typing import Any
 
 from zermelo.core.game import BoardGame, Game, SolverHooks, WordGame
 from zermelo.search.engine import Engine
 from zermelo.search.limits import SearchClock
-from zermelo.search.negamax import arrays as a
-from zermelo.search.negamax.searcher import LeafNetwork, NegamaxSearcher
+from zermelo.search.negamax import arrays
+from zermelo.search.negamax.searcher import LeafNetwork, NegamaxSearcher, terminal_score
 
 _TABLE_BITS = 19
 _MAX_LINE = 64
-_PLAIN_FAR = 1 << 20
 
 
 def engine_for(game: Game) -> Engine:
-    """The engine that fits a game."""
+    """Return an engine for a game."""
     if isinstance(game, WordGame):
         return WordEngine(game.hooks)
     if isinstance(game, BoardGame):
@@ -25,91 +24,94 @@ def engine_for(game: Game) -> Engine:
 
 
 class WordEngine(Engine):
-    """The solver's kernel, with a horizon; without `ordering` it tries moves as they come."""
+    """The negamax kernel with a horizon; without `ordering` it tries moves by index."""
 
     def __init__(
-        self, hooks: SolverHooks, net: LeafNetwork | None = None, *, ordering: bool = True
+        self, hooks: SolverHooks, network: LeafNetwork | None = None, *, ordering: bool = True
     ) -> None:
         self.hooks, self.game = hooks, hooks.game
-        self.far, self.ply_cost = hooks.win_score, hooks.ply_cost
+        self.win_score, self.ply_cost = hooks.win_score, hooks.ply_cost
         self.scale = hooks.estimate_scale
-        # Reversi is decided by counting at the end: no score proves anything before.
-        self.decisive_score = self.far // 2 if self.ply_cost else self.far
+        # In Reversi the end of the game counts: no score before it is proven.
+        self.decisive_score = self.win_score // 2 if self.ply_cost else self.win_score
         self.has_exact_distances = hooks.game.is_layered
-        # Without symmetry a state's best move in the table is its own, so lines can be read off.
+        # Without symmetry the table holds a state's own best move, and lines can be read from it.
         self._searcher = NegamaxSearcher(
-            hooks, table_bits=_TABLE_BITS, ordering=ordering, symmetry=False, net=net
+            hooks, table_bits=_TABLE_BITS, ordering=ordering, symmetry=False, network=network
         )
 
     def start_iteration(self, depth: int) -> None:
-        """Another generation of the table."""
+        """Start a new generation of the table."""
         del depth
-        self._searcher.renew()
-        self._searcher.control[a.HIT_HORIZON] = 0
+        self._searcher.start_generation()
+        self._searcher.control[arrays.HIT_HORIZON] = 0
         self.hit_horizon = False
 
     def clear(self) -> None:
-        """No scores, nor moves that were best."""
+        """Clear the table and the history."""
         self._searcher.clear()
 
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
-        """By the kernel."""
+        """Search with the kernel; see `Engine.search`."""
         score = self._searcher.search(state, depth, alpha, beta, clock)
-        self.hit_horizon = bool(self._searcher.control[a.HIT_HORIZON])
+        self.hit_horizon = bool(self._searcher.control[arrays.HIT_HORIZON])
         return score
 
     def principal_variation(self, state: Any) -> list[int]:
-        """The table's moves, and at the end of the line what wins at once."""
+        """Follow the best moves in the table; end with a winning move if there is one."""
         actions: list[int] = []
         while len(actions) < _MAX_LINE and not self.game.result(state)[0]:
-            action = self._searcher.move(state)
+            action = self._searcher.table_move(state)
             if action is None or action not in self.game.actions(state):
-                action = self._last(state)
+                action = self._find_win(state)
                 return actions if action is None else [*actions, action]
             actions.append(action)
             state = self.game.play(state, action)
         return actions
 
-    def _last(self, state: Any) -> int | None:
+    def _find_win(self, state: Any) -> int | None:
+        """Return an action that wins immediately, None if there is none."""
         for action in self.game.actions(state):
-            over, value = self.game.result(self.game.play(state, action))
-            if over and value < 0:
+            is_over, value = self.game.result(self.game.play(state, action))
+            if is_over and value < 0:
                 return action
         return None
 
     def terminal_score(self, state: Any) -> int:
-        """In Reversi the disc difference."""
-        return super().terminal_score(state) if self.ply_cost else int(self.hooks.resolve(state)[1])
+        """Return the score of a state that is over, in Reversi the disc difference."""
+        return terminal_score(self.hooks, state)
 
 
 class PlainEngine(Engine):
-    """Alpha-beta as the book has it, for any game of the contract; beyond the horizon all is 0."""
+    """Alpha-beta in plain Python for any game; a state at the horizon counts as a draw."""
 
-    far = _PLAIN_FAR
-    decisive_score = _PLAIN_FAR // 2
+    win_score = 1 << 20
+    decisive_score = win_score // 2
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self._known: dict[Any, tuple[int, int, int | None]] = {}  # low, high, best action
+        # By state and depth: lower bound, upper bound, best action.
+        self._memo: dict[tuple[Any, int], tuple[int, int, int | None]] = {}
 
     def start_iteration(self, depth: int) -> None:
-        """Forget."""
+        """Clear the memo."""
         del depth
-        self._known.clear()
+        self._memo.clear()
         self.hit_horizon = False
 
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
-        """Negamax with a memo of bounds, by state and depth."""
+        """Search by negamax with a memo of bounds; see `Engine.search`."""
         clock.report(1)
         if depth <= 0:
             self.hit_horizon = True
             return 0
-        low, high, first = self._known.get((state, depth), (-self.far, self.far, None))
+        unknown = (-self.win_score, self.win_score, None)
+        low, high, best_action = self._memo.get((state, depth), unknown)
         if low >= beta or low == high:
             return low
         if high <= alpha:
             return high
-        best, best_action = -self.far - 1, first
+        best = -self.win_score - 1
         for action in self.game.actions(state):
             child = self.game.play(state, action)
             if self.game.result(child)[0]:
@@ -122,20 +124,15 @@ class PlainEngine(Engine):
             if best >= beta:
                 break
         low, high = (best if best > alpha else low), (best if best < beta else high)
-        self._known[state, depth] = low, high, best_action
+        self._memo[state, depth] = low, high, best_action
         return best
 
     def principal_variation(self, state: Any) -> list[int]:
-        """From the memo, the deepest first."""
-        best = {s: (d, a) for (s, d), (_, _, a) in sorted(self._known.items(), key=_depth)}
+        """Follow the best actions in the memo, those of the deepest searches first."""
+        by_depth = sorted(self._memo.items(), key=lambda item: item[0][1])
+        best = {memo_state: action for (memo_state, _), (_, _, action) in by_depth}
         actions: list[int] = []
-        while len(actions) < _MAX_LINE and state in best and best[state][1] is not None:
-            action = best[state][1]
-            assert action is not None
+        while len(actions) < _MAX_LINE and (action := best.get(state)) is not None:
             actions.append(action)
             state = self.game.play(state, action)
         return actions
-
-
-def _depth(item: tuple[tuple[Any, int], Any]) -> int:
-    return item[0][1]

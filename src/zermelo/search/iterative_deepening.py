@@ -91,7 +91,7 @@ def is_settled(engine: Engine, score: int, depth: int) -> bool:
     """
     if abs(score) <= engine.decisive_score or not engine.has_exact_distances:
         return False
-    return engine.plies_to_end(score) is None or engine.far - abs(score) <= depth + 1
+    return engine.plies_to_end(score) is None or engine.win_score - abs(score) <= depth + 1
 
 
 def _is_settled(engine: Engine, iteration: Iteration, *, all_moves: bool) -> bool:
@@ -111,7 +111,7 @@ def _search_root(
 ) -> Iteration:
     """Search every action to one depth, in the given order."""
     engine.start_iteration(depth)
-    infinity = engine.far + 1
+    infinity = engine.win_score + 1
     scores: dict[int, int] = {}
     expected: dict[int, tuple[int, ...]] = {}
     best, best_action = -infinity, actions[0]

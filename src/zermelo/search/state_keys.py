@@ -1,9 +1,22 @@
 """Keys of states for the hash tables of kernels: hashes, and one state for each symmetry class."""
 
-from typing import Any
+import functools
+from typing import TYPE_CHECKING, Any
 
 from zermelo.core.bitboard import mix, scale, word
 from zermelo.core.game import SolverHooks, WordGame
+from zermelo.core.symmetry import Symmetry, byte_tables
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@functools.lru_cache(maxsize=64)
+def build_symmetry_tables(symmetries: tuple[Symmetry, ...]) -> "NDArray[Any]":
+    """Return the byte tables [symmetry, byte, value] of symmetries, for kernels to read."""
+    import numpy as np
+
+    return np.array(byte_tables(symmetries), np.uint64).reshape(-1, 8, 256)
 
 
 def hash_words(words: Any) -> Any:

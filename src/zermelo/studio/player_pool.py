@@ -25,11 +25,11 @@ from zermelo.core.position import Position
 from zermelo.players import registry as players
 from zermelo.players.levels import LevelPlayer
 from zermelo.search.explain.analysis import Analyst
-from zermelo.search.solver.solver import Settings
+from zermelo.search.solver.solver import SolverSettings
 
 ANALYST = "analysis"  #: the spec of the exact analyst, which is not among the players
 _MAX_IDLE = 16  # players kept for the next request
-_ANALYST_SETTINGS = Settings(table_bits=20)  # at most 32 MB for each analyst
+_ANALYST_SETTINGS = SolverSettings(table_bits=20)  # at most 32 MB for each analyst
 _DEFAULT_SECONDS = 5.0  # for a move, if neither the request nor the player sets a limit
 _LEVEL_SECONDS = 1.0
 _LOW_PRIORITY = 10  # added to the niceness of background threads

@@ -24,10 +24,10 @@ from zermelo.bench import measure
 from zermelo.bench.squava import players
 from zermelo.games import registry
 from zermelo.games.lines.small import WordLineGame
-from zermelo.learn.hybrid.kernel_network import CACHE, Valued, net_for, valued
-from zermelo.learn.hybrid.player import HybridEngine, hybrid_engine
+from zermelo.learn.hybrid.kernel_network import CACHE_SIZE, NetworkTactics, build_leaf_network, build_network_tactics
+from zermelo.learn.hybrid.player import HybridEngine, load_hybrid_engine
 from zermelo.search.limits import SearchClock
-from zermelo.search.negamax.runner import Net
+from zermelo.search.negamax.searcher import LeafNetwork
 
 PARTS = ("search", "actors", "matches", "centre")  #: measured by default
 ALL_PARTS = (*PARTS, "phases")
@@ -113,7 +113,8 @@ def _measure_search(
             task = f"depth {depth}, {name}, {switches}"
             progress(task)
             network = replace(
-                net, cache=np.zeros((CACHE if cache else 0, hooks.game.num_words + 1), np.uint64)
+                net,
+                estimates=np.zeros((CACHE_SIZE if cache else 0, hooks.game.num_words + 1), np.uint64),
             )
             result = search_all(hooks, network, states, depth, ordering=ordering, repeat=repeat)
             rows.append(_row(task, result))
@@ -125,28 +126,28 @@ def _measure_search(
     return rows
 
 
-def _networks(model: str) -> dict[str, tuple[Valued, Net]]:
+def _networks(model: str) -> dict[str, tuple[NetworkTactics, LeafNetwork]]:
     """Return the shipped network, and either a run's or the published one with fresh weights."""
     game = registry.game(players.GAME)
     assert isinstance(game, WordLineGame)
-    ours, _ = hybrid_engine(MODEL, game)
-    assert isinstance(ours.hooks, Valued)
+    ours, _ = load_hybrid_engine(MODEL, game)
+    assert isinstance(ours.hooks, NetworkTactics)
     if model:
-        theirs, _ = hybrid_engine(model, game)
-        assert isinstance(theirs.hooks, Valued)
+        theirs, _ = load_hybrid_engine(model, game)
+        assert isinstance(theirs.hooks, NetworkTactics)
         return {"ours": (ours.hooks, ours.net), "the run's": (theirs.hooks, theirs.net)}
-    fresh = valued(game, "residual", _HIDDEN, published=True)
+    fresh = build_network_tactics(game, "residual", _HIDDEN, published=True)
     return {
         "ours": (ours.hooks, ours.net),
-        "published, fresh": (fresh, net_for(fresh, _initial_weights(fresh), _SHARES)),
+        "published, fresh": (fresh, build_leaf_network(fresh, _initial_weights(fresh), _SHARES)),
     }
 
 
-def _initial_weights(hooks: Valued) -> dict[str, Any]:
+def _initial_weights(hooks: NetworkTactics) -> dict[str, Any]:
     """Return random weights, distributed as at the start of a training."""
     rng = np.random.default_rng(1)
     weights: dict[str, Any] = {}
-    for name, sizes in hooks.sizes:
+    for name, sizes in hooks.array_shapes:
         if len(sizes) > 1:
             most = 1 / np.sqrt(sizes[0])
             weights[name] = rng.uniform(-most, most, sizes)
@@ -156,12 +157,12 @@ def _initial_weights(hooks: Valued) -> dict[str, Any]:
 
 
 def search_all(
-    hooks: Valued, net: Net, states: list[Any], depth: int, *, ordering: bool, repeat: int
+    hooks: NetworkTactics, net: LeafNetwork, states: list[Any], depth: int, *, ordering: bool, repeat: int
 ) -> SearchResults:
     """Search all states to a depth and return the median time of up to `repeat` passes."""
     times: list[float] = []
     while not times or (len(times) < repeat and sum(times) < _ENOUGH_SECONDS):
-        net.cache[:] = 0
+        net.estimates[:] = 0
         engine, clock = HybridEngine(hooks, net, ordering=ordering), SearchClock()
         begin = time.process_time()
         scores = [_score(engine, state, depth, clock) for state in states]
@@ -171,7 +172,7 @@ def search_all(
 
 def _score(engine: HybridEngine, state: Any, depth: int, clock: SearchClock) -> int:
     engine.clear()
-    return engine.search(state, depth, -engine.far, engine.far, clock)
+    return engine.search(state, depth, -engine.win_score, engine.win_score, clock)
 
 
 def _row(task: str, result: SearchResults) -> Row:

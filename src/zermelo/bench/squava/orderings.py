@@ -83,9 +83,7 @@ def _solve_all_moves(
     return solved
 
 
-def _count_mistakes(
-    name: str, hooks: SolverHooks, truth: list[tuple[Any, dict[int, int]]]
-) -> Row:
+def _count_mistakes(name: str, hooks: SolverHooks, truth: list[tuple[Any, dict[int, int]]]) -> Row:
     """Return how many of 100 moves of a shallow search with this evaluation lower the value."""
     engine, clock = WordEngine(hooks), SearchClock()
     mistakes = 0

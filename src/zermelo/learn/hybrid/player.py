@@ -1,4 +1,4 @@
-"""The hybrid: alpha-beta with a learned value at its horizon. No torch."""
+"""The hybrid player: alpha-beta with a value network at its leaves. Without torch."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,54 +9,60 @@ from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Candidate, Limit
 from zermelo.core.position import Position
 from zermelo.games.lines.small import WordLineGame
-from zermelo.learn.hybrid.kernel_network import CACHE, UNIT, Valued, net_for, valued
-from zermelo.learn.models.model import check_arrays, opened
+from zermelo.learn.hybrid.kernel_network import (
+    CACHE_SIZE,
+    VALUE_SCALE,
+    NetworkTactics,
+    build_leaf_network,
+    build_network_tactics,
+)
+from zermelo.learn.models.files import check_arrays, load_model_file
 from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.players.alphabeta import AlphaBetaPlayer
 from zermelo.search.engines import WordEngine
-from zermelo.search.negamax import arrays as a
+from zermelo.search.negamax import arrays
 from zermelo.search.negamax.searcher import LeafNetwork
 
-_MOST = 0.99  # of an estimate: 1 is for what is proven
-_WIDEST = 4096  # layer that a file may ask for
+_MAX_ESTIMATE = 0.99  # 1 is for proven wins
+_MAX_WIDTH = 4096  # of a layer in a file
 
 
 class HybridEngine(WordEngine):
-    """The solver's kernel with a horizon, and a network there."""
+    """The negamax kernel with a horizon and a network at the leaves."""
 
-    def __init__(self, hooks: Valued, net: LeafNetwork, *, ordering: bool = True) -> None:
+    def __init__(self, hooks: NetworkTactics, net: LeafNetwork, *, ordering: bool = True) -> None:
         super().__init__(hooks, net, ordering=ordering)
         self.net = net
 
     @property
     def hit_rate(self) -> float:
-        """The share of all estimates so far that the cache held."""
-        asked, found = (int(self._searcher.control[at]) for at in (a.NETWORK_LOOKUPS, a.CACHE_HITS))
-        return found / max(1, asked)
+        """The share of all estimates so far that came from the cache."""
+        control = self._searcher.control
+        return int(control[arrays.CACHE_HITS]) / max(1, int(control[arrays.NETWORK_LOOKUPS]))
 
     def to_estimate(self, score: int) -> float:
-        """Scores are the network's own unit."""
-        return round(max(-_MOST, min(_MOST, score / UNIT)), 4)
+        """Return a score as a value in [-1, 1], in the scale of the network."""
+        return round(max(-_MAX_ESTIMATE, min(_MAX_ESTIMATE, score / VALUE_SCALE)), 4)
 
-    def parts(self, state: Any) -> dict[str, float]:
-        """What an estimate of a state is made of, seen by the side to move."""
+    def split_estimate(self, state: Any) -> dict[str, float]:
+        """Return the parts of the estimate of a state, seen by the side to move."""
         hooks, net = self.hooks, self.net
-        learned = int(hooks.evaluate_network(state, net.weights, net.layers))
+        value = int(hooks.evaluate_network(state, net.weights, net.layers))
         heuristic = int(hooks.evaluate(state))
-        blend = (net.blend[0] * learned + net.blend[1] * heuristic) // 1000
+        blend = (net.blend[0] * value + net.blend[1] * heuristic) // 1000
         return {
-            "network": self.to_estimate(learned),
+            "network": self.to_estimate(value),
             "heuristic": super().to_estimate(heuristic),
             "blend": self.to_estimate(blend),
         }
 
 
 class HybridPlayer(AlphaBetaPlayer):
-    """Looks ahead, and asks what was learned where it stops.
+    """Searches with alpha-beta and evaluates the leaves by a value network.
 
-    Without a run it takes the model that is shipped for the game; without a depth or a blend,
-    those that the model was made for. With `seconds` it goes deeper as long as there is time, up
-    to a depth only if one is given.
+    Without a run it plays the model that is shipped for the game; without a depth or a blend, those
+    in the model's file. With `seconds` it deepens as long as there is time, up to `depth` if that
+    is given.
     """
 
     def __init__(
@@ -73,60 +79,64 @@ class HybridPlayer(AlphaBetaPlayer):
             msg = f"seconds is {seconds:g}: it must be above 0"
             raise BadSpec(msg)
         if blend is not None and not 0 <= blend <= 1:
-            msg = f"blend is {blend:g}: it must be from 0, the heuristic alone, to 1"
+            msg = f"blend is {blend:g}: it must be from 0 (the heuristic alone) to 1"
             raise BadSpec(msg)
-        given = {"depth": depth, "seconds": seconds, "blend": blend}
-        said = [f"{name}={value:g}" for name, value in given.items() if value is not None]
-        words = [run] * bool(run) + said
-        super().__init__(f"hybrid:{','.join(words)}" if words else "hybrid", depth, seconds)
-        self.run, self.blend, self._asked = run, blend, depth
+        options = {"depth": depth, "seconds": seconds, "blend": blend}
+        parts = [f"{name}={value:g}" for name, value in options.items() if value is not None]
+        parts = [run] * bool(run) + parts
+        super().__init__(f"hybrid:{','.join(parts)}" if parts else "hybrid", depth, seconds)
+        self.run, self.blend, self._depth_option = run, blend, depth
 
     def prepare(self, game: Game) -> HybridEngine:
-        """Its engine for a game; BadWeights where it has none."""
+        """Return the engine for a game; raise BadWeights if the run does not fit it."""
         if not isinstance(self._engine, HybridEngine) or self._game != game:
-            self._engine, depth = hybrid_engine(self.run, game, self.blend)
+            self._engine, depth = load_hybrid_engine(self.run, game, self.blend)
             self._game = game
-            self.depth = depth if self._asked is None and self.seconds is None else self._asked
+            has_limit = self._depth_option is not None or self.seconds is not None
+            self.depth = self._depth_option if has_limit else depth
         assert isinstance(self._engine, HybridEngine)
         return self._engine
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """A record a depth; where every move is judged, with what the estimates are made of."""
+        """Yield an analysis for each depth; with `all_moves`, split the estimate of each move."""
         engine = self.prepare(position.game)
-        for found in super().think(position, limit):
-            yield _with_parts(found, position, engine) if limit.all_moves else found
+        for analysis in super().think(position, limit):
+            yield _with_parts(analysis, position, engine) if limit.all_moves else analysis
 
 
-def _with_parts(found: Analysis, position: Position, engine: HybridEngine) -> Analysis:
-    """Seen by the side to move now."""
+def _with_parts(analysis: Analysis, position: Position, engine: HybridEngine) -> Analysis:
+    """Add the parts of the estimate after each move, seen by the side that makes it."""
     candidates: list[Candidate] = []
-    for candidate in found.candidates:
+    for candidate in analysis.candidates:
         after = position.play(candidate.move)
-        parts = None if after.is_over else engine.parts(after.state)
-        seen = parts and {name: -value for name, value in parts.items()}
-        candidates.append(replace(candidate, parts=seen))
-    return replace(found, candidates=tuple(candidates), source="hybrid")
+        parts = None if after.is_over else engine.split_estimate(after.state)
+        own_parts = parts and {name: -value for name, value in parts.items()}
+        candidates.append(replace(candidate, parts=own_parts))
+    return replace(analysis, candidates=tuple(candidates), source="hybrid")
 
 
-def hybrid_engine(
-    run: str, game: Game, blend: float | None = None, cache: int = CACHE
+def load_hybrid_engine(
+    run: str, game: Game, blend: float | None = None, cache_size: int = CACHE_SIZE
 ) -> tuple[HybridEngine, int]:
-    """(the engine, the depth it was made for)."""
-    path, arrays, said = opened(run, game, "hybrid")
-    shape = said["shape"]
+    """Return an engine with the network of a run, and the depth in its file."""
+    path, weights, metadata = load_model_file(run, game, "hybrid")
+    shape = metadata["shape"]
     hidden, depth, shares = (shape.get(name) for name in ("hidden", "depth", "shares"))
-    widths = isinstance(hidden, list) and len(hidden) == 2
-    if not widths or not all(type(w) is int and 0 < w <= _WIDEST for w in hidden):
+    is_pair = isinstance(hidden, list) and len(hidden) == 2
+    if not is_pair or not all(type(w) is int and 0 < w <= _MAX_WIDTH for w in hidden):
         msg = f"{path}: hidden of the network is {hidden!r}: it must be two widths"
         raise BadWeights(msg)
     if type(depth) is not int or depth < 1 or not _are_shares(shares):
-        msg = f"{path}: it does not say how deep and with which blend it plays"
+        msg = f"{path}: depth and shares of the network must be a depth and two weights from 0 to 1"
         raise BadWeights(msg)
     assert isinstance(game, WordLineGame)
-    hooks = valued(game, shape["kind"], tuple(hidden), published=bool(shape.get("published")))
-    check_arrays(path, arrays, dict(hooks.sizes))
+    hooks = build_network_tactics(
+        game, shape["kind"], tuple(hidden), published=bool(shape.get("published"))
+    )
+    check_arrays(path, weights, dict(hooks.array_shapes))
     network, heuristic = shares if blend is None else (blend, 1 - blend)
-    net = net_for(hooks, arrays, (round(1000 * network), round(1000 * heuristic)), cache)
+    thousandths = round(1000 * network), round(1000 * heuristic)
+    net = build_leaf_network(hooks, weights, thousandths, cache_size)
     return HybridEngine(hooks, net), depth
 
 

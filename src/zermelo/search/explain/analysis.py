@@ -213,20 +213,19 @@ class _AnalysisInProgress:
             )
             for action in ranked
         ]
-        effort = {
-            "nodes": self.clock.nodes,
-            "seconds": self.clock.seconds,
-            "source": self.source,
-        }
+        analysis = Analysis.from_candidates(
+            candidates, nodes=self.clock.nodes, seconds=self.clock.seconds, source=self.source
+        )
         if self._is_exact(ranked):
-            return Analysis.from_candidates(candidates, **effort)
-        return Analysis(
-            candidates[0].move,
+            return analysis
+        return replace(
+            analysis,
+            value=None,
             estimate=self.engine.to_estimate(self.scores[ranked[0]]),
-            candidates=tuple(candidates),
-            pv=candidates[0].pv,
+            plies=None,
+            exact=False,
             depth=self.depth,
-            **effort,
+            diff=None,
         )
 
     def _best(self, ranked: list[int]) -> set[int]:

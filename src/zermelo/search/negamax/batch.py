@@ -1,120 +1,83 @@
-"""Kernels that search many states, one after the other: for labels and for learning."""
+"""Kernels that search many states in one call: for labels and for learning."""
 
 from typing import Any
 
 from zermelo.core.game import SolverHooks
 from zermelo.kernels import kernel
-from zermelo.search.negamax.kernel import (
+from zermelo.search.negamax.arrays import (
     ALPHA,
     BETA,
     DEPTH,
-    GAP,
+    FIXED_WINDOW,
     GENERATION,
-    HIGH,
     HORIZON,
-    LEFT,
-    LOW,
-    NEW,
-    NEXT,
+    LOWER,
+    NEXT_MOVE,
     NO_SCORE,
-    WIDE,
-    forget,
-    search,
-    solve,
-    sooner,
+    NOT_STARTED,
+    PLIES_LEFT,
+    SCORE_GAP,
+    SEARCH_ARRAYS,
+    UPPER,
+    SearchArrays,
 )
+from zermelo.search.negamax.kernel import parent_score, reset_search, search, solve_root
 
 
-@kernel(
-    "uint64[:,::1], int64[::1], int64, int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], "
-    "int64[:,::1], uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], "
-    "uint64[:,::1]",
-    common=False,
-    bare=True,
-)
-def solve_each(
+@kernel(f"uint64[:,::1], int64[::1], int64, int64[::1], {SEARCH_ARRAYS}", common=False, bare=True)
+def solve_batch(
     game: SolverHooks,
-    roots: Any,  # [root, word], none of them over
+    roots: Any,  # [root, word]: none of them over
     scores: Any,  # [root]
     begin: Any,
     control: Any,
-    states: Any,
-    keys: Any,
-    frames: Any,
-    moves: Any,
-    replies: Any,
-    table: Any,
-    turns: Any,
-    net: Any,
-    room: Any,
-    cache: Any,
+    packed: Any,
 ) -> Any:
-    """The scores of the roots from `begin` on, each with a new table and no history.
+    """Write the exact scores of the roots from `begin` on, each with a cleared table.
 
-    Returns how many roots are done: fewer than there are when the node budget is spent, then to
-    be called again with that number. The caller sees to it that generations do not run out.
+    Return how many roots are done: if the node limit is reached before the last, call it again
+    with that number. The caller provides enough generations.
     """
+    arrays = SearchArrays(*packed)
     for number in range(begin, roots.shape[0]):
-        if control[DEPTH] == NEW:
+        if control[DEPTH] == NOT_STARTED:
+            root = game.load(roots, number)
+            game.store(arrays.states, 0, root)
             control[GENERATION] += 1
-            forget(control, table)
-            control[LOW], control[HIGH] = -game.win_score, game.win_score
-            control[GAP] = game.win_score - game.max_plies(game.load(roots, number)) - 1
-        root = roots[number]
-        if not solve(
-            game,
-            root,
-            control,
-            states,
-            keys,
-            frames,
-            moves,
-            replies,
-            table,
-            turns,
-            net,
-            room,
-            cache,
-        ):
+            reset_search(control, arrays.table)
+            control[LOWER], control[UPPER] = -game.win_score, game.win_score
+            control[SCORE_GAP] = game.win_score - game.max_plies(root) - 1
+        if not solve_root(game, control, arrays):
             return number
-        scores[number] = control[LOW]
+        scores[number] = control[LOWER]
     return roots.shape[0]
 
 
 @kernel(
-    "uint64[:,::1], int64, int64[:,::1], int64[::1], int64[::1], uint64[:,::1], uint64[:,::1], "
-    "int64[:,::1], int64[:,::1], uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], "
-    "float32[:,::1], uint64[:,::1]",
+    f"uint64[:,::1], int64, int64[:,::1], int64[::1], int64[::1], {SEARCH_ARRAYS}",
     common=False,
     bare=True,
 )
-def look_each(
+def look_ahead_batch(
     game: SolverHooks,
-    roots: Any,  # [root, word], none of them over
-    plies: Any,  # to look ahead, 1 or more
+    roots: Any,  # [root, word]: none of them over
+    plies: Any,  # to look ahead, at least 1
     scores: Any,  # [root, action]: for the side to move at the root
-    legal: Any,  # room for the actions of a state
+    legal: Any,  # scratch memory for the actions of a state
     control: Any,
-    states: Any,
-    keys: Any,
-    frames: Any,
-    moves: Any,
-    replies: Any,
-    table: Any,
-    turns: Any,
-    net: Any,
-    room: Any,
-    cache: Any,
+    packed: Any,
 ) -> Any:
-    """The score of every action of every root so many plies ahead, NO_SCORE where illegal.
+    """Write the score of every action of every root, NO_SCORE for actions that are not legal.
 
-    For learning: short searches, so the node budget must not run out, nor the generations.
+    The caller provides enough nodes and generations: these searches are short and not continued.
     """
-    control[WIDE] = 1
+    arrays = SearchArrays(*packed)
+    frames = arrays.frames
+    control[FIXED_WINDOW] = 1
     control[HORIZON] = plies - 1
     for number in range(roots.shape[0]):
         control[GENERATION] += 1
-        forget(control, table)
+        reset_search(control, arrays.table)
         for action in range(scores.shape[1]):
             scores[number, action] = NO_SCORE
         state = game.load(roots, number)
@@ -123,25 +86,12 @@ def look_each(
             over, value = game.result(child)
             score = value * game.win_score
             if not over:
-                game.store(states, 0, child)
+                game.store(arrays.states, 0, child)
                 control[DEPTH] = 0
                 frames[0, ALPHA], frames[0, BETA] = -game.win_score - 1, game.win_score + 1
-                frames[0, LEFT] = plies - 1
-                frames[0, NEXT] = NEW
-                _finished, score = search(
-                    game,
-                    control,
-                    states,
-                    keys,
-                    frames,
-                    moves,
-                    replies,
-                    table,
-                    turns,
-                    net,
-                    room,
-                    cache,
-                )
-            scores[number, legal[at]] = sooner(game, score)
-    control[DEPTH] = NEW
+                frames[0, PLIES_LEFT] = plies - 1
+                frames[0, NEXT_MOVE] = NOT_STARTED
+                _finished, score = search(game, control, arrays)
+            scores[number, legal[at]] = parent_score(game, score)
+    control[DEPTH] = NOT_STARTED
     return True

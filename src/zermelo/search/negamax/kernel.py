@@ -1,429 +1,324 @@
-"""The solver's kernel: negamax with alpha-beta on a stack of its own, for every word game.
+"""The search kernel of word games: negamax with alpha-beta, transposition table and ordering.
 
 A score is seen by the side to move: a win in n plies is `win_score - n`, a loss in n plies
-`n - win_score`, a draw 0 (Reversi: the disc difference). So a score moves one towards 0 with every
-ply on its way up, and a table entry holds wherever its state turns up.
+`n - win_score`, a draw 0 (in Reversi the score is the disc difference). A score therefore moves one
+towards 0 with every ply on its way to the root, and a table entry is valid wherever its state
+occurs.
 
-What a game adds are hooks (see `SolverHooks`): `resolve` settles or narrows a state without search,
-`resolve_in_window` does so for the window asked about, `is_worth_storing` says which states are
-worth a place in the table, `rank_move` orders moves, `evaluate` estimates a state at the horizon of
-a search that has one, and `evaluate_network` does so by a network, if there are weights for one;
-what that said is kept in a cache.
-The kernel returns when its node budget is spent, with everything it needs to go on in its arrays,
-so limits, progress and Ctrl-C are the caller's business.
+The recursion is a stack in arrays: a search that has used up its nodes returns and can be continued
+later, so that limits, progress and Ctrl-C are left to the caller.
+
+What a game knows without search are its hooks (see `SolverHooks`): `resolve` and
+`resolve_in_window` score a state or narrow its moves, `is_worth_storing` keeps cheap states out of
+the table, `rank_move` orders moves, `evaluate` and `evaluate_network` estimate a state at the
+horizon.
 """
 
 from typing import Any
 
-from zermelo.core.bitboard import lowest, mix, prefetch, scale, sign, word
+from zermelo.core.bitboard import lowest, prefetch, scale, sign, word
 from zermelo.core.game import SolverHooks
 from zermelo.kernels import kernel
+from zermelo.search.negamax.arrays import (
+    ALPHA,
+    BEST,
+    BEST_MOVE,
+    BETA,
+    CACHE_HITS,
+    CURRENT_MOVE,
+    DEPTH,
+    FIXED_WINDOW,
+    GENERATION,
+    GROW_AT_NODE,
+    GUESS,
+    HEURISTIC_WEIGHT,
+    HISTORY,
+    HISTORY_BITS,
+    HISTORY_END,
+    HIT_HORIZON,
+    HORIZON,
+    LOWER,
+    LOWER_BOUND,
+    NETWORK_LOOKUPS,
+    NETWORK_WEIGHT,
+    NEXT_MOVE,
+    NO_SCORE,
+    NODE_LIMIT,
+    NODES,
+    NOT_STARTED,
+    NUM_MOVES,
+    NUM_SLOTS,
+    PLIES_LEFT,
+    SCORE_GAP,
+    SEARCH_ARRAYS,
+    SIGN_ONLY,
+    STACK_OVERFLOW,
+    SYMMETRY_DEPTH,
+    SYMMETRY_PLIES,
+    UPPER,
+    UPPER_BOUND,
+    USE_ORDERING,
+    USE_TABLE,
+    SearchArrays,
+)
 from zermelo.search.negamax.transposition_table import (
     BIAS,
-    CROWDED,
-    FEW_SLOTS,
+    CACHED_SLOTS,
     GROWTH,
-    MOST_MOVED,
-    NEAR_SLOTS,
+    MAX_REHASHED_SLOTS,
+    MIN_SLOTS,
     NO_MOVE,
-    recall,
-    remember,
-    slot_of,
-    spread,
+    NODES_PER_SLOT,
+    first_slot,
+    probe,
+    rehash,
+    store,
 )
+from zermelo.search.state_keys import canonical_state, hash_words
 
-# Columns of `frames`, one row a ply of the stack.
-ALPHA, BETA, BEST, NEXT, COUNT, KNOWN_LOW, KNOWN_HIGH, BEST_MOVE, LAST_MOVE, LEFT = range(10)
-NUM_COLUMNS = 10
-# Entries of `control`.
-DEPTH, NODES, BUDGET, GENERATION, LOW, HIGH, GUESS, COARSE = range(8)
-USE_TABLE, USE_RANK, TURN_PLIES, GAP = range(8, 12)
-# WIDE: one search with the window (LOW, HIGH), HORIZON plies ahead, its score in GUESS; an
-# estimate at the horizon sets MET_HORIZON. Else null windows, to the end.
-WIDE, HORIZON, MET_HORIZON = range(12, 15)
-# How many slots of the table are in use, and the node at which there will be more.
-SLOTS, GROW_AT = range(15, 17)
-TOO_DEEP = 18  # set when the stack has no room for another ply
-TURN_DEPTH = 19  # TURN_PLIES, or 0 where no state below the root can be another's image
-# How often a move at an even or odd ply closed the window, and the bits of the highest count.
-HISTORY_BITS, HISTORY = 17, 20
-_HISTORY_END = HISTORY + 2 * 64
-# With a network: how often an estimate was asked for, and found in the cache; and how much of it
-# is the network's and how much the heuristic's, in thousandths.
-ASKED, FOUND, LEARNED, KNOWN = range(_HISTORY_END, _HISTORY_END + 4)
-NUM_CONTROLS = _HISTORY_END + 4
-NO_SCORE = -1 << 15  # below every score: that of an action that is not legal
 _SOON, _LATER = 10, 16  # plies: measured on Connect Four
-NEW = -1  # control[DEPTH] when no search is under way
-_INDICES = 1 << 7  # a move in the list is its rank times this, and its index from the end
+_INDICES = 1 << 7  # a listed move is its rank times this, plus its index counted from the end
+_TABLE_MOVE_RANK = 1 << 40  # above every other
 
 
-@kernel(
-    "uint64[::1], int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], int64[:,::1], "
-    "uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]",
-    bare=True,
-)
-def solve(
-    game: SolverHooks,
-    root: Any,
-    control: Any,
-    states: Any,
-    keys: Any,
-    frames: Any,
-    moves: Any,
-    replies: Any,
-    table: Any,
-    turns: Any,
-    net: Any,
-    room: Any,
-    cache: Any,
-) -> Any:
-    """Narrow control[LOW] <= score of `root` <= control[HIGH]; True when that is as asked.
+@kernel(f"int64[::1], {SEARCH_ARRAYS}", bare=True)
+def solve(game: SolverHooks, control: Any, packed: Any) -> Any:
+    """Search states[0] until its score is found; return False when the node limit is reached.
 
-    Each guess asks whether the score is above it, by a search with an empty window. COARSE asks
-    for win, draw or loss alone: guesses 0 and -1.
+    With FIXED_WINDOW there is one search. Otherwise a sequence of null-window searches narrows
+    control[LOWER] <= score <= control[UPPER], each asking whether the score is above a guess, until
+    the bounds are equal or, with SIGN_ONLY, tell a win, a draw or a loss.
     """
-    while control[WIDE] != 0 or not is_settled(control):
-        if control[DEPTH] == NEW:
+    return solve_root(game, control, SearchArrays(*packed))
+
+
+def solve_root(game: SolverHooks, control: Any, arrays: Any) -> Any:
+    """Do what `solve` does, for kernels that have unpacked the arrays."""
+    frames = arrays.frames
+    while control[FIXED_WINDOW] != 0 or not is_answered(control):
+        if control[DEPTH] == NOT_STARTED:
             control[DEPTH] = 0
-            for column in range(root.shape[0]):
-                states[0, column] = root[column]
-            if control[WIDE] != 0:
-                frames[0, ALPHA], frames[0, BETA] = control[LOW], control[HIGH]
+            if control[FIXED_WINDOW] != 0:
+                frames[0, ALPHA], frames[0, BETA] = control[LOWER], control[UPPER]
             else:
                 control[GUESS] = next_guess(game, control)
                 frames[0, ALPHA], frames[0, BETA] = control[GUESS], control[GUESS] + 1
-            frames[0, LEFT] = control[HORIZON]
-            frames[0, NEXT] = NEW
-        finished, score = search(
-            game, control, states, keys, frames, moves, replies, table, turns, net, room, cache
-        )
+            frames[0, PLIES_LEFT] = control[HORIZON]
+            frames[0, NEXT_MOVE] = NOT_STARTED
+        finished, score = search(game, control, arrays)
         if not finished:
             return False
-        control[DEPTH] = NEW
-        if control[WIDE] != 0:
+        control[DEPTH] = NOT_STARTED
+        if control[FIXED_WINDOW] != 0:
             control[GUESS] = score
             return True
         if score > control[GUESS]:
-            control[LOW] = score
+            control[LOWER] = score
         else:
-            control[HIGH] = score
+            control[UPPER] = score
     return True
 
 
-def forget(control: Any, table: Any) -> None:
-    """No history, and a small table to begin with."""
-    control[HISTORY_BITS] = 0
-    for closed in range(HISTORY, _HISTORY_END):
-        control[closed] = 0
-    use(min(FEW_SLOTS, len(table)), control)
-
-
-def grow(game: SolverHooks, control: Any, table: Any) -> None:
-    """More slots, with what is known moved to its place among them, if it is not too much."""
-    old = control[SLOTS]
-    use(min(GROWTH * old, len(table)), control)
-    if control[SLOTS] != old and old <= MOST_MOVED:
-        spread(game, table, old, control[SLOTS], control[GENERATION])
-
-
-def use(slots: Any, control: Any) -> None:
-    """So many slots from now on, until they are crowded."""
-    control[SLOTS] = slots
-    control[GROW_AT] = control[NODES] + CROWDED * slots
-
-
-def is_settled(control: Any) -> Any:
-    """Whether the bounds answer the question."""
-    if control[LOW] >= control[HIGH]:
+def is_answered(control: Any) -> Any:
+    """Return whether the bounds of the root's score are narrow enough."""
+    if control[LOWER] >= control[UPPER]:
         return True
-    return control[COARSE] != 0 and (control[LOW] > 0 or control[HIGH] < 0)
+    return control[SIGN_ONLY] != 0 and (control[LOWER] > 0 or control[UPPER] < 0)
 
 
 def next_guess(game: SolverHooks, control: Any) -> Any:
-    """Between the bounds: halving, but near ends first, since what is decided soon is cheap.
+    """Return the next score to ask about, between the bounds.
 
-    Where games are long: is it over soon, is it over a little later, who wins, and then when.
-    Scores from -GAP to GAP other than 0 cannot occur, and are left out of the halving.
+    This is a binary search that prefers scores of near ends, which are cheap to prove. In games
+    with `short_wins_first` it asks: is it over soon, is it over a little later, who wins, and then
+    when. Scores from -SCORE_GAP to SCORE_GAP other than 0 cannot occur and are skipped.
     """
-    if control[COARSE] != 0:
-        return 0 if control[HIGH] > 0 else -1
+    if control[SIGN_ONLY] != 0:
+        return 0 if control[UPPER] > 0 else -1
     if game.short_wins_first:
         for plies in (_SOON, _LATER, game.win_score):
             guess = game.win_score - plies
-            if plies == game.win_score or guess > control[GAP]:
-                if control[LOW] <= guess < control[HIGH]:
+            if plies == game.win_score or guess > control[SCORE_GAP]:
+                if control[LOWER] <= guess < control[UPPER]:
                     return guess
-                if control[LOW] <= -guess - 1 < control[HIGH]:
+                if control[LOWER] <= -guess - 1 < control[UPPER]:
                     return -guess - 1
-    low = control[LOW] - control[GAP] * sign(control[LOW])
-    high = control[HIGH] - control[GAP] * sign(control[HIGH])
+    low = control[LOWER] - control[SCORE_GAP] * sign(control[LOWER])
+    high = control[UPPER] - control[SCORE_GAP] * sign(control[UPPER])
     guess = low + (high - low) // 2
     if guess <= 0 and -(-low // 2) < guess:
         guess = -(-low // 2)
     elif guess >= 0 and high // 2 > guess:
         guess = high // 2
-    guess += control[GAP] * sign(guess)
-    return min(max(guess, control[LOW]), control[HIGH] - 1)
+    guess += control[SCORE_GAP] * sign(guess)
+    return min(max(guess, control[LOWER]), control[UPPER] - 1)
 
 
-def search(
-    game: SolverHooks,
-    control: Any,
-    states: Any,
-    keys: Any,
-    frames: Any,
-    moves: Any,
-    replies: Any,
-    table: Any,
-    turns: Any,
-    net: Any,
-    room: Any,
-    cache: Any,
-) -> Any:
-    """(finished, score): the score of states[0] within its window, or a bound outside it.
+def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR0915 - one loop
+    """Return (finished, score): the score of states[0] within its window, or a bound outside it.
 
-    Fail-soft. A frame whose NEXT is NEW has just been entered.
+    Fail-soft. If it is not finished, the node limit was reached or the stack is full.
     """
+    frames, states = arrays.frames, arrays.states
     depth = control[DEPTH]
     score = 0
     while True:
-        # 1. Enter a state: settle it without search, by the table, or list its moves.
-        if frames[depth, NEXT] == NEW:
-            if control[NODES] >= control[BUDGET]:
+        # 1. Enter a state: score it without search, find it in the table, or list its moves.
+        if frames[depth, NEXT_MOVE] == NOT_STARTED:
+            if control[NODES] >= control[NODE_LIMIT]:
                 control[DEPTH] = depth
                 return False, 0
             control[NODES] += 1
-            if control[NODES] >= control[GROW_AT]:
-                grow(game, control, table)
-            settled, score = enter(
-                game,
-                depth,
-                control,
-                states,
-                keys,
-                frames,
-                moves,
-                replies,
-                table,
-                turns,
-                net,
-                room,
-                cache,
-            )
+            if control[NODES] >= control[GROW_AT_NODE]:
+                grow_table(game, control, arrays.table)
+            settled, score = enter_state(game, depth, control, arrays)
             if not settled:
-                frames[depth, NEXT] = 0
+                frames[depth, NEXT_MOVE] = 0
         else:
             settled = False
-        # 2. Try the next move, unless there is none or the window has closed.
+        # 2. Search the next move, unless there is none or a cutoff has occurred.
         if not settled:
-            at = frames[depth, NEXT]
-            if at < frames[depth, COUNT] and frames[depth, BEST] < frames[depth, BETA]:
+            number = frames[depth, NEXT_MOVE]
+            if number < frames[depth, NUM_MOVES] and frames[depth, BEST] < frames[depth, BETA]:
                 if depth + 1 == frames.shape[0]:
-                    control[TOO_DEEP] = 1
+                    control[STACK_OVERFLOW] = 1
                     return False, 0
-                index = _INDICES - 1 - (moves[depth, at] & (_INDICES - 1))
-                frames[depth, NEXT] = at + 1
-                frames[depth, LAST_MOVE] = index
+                index = _INDICES - 1 - (arrays.moves[depth, number] & (_INDICES - 1))
+                frames[depth, NEXT_MOVE] = number + 1
+                frames[depth, CURRENT_MOVE] = index
                 game.store(states, depth + 1, game.play_index(game.load(states, depth), index))
-                states[depth + 1, game.num_words] = replies[depth, index]
+                states[depth + 1, game.num_words] = arrays.child_moves[depth, index]
                 alpha = max(frames[depth, ALPHA], frames[depth, BEST])
-                frames[depth + 1, ALPHA] = -later(game, frames[depth, BETA])
-                frames[depth + 1, BETA] = -later(game, alpha)
-                frames[depth + 1, NEXT] = NEW
-                # A forced move is free: what it leads to is seen to the end.
-                frames[depth + 1, LEFT] = frames[depth, LEFT] - (frames[depth, COUNT] > 1)
+                frames[depth + 1, ALPHA] = child_bound(game, frames[depth, BETA])
+                frames[depth + 1, BETA] = child_bound(game, alpha)
+                frames[depth + 1, NEXT_MOVE] = NOT_STARTED
+                # A forced move does not count towards the horizon.
+                ply = frames[depth, NUM_MOVES] > 1
+                frames[depth + 1, PLIES_LEFT] = frames[depth, PLIES_LEFT] - ply
                 depth += 1
                 continue
-            if frames[depth, BEST] >= frames[depth, BETA] and at > 0:
-                closed = HISTORY + 64 * (depth & 1) + frames[depth, BEST_MOVE]
-                control[closed] += 1
-                if control[closed] >> control[HISTORY_BITS] != 0:
+            if frames[depth, BEST] >= frames[depth, BETA] and number > 0:
+                cutoffs = HISTORY + 64 * (depth & 1) + frames[depth, BEST_MOVE]
+                control[cutoffs] += 1
+                if control[cutoffs] >> control[HISTORY_BITS] != 0:
                     control[HISTORY_BITS] += 1
             # Outside the window the best score is a bound; inside it is the score.
             score = frames[depth, BEST]
             if score > frames[depth, ALPHA]:
-                frames[depth, KNOWN_LOW] = max(frames[depth, KNOWN_LOW], score)
+                frames[depth, LOWER_BOUND] = max(frames[depth, LOWER_BOUND], score)
             if score < frames[depth, BETA]:
-                frames[depth, KNOWN_HIGH] = min(frames[depth, KNOWN_HIGH], score)
+                frames[depth, UPPER_BOUND] = min(frames[depth, UPPER_BOUND], score)
             if control[USE_TABLE] != 0 and game.is_worth_storing(game.load(states, depth)):
-                note(game, depth, control, keys, frames, table)
-        # 3. Hand the score up.
+                store_result(game, depth, control, arrays)
+        # 3. Hand the score to the parent.
         if depth == 0:
             return True, score
         depth -= 1
-        score = sooner(game, score)
+        score = parent_score(game, score)
         if score > frames[depth, BEST]:
             frames[depth, BEST] = score
-            frames[depth, BEST_MOVE] = frames[depth, LAST_MOVE]
+            frames[depth, BEST_MOVE] = frames[depth, CURRENT_MOVE]
 
 
-def note(game: SolverHooks, depth: Any, control: Any, keys: Any, frames: Any, table: Any) -> None:
-    """A finished state into the table."""
-    key, move = game.load_key(keys, depth), frames[depth, BEST_MOVE]
-    low, high = frames[depth, KNOWN_LOW], frames[depth, KNOWN_HIGH]
-    slots, generation = control[SLOTS], control[GENERATION]
-    remember(game, table, key, slots, generation, depth, move, low, high)
-
-
-def sooner(game: SolverHooks, score: Any) -> Any:
-    """A child's score, seen by the side that moved: the sign flips, a ply is added."""
-    score = -score
-    return score - game.ply_cost * sign(score)
-
-
-def later(game: SolverHooks, bound: Any) -> Any:
-    """The bound one ply further down that means `bound` here."""
-    return bound + game.ply_cost * sign(bound)
-
-
-def enter(
-    game: SolverHooks,
-    depth: Any,
-    control: Any,
-    states: Any,
-    keys: Any,
-    frames: Any,
-    moves: Any,
-    replies: Any,
-    table: Any,
-    turns: Any,
-    net: Any,
-    room: Any,
-    cache: Any,
-) -> Any:
-    """(settled, score) for a state just reached; otherwise its moves are listed, best first."""
-    state = game.load(states, depth)
+def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any:
+    """Return (settled, score) for a state just reached; if not settled, list its moves."""
+    # 1. What the game knows without search.
+    frames = arrays.frames
+    state = game.load(arrays.states, depth)
     alpha, beta = frames[depth, ALPHA], frames[depth, BETA]
     known, score = game.resolve_in_window(state, alpha, beta)
-    mask = word(states[depth, game.num_words])
+    mask = word(arrays.states[depth, game.num_words])
     if depth == 0 and not known:
-        known, score, moves_here = game.resolve(state)
-        mask = word(moves_here)
-        control[TURN_DEPTH] = control[TURN_PLIES] if may_turn(game, state, turns) else 0
+        known, score, root_moves = game.resolve(state)
+        mask = word(root_moves)
+        may_merge = has_symmetric_descendants(game, state, arrays.symmetry_tables)
+        control[SYMMETRY_DEPTH] = control[SYMMETRY_PLIES] if may_merge else 0
     if known:
         return True, score
     low, high = game.score_bounds(state, alpha, beta)
     if low >= beta or high <= alpha:
         return True, low if low >= beta else high
-    if frames[depth, LEFT] <= 0:
-        control[MET_HORIZON] = 1
-        return True, estimate(game, state, control, net, room, cache)
+    if frames[depth, PLIES_LEFT] <= 0:
+        control[HIT_HORIZON] = 1
+        return True, estimate_leaf(game, state, control, arrays)
+    # 2. What the transposition table knows.
     first = NO_MOVE
     if control[USE_TABLE] != 0 and game.is_worth_storing(state):
-        least = state
-        if depth < control[TURN_DEPTH]:
-            for turn in range(1, len(turns)):
-                image = game.turned(state, turns[turn])
-                if image < least:
-                    least = image
-        key = game.key(least)
-        game.store_key(keys, depth, key)
-        current, at_least, at_most, move = recall(
-            game, table, key, control[SLOTS], control[GENERATION]
+        canonical = state
+        if depth < control[SYMMETRY_DEPTH]:
+            canonical = canonical_state(game, state, arrays.symmetry_tables)
+        key = game.key(canonical)
+        game.store_key(arrays.keys, depth, key)
+        is_current, table_low, table_high, move = probe(
+            game, arrays.table, key, control[NUM_SLOTS], control[GENERATION]
         )
-        if current:
-            low, high = max(low, at_least), min(high, at_most)
+        if is_current:
+            low, high = max(low, table_low), min(high, table_high)
             if low >= beta or high <= alpha or low >= high:
                 return True, high if high <= alpha else low
-        # With a horizon an earlier iteration's bounds are void, but its best move is worth trying.
-        is_own = depth >= control[TURN_DEPTH]  # not that of a mirror image
-        if is_own and (current or control[WIDE] != 0):
+        # The bounds of an earlier iteration are void, but its best move is a good first try. The
+        # move of a canonical state may belong to a mirror image.
+        is_own_move = depth >= control[SYMMETRY_DEPTH]
+        if is_own_move and (is_current or control[FIXED_WINDOW] != 0):
             first = move
+    # 3. The moves: those that are known without search, and a list of the others.
     alpha, beta = max(alpha, low), min(beta, high)
-    count, best, best_move = list_moves(
-        game, depth, state, mask, first, control, moves, replies, table, beta
-    )
-    # A move that is not settled takes a few plies more to win: perhaps too many.
-    most = max(best, sooner(game, game.min_loss_plies - game.win_score))
+    count, best, best_move = order_moves(game, depth, state, mask, first, control, arrays, beta)
+    # A move that needs a search wins later than those that do not: perhaps too late.
+    most = max(best, parent_score(game, game.min_loss_plies - game.win_score))
     if best >= beta or most <= alpha:
         return True, best if best >= beta else most
     frames[depth, ALPHA], frames[depth, BETA] = alpha, beta
-    frames[depth, KNOWN_LOW], frames[depth, KNOWN_HIGH] = low, high
+    frames[depth, LOWER_BOUND], frames[depth, UPPER_BOUND] = low, high
     frames[depth, BEST], frames[depth, BEST_MOVE] = best, best_move
-    frames[depth, COUNT] = count
+    frames[depth, NUM_MOVES] = count
     return False, 0
 
 
-def may_turn(game: SolverHooks, root: Any, turns: Any) -> Any:
-    """Whether a symmetry can map one state below the root to another."""
-    for turn in range(1, len(turns)):
-        image = game.turned(root, turns[turn])
-        if not game.have_disjoint_futures(root, image):
-            return True
-    return False
-
-
-def estimate(game: SolverHooks, state: Any, control: Any, net: Any, room: Any, cache: Any) -> Any:
-    """Of a state at the horizon: the heuristic's, or a blend with what was learned."""
-    if len(net) == 0:
-        return game.evaluate(state)
-    control[ASKED] += 1
-    slot = 0
-    if len(cache) > 0:
-        digest = word(0)
-        for part in state:
-            digest = mix(digest ^ part)
-        slot = scale(digest, len(cache))
-        entry = cache[slot, game.num_words]
-        if entry != 0 and game.load(cache, slot) == state:
-            control[FOUND] += 1
-            return int(entry) - BIAS
-    score = control[LEARNED] * game.evaluate_network(state, net, room)
-    if control[KNOWN] != 0:
-        score += control[KNOWN] * game.evaluate(state)
-    score = score // 1000
-    if len(cache) > 0:
-        game.store(cache, slot, state)
-        cache[slot, game.num_words] = word(score + BIAS)
-    return score
-
-
-def list_moves(
+def order_moves(
     game: SolverHooks,
     depth: Any,
     state: Any,
     mask: Any,
-    first: Any,
+    first: Any,  # the table's move, or NO_MOVE
     control: Any,
-    moves: Any,
-    replies: Any,
-    table: Any,
+    arrays: Any,
     beta: Any,
 ) -> Any:
-    """(count, best, its move): the best of the moves that need no search, and how many do.
+    """Return (count, best, best move): how many moves need a search, and the best of the others.
 
-    Those are listed by rank, highest first (insertion sort), the table's move before all. A move
-    that closes the window ends the list.
+    The moves that need a search are listed by rank, highest first (insertion sort). A move that
+    causes a cutoff ends the list.
     """
+    moves = arrays.moves
     count, best, best_move = 0, NO_SCORE, NO_MOVE
     left, is_pass = mask, mask == 0
-    fetches = control[SLOTS] > NEAR_SLOTS
+    prefetches = control[NUM_SLOTS] > CACHED_SLOTS
     while left != 0 or is_pass:
         index = game.num_actions - 1
         if not is_pass:
             index = lowest(left)
             left = left & (left - word(1))
         is_pass = False
-        known, score, reply = game.resolve_child(state, index)
+        known, score, child_moves = game.resolve_child(state, index)
         if known:
-            score = sooner(game, score)
+            score = parent_score(game, score)
             if score > best:
                 best, best_move = score, index
                 if best >= beta:
                     break
             continue
-        replies[depth, index] = reply
-        if fetches:
+        arrays.child_moves[depth, index] = child_moves
+        if prefetches:
             child = game.as_words(game.play_index(state, index))
-            prefetch(table, slot_of(game.key(child), control[SLOTS]))
+            prefetch(arrays.table, first_slot(game.key(child), control[NUM_SLOTS]))
         rank = 0
-        if control[USE_RANK] != 0:
-            closed = control[HISTORY + 64 * (depth & 1) + index]
+        if control[USE_ORDERING] != 0:
+            cutoffs = control[HISTORY + 64 * (depth & 1) + index]
             rank = game.rank_move(state, index)
-            rank += (game.history_weight * closed) >> control[HISTORY_BITS]
+            rank += (game.history_weight * cutoffs) >> control[HISTORY_BITS]
             if index == first:
-                rank = 1 << 40
+                rank = _TABLE_MOVE_RANK
         entry = rank * _INDICES + _INDICES - 1 - index
         at = count
         while at > 0 and moves[depth, at - 1] < entry:
@@ -432,3 +327,80 @@ def list_moves(
         moves[depth, at] = entry
         count += 1
     return count, best, best_move
+
+
+def estimate_leaf(game: SolverHooks, state: Any, control: Any, arrays: Any) -> Any:
+    """Return the estimate of a state at the horizon: the heuristic's, or a blend with a network's.
+
+    A blend is looked up in a cache first.
+    """
+    weights, estimates = arrays.weights, arrays.estimates
+    if len(weights) == 0:
+        return game.evaluate(state)
+    control[NETWORK_LOOKUPS] += 1
+    slot = 0
+    if len(estimates) > 0:
+        slot = scale(hash_words(state), len(estimates))
+        entry = estimates[slot, game.num_words]
+        if entry != 0 and game.load(estimates, slot) == state:
+            control[CACHE_HITS] += 1
+            return int(entry) - BIAS
+    score = control[NETWORK_WEIGHT] * game.evaluate_network(state, weights, arrays.layers)
+    if control[HEURISTIC_WEIGHT] != 0:
+        score += control[HEURISTIC_WEIGHT] * game.evaluate(state)
+    score = score // 1000
+    if len(estimates) > 0:
+        game.store(estimates, slot, state)
+        estimates[slot, game.num_words] = word(score + BIAS)
+    return score
+
+
+def has_symmetric_descendants(game: SolverHooks, root: Any, symmetry_tables: Any) -> Any:
+    """Return whether a symmetry can map one state below the root to another."""
+    for number in range(1, len(symmetry_tables)):
+        image = game.transform_by_table(root, symmetry_tables[number])
+        if not game.have_disjoint_futures(root, image):
+            return True
+    return False
+
+
+def parent_score(game: SolverHooks, score: Any) -> Any:
+    """Convert the score of a child to the parent: flip the sign and add a ply."""
+    score = -score
+    return score - game.ply_cost * sign(score)
+
+
+def child_bound(game: SolverHooks, bound: Any) -> Any:
+    """Convert a bound on a state's score to its children: the inverse of `parent_score`."""
+    return -(bound + game.ply_cost * sign(bound))
+
+
+def reset_search(control: Any, table: Any) -> None:
+    """Clear the history, and start with a small table."""
+    control[HISTORY_BITS] = 0
+    for cutoffs in range(HISTORY, HISTORY_END):
+        control[cutoffs] = 0
+    set_num_slots(min(MIN_SLOTS, len(table)), control)
+
+
+def grow_table(game: SolverHooks, control: Any, table: Any) -> None:
+    """Use more slots, and rehash the entries unless there are too many."""
+    old_num_slots = control[NUM_SLOTS]
+    set_num_slots(min(GROWTH * old_num_slots, len(table)), control)
+    if control[NUM_SLOTS] != old_num_slots and old_num_slots <= MAX_REHASHED_SLOTS:
+        rehash(game, table, old_num_slots, control[NUM_SLOTS], control[GENERATION])
+
+
+def set_num_slots(num_slots: Any, control: Any) -> None:
+    """Use this many slots of the table until they are crowded."""
+    control[NUM_SLOTS] = num_slots
+    control[GROW_AT_NODE] = control[NODES] + NODES_PER_SLOT * num_slots
+
+
+def store_result(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> None:
+    """Store a finished state in the transposition table."""
+    frames = arrays.frames
+    key, move = game.load_key(arrays.keys, depth), frames[depth, BEST_MOVE]
+    low, high = frames[depth, LOWER_BOUND], frames[depth, UPPER_BOUND]
+    num_slots, generation = control[NUM_SLOTS], control[GENERATION]
+    store(game, arrays.table, key, num_slots, generation, depth, move, low, high)

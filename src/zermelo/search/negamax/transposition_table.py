@@ -1,46 +1,44 @@
-"""The transposition table of the solver's kernel: what is known of states it has finished.
+"""The transposition table: bounds and best moves of the states that a search has finished.
 
-A row is a slot: the key, which is the whole state, and an entry of one word,
+A row of the array is a slot: the key, which is the whole state, then one word,
 
     generation 16 | ply 8 | best move 8 | lower bound 16 | upper bound 16
 
-with both bounds equal where the score is known. What has another generation is void. A key has two
-slots, side by side. A search begins with few of them: while it is short its table stays in
-the processor's cache.
+with equal bounds where the score is exact. Entries of an older generation are void. A key has two
+slots, side by side. A search starts with few slots, so that the table of a short search stays in
+the processor's cache, and grows from there.
 """
 
 from typing import Any
 
-from zermelo.core.bitboard import mix, scale, word
+from zermelo.core.bitboard import scale, word
 from zermelo.core.game import SolverHooks
+from zermelo.search.state_keys import hash_words
 
-FEW_SLOTS, GROWTH = 1 << 10, 4
-NEAR_SLOTS = 1 << 16  # so many stay in the processor's cache
-CROWDED = 6  # nodes a slot
-MOST_MOVED = 1 << 18  # slots: to move more of them takes longer than a slice should
+MIN_SLOTS, GROWTH = 1 << 10, 4
+CACHED_SLOTS = 1 << 16  # as many as stay in the processor's cache
+NODES_PER_SLOT = 6  # when there are more, the table grows
+MAX_REHASHED_SLOTS = 1 << 18  # rehashing more would take longer than a slice should
 NO_MOVE = 255
-BIAS = 1 << 15  # scores are stored as unsigned 16 bits
+BIAS = 1 << 15  # added to scores, which are stored as unsigned 16 bits
 
 
-def slot_of(key: Any, slots: Any) -> Any:
-    """The first of the two slots where a key may be."""
-    digest = word(0)
-    for part in key:
-        digest = mix(digest ^ part)
-    return 2 * scale(digest, slots // 2)
+def first_slot(key: Any, num_slots: Any) -> Any:
+    """Return the first of the two slots of a key."""
+    return 2 * scale(hash_words(key), num_slots // 2)
 
 
 def is_current(entry: Any, generation: Any) -> Any:
-    """Whether an entry is of this generation."""
+    """Return whether an entry belongs to this generation."""
     return entry >> word(48) == word(generation)
 
 
-def recall(game: SolverHooks, table: Any, key: Any, slots: Any, generation: Any) -> Any:
-    """(is current, lower bound, upper bound, best move) of a state.
+def probe(game: SolverHooks, table: Any, key: Any, num_slots: Any, generation: Any) -> Any:
+    """Return (is_current, lower bound, upper bound, best move) for a key.
 
-    Of another generation only the move may serve. It is NO_MOVE where none is known.
+    The bounds of an entry that is not current are void. The move is NO_MOVE if none is stored.
     """
-    slot = slot_of(key, slots)
+    slot = first_slot(key, num_slots)
     if game.load_key(table, slot) != key:
         slot += 1
         if game.load_key(table, slot) != key:
@@ -51,22 +49,26 @@ def recall(game: SolverHooks, table: Any, key: Any, slots: Any, generation: Any)
     return is_current(entry, generation), low, high, int((entry >> word(32)) & word(0xFF))
 
 
-def remember(
+def store(
     game: SolverHooks,
     table: Any,
     key: Any,
-    slots: Any,
+    num_slots: Any,
     generation: Any,
     ply: Any,
     move: Any,
     low: Any,
     high: Any,
 ) -> None:
-    """Keep bounds; of two slots the first has the state nearest the root, which took most work."""
-    slot = slot_of(key, slots)
+    """Store bounds and the best move of a key.
+
+    The first slot keeps the state that is nearest to the root, since it cost most; the second is
+    always replaced.
+    """
+    slot = first_slot(key, num_slots)
     entry = table[slot, -1]
-    nearer = int((entry >> word(40)) & word(0xFF)) < ply
-    if is_current(entry, generation) and nearer and game.load_key(table, slot) != key:
+    is_nearer = int((entry >> word(40)) & word(0xFF)) < ply
+    if is_current(entry, generation) and is_nearer and game.load_key(table, slot) != key:
         slot += 1
     game.store_key(table, slot, key)
     table[slot, -1] = (
@@ -78,18 +80,20 @@ def remember(
     )
 
 
-def spread(game: SolverHooks, table: Any, old: Any, slots: Any, generation: Any) -> None:
-    """Move what is known to where it will be looked for when there are more slots than before.
+def rehash(
+    game: SolverHooks, table: Any, old_num_slots: Any, num_slots: Any, generation: Any
+) -> None:
+    """Move the current entries to their slots in a larger table.
 
-    From the last pair of slots down: each moves up, to a pair that has been moved already.
+    It goes from the last pair of slots to the first: each moves up, to a pair already vacated.
     """
-    for at in range(old - 1, -1, -1):
-        entry = table[at, -1]
+    for old_slot in range(old_num_slots - 1, -1, -1):
+        entry = table[old_slot, -1]
         if not is_current(entry, generation):
             continue
-        key = game.load_key(table, at)
-        table[at, -1] = word(0)
-        slot = slot_of(key, slots)
+        key = game.load_key(table, old_slot)
+        table[old_slot, -1] = word(0)
+        slot = first_slot(key, num_slots)
         if is_current(table[slot, -1], generation):
             slot += 1
         game.store_key(table, slot, key)

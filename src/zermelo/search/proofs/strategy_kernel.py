@@ -1,11 +1,12 @@
-"""Kernels that choose a strategy's moves: those worth trying, one that keeps the value, replies.
+"""Kernels that choose the moves of a strategy: candidates, moves that keep the value, replies.
 
-In every state here the strategy's owner is to move. It has one of two goals: WIN, or HOLD, which
-is not to lose.
+In all states here the owner of the strategy is to move. The goal is to WIN, or to HOLD, that is not
+to lose.
 
-A draw can be held by **pairs** of free cells (Hales and Jewett, Regularity and positional games,
-1963): who always answers in the same pair never lets the other side complete a line that holds
-one. Where every line still open to the other side holds a pair, nothing more needs to be listed.
+A draw can be held by a **pairing strategy** (Hales and Jewett, Regularity and positional games,
+1963): whoever always answers in the same pair of free cells never lets the opponent complete a line
+that contains a pair. If every line still open to the opponent contains one, no more positions need
+to be listed.
 """
 
 from typing import Any
@@ -13,44 +14,57 @@ from typing import Any
 from zermelo.core.bitboard import lowest, popcount, word
 from zermelo.core.game import SolverHooks
 from zermelo.kernels import kernel
-from zermelo.search.negamax.kernel import COARSE, DEPTH, GAP, HIGH, LOW, NEW, later, solve
+from zermelo.search.negamax.arrays import (
+    DEPTH,
+    LOWER,
+    NOT_STARTED,
+    SCORE_GAP,
+    SEARCH_ARRAYS,
+    SIGN_ONLY,
+    UPPER,
+    SearchArrays,
+)
+from zermelo.search.negamax.kernel import child_bound, solve_root
 from zermelo.search.state_keys import find_index_slot
 
 HOLD, WIN = 0, 1
-ROOM = 64  #: columns for moves, and as many for their costs
+MAX_MOVES = 64
 MAX_PAIRS = 32
-UNSCORED = -1  #: `at` of a state whose score must be found first
-_OPEN_REPLY = 1000  # above every rank
+NO_PAIRING = -1  #: in place of a number of pairs
+UNSCORED = -1  #: in `chosen`: the score of the state must be found first
+_OPEN_REPLY = 1000  # the cost of a reply that needs another move; above every rank
 _ENDS_WELL, _FAILS = -(1 << 40), 1 << 40  # costs
-_WHOLE = 1 << 20  # what a full line would be worth
-_LINE, _NEXT = 0, 1  # columns of the stack of `pair_up`
+_FULL_LINE = 1 << 20  # the weight of a line without free cells
+_LINE, _NEXT_PAIR = 0, 1  # columns of the stack of `find_pairing`
 
 
 @kernel(
-    "uint64[:,::1], int64, uint64[::1], int64, int64[:,::1], int64[::1], uint64[:,::1], "
-    "int64[::1], int64[:,::1]",
+    "uint64[:,::1], int64, uint64[::1], int64, int64[:,::1], int64[:,::1], int64[::1], "
+    "uint64[:,::1], int64[::1], int64[:,::1]",
     common=False,
 )
-def arrange(
-    game: SolverHooks,
+def list_candidate_moves(
+    game: SolverHooks,  # of a line game
     states: Any,  # [state, word]
     goal: Any,
-    lines: Any,  # every line that wins, as a mask
-    tries: Any,  # steps for finding pairs; 0: only see if no line is open; below 0: not even that
-    moves: Any,  # [state, actions worth trying, then their costs]: cheap ones first
-    counts: Any,  # [state]: how many actions
-    pairs: Any,  # [state, pair as a mask]: they hold the only action in the list
-    held: Any,  # [state]: how many pairs, -1 where they do not hold
+    lines: Any,  # [line]: the winning lines as masks
+    max_steps: Any,  # of the search for pairs; 0: accept only closed lines; below 0: no pairing
+    actions: Any,  # [state, number]: the candidates, in ascending order of cost
+    costs: Any,  # [state, number]
+    counts: Any,  # [state]: how many candidates
+    pairs: Any,  # [state, number]: the pairs, as masks, that hold after the only candidate
+    num_pairs: Any,  # [state]: how many pairs, or NO_PAIRING
     stack: Any,
 ) -> Any:
-    """List the moves that do not fail at once.
+    """List the moves of each state that do not fail immediately.
 
-    To win, first those that leave the fewest replies without a win at once; to hold, those after
-    which the other side's open lines are worth least, or alone a move that pairs hold.
+    To win, moves come first that leave few replies to which there is no immediate win; to hold,
+    those that leave the opponent's open lines with the least weight. A move after which a pairing
+    strategy holds is listed alone.
     """
     for number in range(len(states)):
         state = game.load(states, number)
-        counts[number], held[number] = 0, -1
+        counts[number], num_pairs[number] = 0, NO_PAIRING
         mask = game.legal(state)
         while mask != word(0):
             action = lowest(mask)
@@ -59,39 +73,46 @@ def arrange(
             over, value = game.result(child)
             cost = _ENDS_WELL if over and -value >= goal else _FAILS
             if not over and goal == WIN:
-                cost = open_replies(game, child) - game.rank_move(state, action)
+                cost = cost_of_replies(game, child) - game.rank_move(state, action)
             elif not over:
-                cost = danger(child, lines)
-                if tries >= 0:
-                    held[number] = pair_up(game, child, lines, tries, pairs[number], stack)
-                if held[number] >= 0:
+                cost = weigh_open_lines(child, lines)
+                if max_steps >= 0:
+                    num_pairs[number] = find_pairing(
+                        game, child, lines, max_steps, pairs[number], stack
+                    )
+                if num_pairs[number] >= 0:
                     counts[number], mask = 0, word(0)
             if cost < _FAILS:
-                insert(moves, number, counts, action, cost)
+                insert_candidate(actions, costs, number, counts, action, cost)
     return 0
 
 
-def insert(moves: Any, number: Any, counts: Any, action: Any, cost: Any) -> None:
-    """An action into the list, by its cost."""
+def insert_candidate(
+    actions: Any, costs: Any, number: Any, counts: Any, action: Any, cost: Any
+) -> None:
+    """Insert an action into the candidates of a state, by its cost."""
     at = counts[number]
     counts[number] = at + 1
-    while at > 0 and moves[number, ROOM + at - 1] > cost:
-        moves[number, at] = moves[number, at - 1]
-        moves[number, ROOM + at] = moves[number, ROOM + at - 1]
+    while at > 0 and costs[number, at - 1] > cost:
+        actions[number, at] = actions[number, at - 1]
+        costs[number, at] = costs[number, at - 1]
         at -= 1
-    moves[number, at] = action
-    moves[number, ROOM + at] = cost
+    actions[number, at] = action
+    costs[number, at] = cost
 
 
-def open_replies(game: SolverHooks, child: Any) -> Any:
-    """The cost of the replies after which the owner does not win at once; _FAILS if one refutes."""
+def cost_of_replies(game: SolverHooks, child: Any) -> Any:
+    """Return the cost of the replies to which the owner has no immediate win.
+
+    It is above _FAILS if a reply refutes the move.
+    """
     cost = 0
     mask = game.legal(child)
     while mask != word(0):
         state = game.play(child, lowest(mask))
         mask = mask & (mask - word(1))
         over, value = game.result(state)
-        if over and value == WIN:  # the reply loses by itself
+        if over and value == WIN:  # the reply itself loses
             continue
         known, score, _moves = game.resolve(state)
         if over or (known and score <= 0):
@@ -101,72 +122,74 @@ def open_replies(game: SolverHooks, child: Any) -> Any:
     return cost
 
 
-def danger(child: Any, lines: Any) -> Any:
-    """What the lines open to the other side are worth: double for every stone in them.
+def weigh_open_lines(child: Any, lines: Any) -> Any:
+    """Return the weight of the lines open to the opponent, doubled for every stone in a line.
 
-    The weights of Erdős and Selfridge, On a combinatorial game (1973).
+    These are the weights of Erdős and Selfridge, On a combinatorial game (1973).
     """
-    cost = 0
+    weight = 0
     for at in range(len(lines)):
         line = word(lines[at])
         if line & child[1] == word(0):
-            cost += _WHOLE >> popcount(line ^ (line & child[0]))
-    return cost
+            weight += _FULL_LINE >> popcount(line ^ (line & child[0]))
+    return weight
 
 
-def pair_up(game: SolverHooks, child: Any, lines: Any, tries: Any, pairs: Any, stack: Any) -> Any:
-    """How many pairs hold the draw after the owner's move, -1 if none are found.
+def find_pairing(
+    game: SolverHooks, child: Any, lines: Any, max_steps: Any, pairs: Any, stack: Any
+) -> Any:
+    """Find pairs that hold the draw after the owner's move; return their number or NO_PAIRING.
 
-    Depth first: the open line with the fewest free cells gets a pair, if it can from those that
-    two lines share.
+    Depth first: the open line with the fewest free cells gets a pair, if possible one that lies in
+    two lines.
     """
     own = child[1]
     free = game.full ^ (own | child[0])
     depth = 0
-    down = True
+    descends = True
     while depth >= 0:
-        if down:
-            line = narrowest(lines, own, free, pairs, depth)
+        if descends:
+            line = find_narrowest_line(lines, own, free, pairs, depth)
             if line < 0:
                 return depth
-            tries -= 1
-            if tries < 0:
-                return -1
-            stack[depth, _LINE], stack[depth, _NEXT] = line, 0
+            max_steps -= 1
+            if max_steps < 0:
+                return NO_PAIRING
+            stack[depth, _LINE], stack[depth, _NEXT_PAIR] = line, 0
         cells = word(lines[stack[depth, _LINE]]) & free
-        down = next_pair(lines, own, cells, pairs, stack, depth)
-        if down:
+        descends = push_next_pair(lines, own, cells, pairs, stack, depth)
+        if descends:
             free = free ^ word(pairs[depth])
             depth += 1
         else:
             depth -= 1
             if depth >= 0:
                 free = free ^ word(pairs[depth])
-    return -1
+    return NO_PAIRING
 
 
-def narrowest(lines: Any, own: Any, free: Any, pairs: Any, depth: Any) -> Any:
-    """The open line without a pair that has the fewest free cells; -1 if every one has a pair."""
+def find_narrowest_line(lines: Any, own: Any, free: Any, pairs: Any, depth: Any) -> Any:
+    """Return the open line without a pair that has the fewest free cells, -1 if there is none."""
     best, fewest = -1, 65
     for at in range(len(lines)):
         line = word(lines[at])
         is_open = line & own == word(0)
         for i in range(depth):
             is_open = is_open and line & word(pairs[i]) != word(pairs[i])
-        left = popcount(line & free)
-        if is_open and left < fewest:
-            best, fewest = at, left
+        num_free = popcount(line & free)
+        if is_open and num_free < fewest:
+            best, fewest = at, num_free
     return best
 
 
-def next_pair(lines: Any, own: Any, cells: Any, pairs: Any, stack: Any, depth: Any) -> Any:
-    """Whether these cells have another pair, which is then put on the stack.
+def push_next_pair(lines: Any, own: Any, cells: Any, pairs: Any, stack: Any, depth: Any) -> Any:
+    """Put the next pair of these cells on the stack; return False if there is none.
 
-    They are numbered twice over: first those that two lines share count, then the others.
+    The pairs are numbered twice: first those count that lie in two open lines, then the others.
     """
-    number = popcount(cells)
-    total = number * (number - 1) // 2
-    for at in range(stack[depth, _NEXT], 2 * total):
+    num_cells = popcount(cells)
+    total = num_cells * (num_cells - 1) // 2
+    for at in range(stack[depth, _NEXT_PAIR], 2 * total):
         pair = nth_pair(cells, at % total)
         shared = 0
         for i in range(len(lines)):
@@ -175,13 +198,13 @@ def next_pair(lines: Any, own: Any, cells: Any, pairs: Any, stack: Any, depth: A
                 shared += 1
         if (shared > 1) == (at < total):
             pairs[depth] = pair
-            stack[depth, _NEXT] = at + 1
+            stack[depth, _NEXT_PAIR] = at + 1
             return True
     return False
 
 
 def nth_pair(cells: Any, number: Any) -> Any:
-    """The pairs of a mask's cells by number: first those with its lowest cell."""
+    """Return a pair of a mask's cells by its number; pairs with the lowest cell come first."""
     following = popcount(cells) - 1
     while number >= following:
         cells = cells & (cells - word(1))
@@ -195,114 +218,91 @@ def nth_pair(cells: Any, number: Any) -> Any:
 
 
 @kernel(
-    "uint64[:,::1], int64, int64[:,::1], int64[::1], int64[::1], int64[::1], uint64[:,::1], "
-    "int64, int64[::1], uint64[:,::1], uint64[:,::1], int64[:,::1], int64[:,::1], "
-    "uint64[:,::1], uint64[:,::1], uint64[:,:,::1], float32[::1], float32[:,::1], uint64[:,::1]",
+    "uint64[:,::1], int64, int64[:,::1], int64[::1], int64[::1], int64[::1], "
+    f"int64, int64[::1], {SEARCH_ARRAYS}",
     common=False,
     bare=True,
 )
-def pick(
+def choose_moves(
     game: SolverHooks,
-    owned: Any,  # [state, word]
-    least: Any,  # what the score of every one is at least
-    choices: Any,  # [state, action]
-    held: Any,
-    at: Any,  # [state]: which of its actions, UNSCORED to begin with where the goal is to win
-    wanted: Any,  # [state]: its score, where the goal is to win; else 0
-    root: Any,  # room for one state
+    states: Any,  # [state, word]
+    min_score: Any,  # a lower bound of all scores
+    actions: Any,  # [state, number]: the candidates
+    num_pairs: Any,  # [state]
+    chosen: Any,  # [state]: the number of a candidate; to win, UNSCORED to begin with
+    scores: Any,  # [state]: to be found if the goal is to win, else 0
     begin: Any,
     control: Any,
-    states: Any,
-    keys: Any,
-    frames: Any,
-    moves: Any,
-    replies: Any,
-    table: Any,
-    turns: Any,
-    net: Any,
-    room: Any,
-    cache: Any,
+    packed: Any,
 ) -> Any:
-    """Find in `at`, from state `begin` on, the first action that reaches the state's score.
+    """Write to `chosen` the first candidate of each state that reaches the state's score.
 
-    Returns how many states are done: fewer than there are when the node budget is spent, then to
-    be called again with that number. The solver's table stays from state to state.
+    It starts with state `begin` and returns how many states are done: if the node limit is reached
+    before the last, call it again with that number. The transposition table is kept throughout.
     """
-    control[COARSE] = 0
-    for number in range(begin, len(owned)):
-        done = held[number] >= 0
+    arrays = SearchArrays(*packed)
+    control[SIGN_ONLY] = 0
+    for number in range(begin, len(states)):
+        done = num_pairs[number] >= 0
         while not done:
-            state = game.load(owned, number)
-            low, high = least, game.win_score
-            if at[number] != UNSCORED:
-                state = game.play(state, int(choices[number, at[number]]))
-                low = -later(game, wanted[number])
+            state = game.load(states, number)
+            low, high = min_score, game.win_score
+            if chosen[number] != UNSCORED:
+                state = game.play(state, int(actions[number, chosen[number]]))
+                low = child_bound(game, scores[number])
                 high = low + 1
             over, _value = game.result(state)
-            if over:  # as listed, it ends well
+            if over:  # candidates that end the game reach the goal
                 break
-            if control[DEPTH] == NEW:
-                game.store(root, 0, state)
-                control[LOW], control[HIGH] = low, high
-                control[GAP] = game.win_score - game.max_plies(state) - 1
-            if not solve(
-                game,
-                root[0],
-                control,
-                states,
-                keys,
-                frames,
-                moves,
-                replies,
-                table,
-                turns,
-                net,
-                room,
-                cache,
-            ):
+            if control[DEPTH] == NOT_STARTED:
+                game.store(arrays.states, 0, state)
+                control[LOWER], control[UPPER] = low, high
+                control[SCORE_GAP] = game.win_score - game.max_plies(state) - 1
+            if not solve_root(game, control, arrays):
                 return number
-            if at[number] == UNSCORED:
-                wanted[number], at[number] = control[LOW], 0
-            elif control[HIGH] <= low:
+            if chosen[number] == UNSCORED:
+                scores[number], chosen[number] = control[LOWER], 0
+            elif control[UPPER] <= low:
                 done = True
             else:
-                at[number] += 1
-    return len(owned)
+                chosen[number] += 1
+    return len(states)
 
 
 @kernel(
     "uint64[:,::1], int64[::1], int64[::1], uint64[:,::1], int32[::1], int64, int64", common=False
 )
-def spread(
+def append_replies(
     game: SolverHooks,
-    owned: Any,  # [state, word]
-    actions: Any,
-    held: Any,
-    found: Any,  # [state, word]: the queue
-    slots: Any,  # its index, as in `tables.reach`
-    placed: Any,
+    states: Any,  # [state, word]
+    actions: Any,  # [state]: the chosen ones
+    num_pairs: Any,  # [state]
+    queue: Any,  # [state, word]
+    slots: Any,  # its index: see `find_index_slot`
+    num_indexed: Any,
     used: Any,
 ) -> Any:
-    """Append to found[:used] the states after every reply that a move must be listed for.
+    """Append to queue[:used] the states after every reply for which a move must be listed.
 
-    The first `placed` of them are in the index; the caller sees to room in both. Returns `used`.
+    Return the length of the queue. The index holds its first `num_indexed` rows; the others are
+    added first. The caller provides enough room in both arrays.
     """
-    for row in range(placed, used):
-        slots[find_index_slot(game, found, slots, game.load(found, row))] = row + 1
-    for number in range(len(owned)):
-        child = game.play(game.load(owned, number), int(actions[number]))
+    for row in range(num_indexed, used):
+        slots[find_index_slot(game, queue, slots, game.load(queue, row))] = row + 1
+    for number in range(len(states)):
+        child = game.play(game.load(states, number), int(actions[number]))
         over, _value = game.result(child)
         mask = game.legal(child)
-        while mask != word(0) and not over and held[number] < 0:
+        while mask != word(0) and not over and num_pairs[number] < 0:
             state = game.play(child, lowest(mask))
             mask = mask & (mask - word(1))
             ended, _value = game.result(state)
             known, score, _moves = game.resolve(state)
             if ended or (known and score == game.win_score - 1):
                 continue
-            slot = find_index_slot(game, found, slots, state)
+            slot = find_index_slot(game, queue, slots, state)
             if slots[slot] == 0:
-                game.store(found, used, state)
+                game.store(queue, used, state)
                 used += 1
                 slots[slot] = used
     return used

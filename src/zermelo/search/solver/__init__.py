@@ -1,1 +1,6 @@
-"""solver"""
+"""The solver: exact scores of word games, solutions of positions, and the opening-book builder.
+
+`solver` answers questions about states, `solution` solves positions within a limit
+and `book_builder` builds opening books. Proofs, explanations and everything above `search` may
+import it.
+"""

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import WordGame
-from zermelo.search.negamax import kernel as k
+from zermelo.search.negamax.kernel import parent_score
+from zermelo.search.negamax.searcher import terminal_score
 from zermelo.search.solver.solver import Solver
 from zermelo.search.tablebase.files import GameIdentity
 from zermelo.search.tablebase.opening_book import OpeningBook, State
@@ -53,8 +54,10 @@ def build_book(
     # 2. Score the layers before it.
     for layer in layers[-2::-1]:
         for state in layer:
-            values = [k.sooner(game.hooks, scores[canonical(c)]) for c in _children(game, state)]
-            scores[state] = max(values) if values else Solver.ended_in(game, state)
+            values = [
+                parent_score(game.hooks, scores[canonical(c)]) for c in _children(game, state)
+            ]
+            scores[state] = max(values) if values else terminal_score(game.hooks, state)
     return OpeningBook.from_scores(game, scores)
 
 

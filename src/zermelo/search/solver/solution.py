@@ -1,4 +1,4 @@
-"""Solutions: `solve` answers for a position, proven where the limit allows it, else an estimate."""
+"""Solving a position: proven if the limit allows it, otherwise an estimate."""
 
 import functools
 import logging
@@ -18,38 +18,37 @@ from zermelo.search.engines import engine_for
 from zermelo.search.iterative_deepening import deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.searcher import Unsolved
-from zermelo.search.solver.solver import Settings, Solver
+from zermelo.search.solver.solver import Solver, SolverSettings
 from zermelo.search.tablebase.opening_book import OpeningBook
 from zermelo.search.tablebase.tablebase import Tablebase
 
 GOALS = ("exact", "wdl", "win")
-#: of a limit, what goes into an estimate before the proof is tried
-_ESTIMATE_SHARE = 0.1
-_AFTER_CTRL_C = 0.2  # seconds for an estimate when a search without a limit is stopped
+_ESTIMATE_SHARE = 0.1  # of a limit, for an estimate before the proof
+_SECONDS_AFTER_CTRL_C = 0.2  # for an estimate when a search without a limit is interrupted
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What is known of a position, for the side to move."""
+    """What is known about a position, for the side to move."""
 
     position: Position
     value: Value | None = None  #: when proven
     estimate: float | None = None
     plies: int | None = None  #: to the end under best play; None for a draw, Reversi, estimates
-    best: tuple[str, ...] = ()
+    best: tuple[str, ...] = ()  #: best moves
     pv: tuple[str, ...] = ()
     exact: bool = False
     nodes: int = 0
     seconds: float = 0.0
     source: str = "search"
     diff: int | None = None  #: Reversi: the raw disc difference
-    depth: int | None = None  #: of an estimate: plies looked ahead
-    complete: bool = True  #: whether `best` is known to hold all best moves
-    wins: bool | None = None  #: for the goal "win": the answer, when it is proven
+    depth: int | None = None  #: of an estimate: plies searched
+    complete: bool = True  #: whether `best` has all best moves
+    wins: bool | None = None  #: the answer to the goal "win", when proven
 
     def to_json(self, spec: str) -> dict[str, Any]:
-        """The fields that scripts get."""
-        found = {
+        """Return the fields of `zermelo solve --json`."""
+        fields = {
             "game": spec,
             "moves": self.position.moves,
             "to_move": self.position.player,
@@ -66,14 +65,14 @@ class Solution:
             "complete": self.complete,
         }
         if self.wins is not None:
-            found["wins"] = self.wins
-        return found | scores(self.position, self.value, self.plies, self.diff)
+            fields["wins"] = self.wins
+        return fields | game_specific_scores(self.position, self.value, self.plies, self.diff)
 
 
-def scores(
+def game_specific_scores(
     position: Position, value: Value | None, plies: int | None, diff: int | None
 ) -> dict[str, int | None]:
-    """The fields that some games add: `diff` in Reversi, `score` with gravity."""
+    """Return the fields that some games add: `diff` in Reversi, `score` with gravity."""
     if isinstance(position.game, Reversi):
         return {"diff": diff}
     if isinstance(position.game, LineGame) and position.game.gravity:
@@ -82,7 +81,7 @@ def scores(
 
 
 def connect_four_score(position: Position, value: Value | None, plies: int | None) -> int | None:
-    """(cells + 3) // 2 minus the stones that the winner will have played; 0 for a draw."""
+    """Return (cells + 3) // 2 minus the stones that the winner will have played; 0 for a draw."""
     if value is Value.DRAW:
         return 0
     if value is None or plies is None:
@@ -102,9 +101,11 @@ def solve(
     solver: Solver | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Solution:
-    """The value of a position: exact with distance, win/draw/loss alone, or only whether it wins.
+    """Solve a position within a limit.
 
-    What the limit, or Ctrl-C, leaves unproven is an estimate.
+    The goal is "exact" (the value with its distance), "wdl" (win, draw or loss) or "win" (only
+    whether it is a win). If the limit or Ctrl-C comes before the proof, the solution is an
+    estimate. Raise Unsolved for a board above 64 cells without a limit.
 
     >>> import zermelo as z
     >>> solution = z.solve(z.game("mnk:4x4x3").start())
@@ -116,147 +117,145 @@ def solve(
         raise ZermeloError(msg)
     limit = limit or Limit()
     if position.is_over:
-        return ended(position)
+        return solve_finished(position)
     if isinstance(position.game, BoardGame) and limit == Limit():
         msg = f"{position.game.spec}: boards above 64 cells are beyond the solver: give a limit"
         raise Unsolved(msg)
-    return _Work(position, goal, limit, solver, progress).solve()
+    return _PositionSolver(position, goal, limit, solver, progress).solve()
 
 
-def solver_for(game: WordGame, settings: Settings | None = None) -> Solver:
-    """A solver with the game's table, where one was built, or else its book, if it has one.
+def solver_for(game: WordGame, settings: SolverSettings | None = None) -> Solver:
+    """Return a solver with the tablebase of the game or, without one, its opening book.
 
-    A table that is not right is said and made anew, such a book is said and left out.
+    A tablebase that cannot be used is rebuilt and such a book left out, with a warning in the log.
     """
     notify = logging.getLogger(__name__).warning
     return Solver(game, settings, Tablebase.open(game, notify) or OpeningBook.find(game, notify))
 
 
-def ended(position: Position) -> Solution:
-    """A finished game: its value for the side that would move."""
+def solve_finished(position: Position) -> Solution:
+    """Return the solution of a finished game, for the side that would move."""
     value = Value.from_score(position.game.result(position.state)[1])
     diff = position.game.diff(position.state) if isinstance(position.game, Reversi) else None
     return Solution(position, value, plies=0, exact=True, source="end", diff=diff)
 
 
 @dataclass
-class _Work:
-    """One call of `solve`: what is known grows, and stands when the limit comes."""
+class _PositionSolver:
+    """One call of `solve`: `solution` improves until the proof is complete or a limit reached."""
 
     position: Position
     goal: str
     limit: Limit
     solver: Solver | None
     progress: Callable[[int], None] | None
-    known: Solution = field(init=False)
+    solution: Solution = field(init=False)
 
     @functools.cached_property
     def engine(self) -> Engine:
-        """For estimates; made when the first is needed."""
+        """The engine for estimates, created when the first is needed."""
         return engine_for(self.position.game)
 
     def solve(self) -> Solution:
         first = self.position.legal[0]
-        self.known = Solution(self.position, estimate=0.0, best=(first,), complete=False)
+        self.solution = Solution(self.position, estimate=0.0, best=(first,), complete=False)
         game = self.position.game
+        # Everything is compiled before the clock starts.
         if isinstance(game, WordGame):
             self.solver = self.solver or solver_for(game)
         else:
-            self.engine  # noqa: B018 - is made, and compiled, here
-        clock = SearchClock(self.limit, self.progress)  # compilation aside
+            self.engine  # noqa: B018 - creates it
+        clock = SearchClock(self.limit, self.progress)
         try:
             if self.solver is not None:
                 score = None
                 if self.limit != Limit() and self.source() == "search":
-                    score = self.guess(clock.subclock(_ESTIMATE_SHARE))
-                self.prove(self.solver, clock, score)
+                    score = self.estimate(clock.subclock(_ESTIMATE_SHARE))
+                if self.goal == "exact":
+                    self.prove_score(self.solver, clock, score)
+                else:
+                    self.prove_value(self.solver, clock)
             else:
-                self.guess(clock)
+                self.estimate(clock)
         except SearchStopped:
             pass
         except KeyboardInterrupt:
-            if not self.known.exact and self.known.depth is None:
-                self.guess(SearchClock(Limit(seconds=_AFTER_CTRL_C)))
-        source = self.source() if self.known.exact else "search"
-        return replace(self.known, nodes=clock.nodes, seconds=clock.seconds, source=source)
+            if not self.solution.exact and self.solution.depth is None:
+                self.estimate(SearchClock(Limit(seconds=_SECONDS_AFTER_CTRL_C)))
+        source = self.source() if self.solution.exact else "search"
+        return replace(self.solution, nodes=clock.nodes, seconds=clock.seconds, source=source)
 
     def source(self) -> str:
-        """Where the exact score comes from."""
+        """Return where an exact score would come from."""
         return "search" if self.solver is None else self.solver.source(self.position.state)
 
-    def guess(self, clock: SearchClock) -> int | None:
-        """An estimate by deepening; the score, if it turns out to be a proof."""
+    def estimate(self, clock: SearchClock) -> int | None:
+        """Estimate the position by iterative deepening; return the score if it is proven."""
         game, state, engine = self.position.game, self.position.state, self.engine
-        every = not isinstance(game, WordGame)
-        for found in deepen(engine, state, clock, max_depth=self.limit.depth, all_moves=every):
-            texts = tuple(map(game.to_text, found.pv))
-            self.known = Solution(
+        all_moves = not isinstance(game, WordGame)
+        max_depth = self.limit.depth
+        for iteration in deepen(engine, state, clock, max_depth=max_depth, all_moves=all_moves):
+            score = iteration.score
+            line = tuple(map(game.to_text, iteration.pv))
+            self.solution = Solution(
                 self.position,
-                estimate=engine.to_estimate(found.score),
-                best=texts[:1],
-                pv=texts,
-                depth=found.depth,
+                estimate=engine.to_estimate(score),
+                best=line[:1],
+                pv=line,
+                depth=iteration.depth,
                 complete=False,
             )
-            if found.exact or is_settled(engine, found.score, found.depth):
-                best = [a for a, score in found.scores.items() if score == found.score]
-                self.found(found.score, engine.far, engine.ply_cost, best if every else best[:1])
-                plies = engine.plies_to_end(found.score)
-                complete = every and (found.exact or plies is not None)
-                self.known = replace(self.known, plies=plies, pv=texts, complete=complete)
-                return found.score
+            if iteration.exact or is_settled(engine, score, iteration.depth):
+                best = [a for a, other in iteration.scores.items() if other == score]
+                plies = engine.plies_to_end(score)
+                self.set_score(score, plies, engine.ply_cost, best if all_moves else best[:1])
+                complete = all_moves and (iteration.exact or plies is not None)
+                self.solution = replace(self.solution, pv=line, complete=complete)
+                return score
         return None
 
-    def found(self, score: int, far: int, ply_cost: int, best: list[int]) -> None:
-        """A proven score."""
-        self.known = Solution(
+    def set_score(self, score: int, plies: int | None, ply_cost: int, best: list[int]) -> None:
+        """Replace the solution by a proven score."""
+        self.solution = Solution(
             self.position,
             value=Value.from_score(score),
-            plies=far - abs(score) if ply_cost and score else None,
+            plies=plies,
             diff=None if ply_cost else score,
             best=tuple(map(self.position.game.to_text, sorted(best))),
             exact=True,
             complete=False,
         )
 
-    def prove(self, solver: Solver, clock: SearchClock, score: int | None) -> None:
-        """By the solver; `score` is what deepening has proven already."""
-        if self.goal == "exact":
-            self.prove_exactly(solver, clock, score)
-        else:
-            self.prove_sign(solver, clock)
-
-    def prove_exactly(self, solver: Solver, clock: SearchClock, score: int | None) -> None:
-        """Score, all best moves, a line."""
-        game, state = solver.game, self.position.state
-        guessed = game.parse_action(self.known.best[0])
+    def prove_score(self, solver: Solver, clock: SearchClock, score: int | None) -> None:
+        """Find the score, all best moves and a line; `score` is given if already proven."""
+        game, state, hooks = solver.game, self.position.state, solver.hooks
+        estimated_best = game.parse_action(self.solution.best[0])
         if score is None:
             score = solver.score(state, clock)
+        plies = hooks.win_score - abs(score) if hooks.ply_cost and score else None
+        self.set_score(score, plies, hooks.ply_cost, [estimated_best])
         best: list[int] = []
-        self.found(score, solver.hooks.win_score, solver.hooks.ply_cost, [guessed])
         for action in self.position.actions:
             if solver.reaches(state, action, score, clock):
                 best.append(action)
-                self.found(score, solver.hooks.win_score, solver.hooks.ply_cost, best)
-        self.known = replace(self.known, complete=True)
-        line = solver.line(state, score, clock)
-        self.known = replace(self.known, pv=tuple(map(game.to_text, line)))
+                self.set_score(score, plies, hooks.ply_cost, best)
+        self.solution = replace(self.solution, complete=True)
+        line = solver.principal_variation(state, score, clock)
+        self.solution = replace(self.solution, pv=tuple(map(game.to_text, line)))
 
-    def prove_sign(self, solver: Solver, clock: SearchClock) -> None:
-        """Win, draw or loss of the position and of its moves; what is not proven stays null."""
+    def prove_value(self, solver: Solver, clock: SearchClock) -> None:
+        """Find win, draw or loss and all best moves, or only whether the position is a win."""
         game, state = solver.game, self.position.state
         wins = solver.is_above(state, 0, clock) if self.goal == "win" else None
         if wins is False:
-            self.known = replace(self.known, wins=False)
+            self.solution = replace(self.solution, wins=False)
             return
         sign = 1 if wins else solver.sign(state, clock)
-        guessed = self.known.best
+        estimated_best = self.solution.best
+        proven = Solution(self.position, Value.from_score(sign), exact=True, wins=wins)
         best: list[str] = []
         for action in self.position.actions:
-            shown = tuple(best) or guessed
-            self.known = Solution(
-                self.position, Value.from_score(sign), best=shown, exact=True, complete=False, wins=wins
-            )
+            self.solution = replace(proven, best=tuple(best) or estimated_best, complete=False)
             if -solver.sign(game.play(state, action), clock) == sign:
                 best.append(game.to_text(action))
-        self.known = Solution(self.position, Value.from_score(sign), best=tuple(best), exact=True, wins=wins)
+        self.solution = replace(proven, best=tuple(best))

@@ -1,7 +1,7 @@
-"""The solver: exact scores of word games, with what it learned kept between questions.
+"""The solver: exact scores of word games, with a transposition table kept between questions.
 
-With threads it splits a question at the root: is any move above the guess? Each thread has its
-own table, since only a table whose entries are single words could be shared without locks.
+With several threads the moves at the root are split among them. Each thread has a table of its own:
+entries of more than one word cannot be shared without locks.
 """
 
 import contextlib
@@ -16,35 +16,42 @@ from zermelo.core.game import WordGame
 from zermelo.search.engines import WordEngine
 from zermelo.search.iterative_deepening import deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped, SubClock
-from zermelo.search.negamax import arrays as a
-from zermelo.search.negamax.searcher import NegamaxSearcher
+from zermelo.search.negamax import arrays, kernel
+from zermelo.search.negamax.searcher import NegamaxSearcher, terminal_score
 from zermelo.search.tablebase.tablebase import Tablebase
 
 _MAX_LINE = 64
-# Nodes for proving and for deepening, by turns; then proving without end.
+# Nodes for a proof and for iterative deepening, in turns; after them the proof has no limit.
 _TURNS = ((2_000_000, 4_000_000), (32_000_000, 16_000_000))
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Switches, each of which leaves every answer as it is."""
+class SolverSettings:
+    """Switches of the search. They change its speed and memory, but no answer."""
 
     table: bool = True
     ordering: bool = True
     symmetry: bool = True
     deepening: bool = True
-    table_bits: int = 24  #: at most 512 MB; a search that ends soon uses little of it
+    table_bits: int = 24  #: at most 512 MB; a short search uses only a small part
     threads: int = 1
 
 
 class Solver:
-    """Solves states of one word game. Every question takes a clock, which may raise Stopped."""
+    """Solves states of one word game.
+
+    Every question takes a clock, which may raise SearchStopped. `tablebase`, a tablebase or an
+    opening book, answers what it holds without search.
+    """
 
     def __init__(
-        self, game: WordGame, settings: Settings | None = None, known: Tablebase | None = None
+        self,
+        game: WordGame,
+        settings: SolverSettings | None = None,
+        tablebase: Tablebase | None = None,
     ) -> None:
-        self.game, self.hooks, self.settings = game, game.hooks, settings or Settings()
-        self.known = known  #: a table of the game, or a book, which answers without search
+        self.game, self.hooks, self.settings = game, game.hooks, settings or SolverSettings()
+        self.tablebase = tablebase
         self._engine: WordEngine | None = None
         self._searchers = [
             NegamaxSearcher(
@@ -58,30 +65,30 @@ class Solver:
 
     @property
     def searcher(self) -> NegamaxSearcher:
-        """What searches, the first thread's: for kernels that ask many questions at once."""
+        """The searcher of the first thread, for kernels that search batches of states."""
         return self._searchers[0]
 
-    def forget(self) -> None:
-        """Start anew, as if nothing had been asked."""
+    def clear(self) -> None:
+        """Clear the tables, so that earlier questions have no influence."""
         for searcher in self._searchers:
             searcher.clear()
 
     def score(self, state: Any, clock: SearchClock | None = None) -> int:
-        """The exact score of a state.
+        """Return the exact score of a state.
 
-        Draws are proven sooner without a horizon, near wins sooner by deepening: in games where
-        both are common the two take turns, with growing budgets.
+        A search to the end proves draws faster, iterative deepening near wins. Where games can end
+        either way, the two take turns with growing node limits.
         """
         clock = clock or SearchClock()
-        known = self._known(state)
-        if known is not None:
-            return known
+        score = self._look_up(state)
+        if score is not None:
+            return score
         if self.settings.deepening and self.game.is_layered and not self.hooks.short_wins_first:
-            for proving, deepening in _TURNS:
+            for proof_nodes, deepening_nodes in _TURNS:
                 with contextlib.suppress(SearchStopped):
-                    return self._prove(state, clock.subclock(nodes=proving))
+                    return self._prove(state, clock.subclock(nodes=proof_nodes))
                 clock.check()
-                score = self._deepen(state, clock.subclock(nodes=deepening))
+                score = self._deepen(state, clock.subclock(nodes=deepening_nodes))
                 if score is not None:
                     return score
         return self._prove(state, clock)
@@ -89,179 +96,187 @@ class Solver:
     def score_moves(self, state: Any, clock: SearchClock | None = None) -> dict[int, int]:
         """Return the exact score of every action, for the side to move."""
         children = {action: self.game.play(state, action) for action in self.game.actions(state)}
-        return {action: self._above(self.score(child, clock)) for action, child in children.items()}
-
-    def _prove(self, state: Any, clock: SearchClock) -> int:
-        """By questions to the end of the game."""
-        low, high = -self.hooks.win_score, self.hooks.win_score
-        if not self.hooks.short_wins_first:
-            low, high = self.bounds(state, low, high, clock, coarse=True)
-        return self.bounds(state, low, high, clock)[0]
-
-    def _deepen(self, state: Any, clock: SearchClock) -> int | None:
-        """By deepening, None if the clock stops it."""
-        self._engine = self._engine or WordEngine(self.hooks)
-        for found in deepen(self._engine, state, clock):
-            if found.exact or is_settled(self._engine, found.score, found.depth):
-                return found.score
-        return None
-
-    def ended(self, state: Any) -> int:
-        """The score of a state that is over."""
-        return self.ended_in(self.game, state)
-
-    @staticmethod
-    def ended_in(game: WordGame, state: Any) -> int:
-        """The same for a game without a solver."""
-        if game.hooks.ply_cost == 0:
-            return int(game.hooks.resolve(state)[1])
-        return int(game.result(state)[1]) * game.hooks.win_score
-
-    def source(self, state: Any) -> str:
-        """Where the score of a state comes from: "table", "book" or "search"."""
-        if self.known is None or self.known.score(state) is None:
-            return "search"
-        return self.known.source
+        return {a: self._parent_score(self.score(child, clock)) for a, child in children.items()}
 
     def sign(self, state: Any, clock: SearchClock | None = None) -> int:
-        """1, 0 or -1: a win, a draw or a loss, without the distance."""
-        known = self._known(state)
-        if known is not None:
-            return sign(known)
-        low, high = self.bounds(state, -self.hooks.win_score, self.hooks.win_score, clock, coarse=True)
+        """Return 1, 0 or -1 for a win, a draw or a loss, without the distance."""
+        score = self._look_up(state)
+        if score is not None:
+            return sign(score)
+        infinity = self.hooks.win_score
+        low, high = self.bounds(state, -infinity, infinity, clock, sign_only=True)
         return (low > 0) - (high < 0)
 
     def is_above(self, state: Any, guess: int, clock: SearchClock | None = None) -> bool:
-        """Whether the score of a state is above a guess."""
-        known = self._known(state)
-        if known is not None:
-            return known > guess
+        """Return whether the score of a state is above a guess."""
+        score = self._look_up(state)
+        if score is not None:
+            return score > guess
         return self.bounds(state, guess, guess + 1, clock)[0] > guess
 
-    def _known(self, state: Any) -> int | None:
-        """What needs no search: a game that is over, or one that a table holds."""
-        if self.game.result(state)[0]:
-            return self.ended(state)
-        return self.known.score(state) if self.known else None
-
     def bounds(
-        self, state: Any, low: int, high: int, clock: SearchClock | None = None, *, coarse: bool = False
+        self,
+        state: Any,
+        low: int,
+        high: int,
+        clock: SearchClock | None = None,
+        *,
+        sign_only: bool = False,
     ) -> tuple[int, int]:
-        """Bounds that answer the question, for a state that is not over; see `NegamaxSearcher.bounds`."""
+        """Return bounds of the score of a state that is not over.
+
+        See `NegamaxSearcher.narrow_bounds`.
+        """
         clock = clock or SearchClock()
         if len(self._searchers) > 1:
-            return self._bounds_together(state, low, high, clock, coarse=coarse)
-        return self._searchers[0].bounds(state, low, high, clock, coarse=coarse)
+            return self._bounds_by_threads(state, low, high, clock, sign_only=sign_only)
+        return self.searcher.narrow_bounds(state, low, high, clock, sign_only=sign_only)
 
-    def best(self, state: Any, score: int, clock: SearchClock | None = None) -> list[int]:
-        """All actions that reach exactly this score, which is the state's."""
+    def source(self, state: Any) -> str:
+        """Return where the score of a state comes from: "table", "book" or "search"."""
+        if self.tablebase is None or self.tablebase.score(state) is None:
+            return "search"
+        return self.tablebase.source
+
+    def best_actions(self, state: Any, score: int, clock: SearchClock | None = None) -> list[int]:
+        """Return all actions that reach the score of a state, which the caller knows."""
         return [a for a in self.game.actions(state) if self.reaches(state, a, score, clock)]
 
-    def reaches(self, state: Any, action: int, score: int, clock: SearchClock | None = None) -> bool:
-        """Whether an action is worth at least this score."""
+    def reaches(
+        self, state: Any, action: int, score: int, clock: SearchClock | None = None
+    ) -> bool:
+        """Return whether an action reaches at least this score."""
         child = self.game.play(state, action)
-        return not self.is_above(child, self._below(score), clock)
+        return not self.is_above(child, self._child_bound(score), clock)
 
-    def line(self, state: Any, score: int, clock: SearchClock | None = None) -> list[int]:
-        """Best play to the end, the first best action each time; from a book, to its end."""
+    def principal_variation(
+        self, state: Any, score: int, clock: SearchClock | None = None
+    ) -> list[int]:
+        """Return best play from a state with this score, always the first best action.
+
+        It ends with the game, after 64 plies, or with the last state that a book holds.
+        """
         actions: list[int] = []
-        in_book = self.source(state) == "book"
+        is_in_book = self.source(state) == "book"
         while len(actions) < _MAX_LINE and not self.game.result(state)[0]:
             legal = self.game.actions(state)
-            if in_book and self.source(self.game.play(state, legal[0])) == "search":
+            if is_in_book and self.source(self.game.play(state, legal[0])) == "search":
                 break
             action = next(a for a in legal if self.reaches(state, a, score, clock))
             actions.append(action)
             state = self.game.play(state, action)
-            score = self._below(score)
+            score = self._child_bound(score)
         return actions
 
-    def _below(self, score: int) -> int:
-        """The score of a child whose move is worth `score`."""
-        return -(score + self.hooks.ply_cost * sign(score))
+    def _look_up(self, state: Any) -> int | None:
+        """Return a score that needs no search: of a finished game, or from the tablebase."""
+        if self.game.result(state)[0]:
+            return terminal_score(self.hooks, state)
+        return self.tablebase.score(state) if self.tablebase else None
 
-    def _above(self, score: int) -> int:
-        """What a move is worth whose child has this score: the inverse of `_below`."""
-        return -score + self.hooks.ply_cost * sign(score)
+    def _prove(self, state: Any, clock: SearchClock) -> int:
+        """Return the score by searches to the end of the game."""
+        low, high = -self.hooks.win_score, self.hooks.win_score
+        if not self.hooks.short_wins_first:
+            low, high = self.bounds(state, low, high, clock, sign_only=True)
+        return self.bounds(state, low, high, clock)[0]
 
-    def _bounds_together(
-        self, state: Any, low: int, high: int, clock: SearchClock, *, coarse: bool
+    def _deepen(self, state: Any, clock: SearchClock) -> int | None:
+        """Return the score by iterative deepening, None if a limit is reached first."""
+        self._engine = self._engine or WordEngine(self.hooks)
+        for iteration in deepen(self._engine, state, clock):
+            is_proven = is_settled(self._engine, iteration.score, iteration.depth)
+            if iteration.exact or is_proven:
+                return iteration.score
+        return None
+
+    def _child_bound(self, score: int) -> int:
+        return int(kernel.child_bound(self.hooks, score))
+
+    def _parent_score(self, score: int) -> int:
+        return int(kernel.parent_score(self.hooks, score))
+
+    def _bounds_by_threads(
+        self, state: Any, low: int, high: int, clock: SearchClock, *, sign_only: bool
     ) -> tuple[int, int]:
-        """As the kernel narrows its bounds, with the moves of every guess split among threads."""
-        control = [0] * a.NUM_CONTROLS
-        control[a.LOWER], control[a.UPPER], control[a.SIGN_ONLY] = low, high, coarse
-        control[a.SCORE_GAP] = self.hooks.win_score - self.hooks.max_plies(state) - 1
-        children = self._children(state)
-        while not k.is_settled(control):
-            guess = int(k.next_guess(self.hooks, control))
-            scores = self._ask_all(children, self._below(guess + 1), clock)
-            control[a.LOWER if max(scores) > guess else a.UPPER] = max(scores)
-        return int(control[a.LOWER]), int(control[a.UPPER])
+        """Narrow the bounds as the kernel does, with the moves of every guess split up."""
+        control = [0] * arrays.NUM_CONTROLS
+        control[arrays.LOWER], control[arrays.UPPER], control[arrays.SIGN_ONLY] = (
+            low,
+            high,
+            sign_only,
+        )
+        control[arrays.SCORE_GAP] = self.hooks.win_score - self.hooks.max_plies(state) - 1
+        children = self._distinct_children(state)
+        while not kernel.is_answered(control):
+            guess = int(kernel.next_guess(self.hooks, control))
+            score = max(self._search_children(children, self._child_bound(guess + 1), clock))
+            control[arrays.LOWER if score > guess else arrays.UPPER] = score
+        return int(control[arrays.LOWER]), int(control[arrays.UPPER])
 
-    def _children(self, state: Any) -> list[Any]:
-        """The states after each move, one of those that are alike up to symmetry."""
-        turns = self.game.symmetries() if self.settings.symmetry else ()
-        seen = set()
-        children = []
+    def _distinct_children(self, state: Any) -> list[Any]:
+        """Return the states after each move, one of each symmetry class, promising moves first."""
+        symmetries = self.game.symmetries() if self.settings.symmetry else ()
+        children: dict[Any, Any] = {}
         for action in self.game.actions(state):
             child = self.game.play(state, action)
-            images = {self.game.transform(child, turn) for turn in turns} | {child}
-            if min(images) not in seen:
-                seen.add(min(images))
-                children.append(child)
-        return sorted(children, key=self._worst_first)
+            canonical = min((self.game.transform(child, s) for s in symmetries), default=child)
+            children.setdefault(canonical, child)
+        return sorted(children.values(), key=self._evaluate_child)
 
-    def _worst_first(self, child: Any) -> int:
-        """Positions that look bad for the side to move come first: good moves."""
+    def _evaluate_child(self, child: Any) -> int:
+        """Estimate a child for its side to move: low for good moves."""
         if self.game.result(child)[0]:
-            return self.ended(child)
+            return terminal_score(self.hooks, child)
         return int(self.hooks.evaluate(child))
 
-    def _ask_all(self, children: list[Any], guess: int, clock: SearchClock) -> list[int]:
-        """What the moves to these states are worth, or bounds, if one state is not above `guess`.
+    def _search_children(self, children: list[Any], guess: int, clock: SearchClock) -> list[int]:
+        """Return scores or bounds of the moves to these states, for the side that moves.
 
-        The first that is ends the others' search.
+        The first child whose score is not above `guess` answers the question: the other threads
+        are stopped, and their moves left out.
         """
-        parts = [clock.subclock() for _ in self._searchers]
-        waiting = iter(children)
-        worths: list[int] = []
-        lock, is_found = threading.Lock(), threading.Event()
+        clocks = [clock.subclock() for _ in self._searchers]
+        pending = iter(children)
+        scores: list[int] = []
+        lock, is_answered = threading.Lock(), threading.Event()
 
-        def work(searcher: NegamaxSearcher, part: SubClock) -> None:
-            while not is_found.is_set():
+        def search_pending(searcher: NegamaxSearcher, thread_clock: SubClock) -> None:
+            while not is_answered.is_set():
                 with lock:
-                    child = next(waiting, None)
+                    child = next(pending, None)
                 if child is None:
                     return
                 if self.game.result(child)[0]:
-                    low = high = self.ended(child)
+                    low = high = terminal_score(self.hooks, child)
                 else:
                     try:
-                        low, high = searcher.narrow_bounds(child, guess, guess + 1, part)
+                        low, high = searcher.narrow_bounds(child, guess, guess + 1, thread_clock)
                     except SearchStopped:
-                        if part.is_cancelled:
+                        if thread_clock.is_cancelled:
                             return
                         raise
-                worths.append(self._above(low if low > guess else high))
+                scores.append(self._parent_score(low if low > guess else high))
                 if low <= guess:
-                    is_found.set()
-                    for other in parts:
+                    is_answered.set()
+                    for other in clocks:
                         other.is_cancelled = True
 
-        with ThreadPoolExecutor(len(parts)) as pool, _cancelling(parts):
-            for done in [
-                pool.submit(work, *pair) for pair in zip(self._searchers, parts, strict=True)
+        with ThreadPoolExecutor(len(clocks)) as pool, _cancel_on_error(clocks):
+            for future in [
+                pool.submit(search_pending, *pair)
+                for pair in zip(self._searchers, clocks, strict=True)
             ]:
-                done.result()
-        return worths
+                future.result()
+        return scores
 
 
 @contextlib.contextmanager
-def _cancelling(parts: list[SubClock]) -> Iterator[None]:
-    """Whatever goes wrong, or Ctrl-C, ends the other threads' search too."""
+def _cancel_on_error(clocks: list[SubClock]) -> Iterator[None]:
+    """Stop all threads if one fails, or on Ctrl-C."""
     try:
         yield
     except BaseException:
-        for part in parts:
-            part.is_cancelled = True
+        for clock in clocks:
+            clock.is_cancelled = True
         raise
