@@ -1,10 +1,11 @@
-"""Fit the weights of the line games' heuristic to exact values.
+"""Fit the weights of the heuristics of line games and of small Reversi boards to exact values.
 
 Usage: python scripts/fit.py squava …
 
-Positions are drawn from random games that avoid plain blunders, solved to win, draw or loss, and a
-logistic model of the value is fitted to their features. Prints weights for games/fitted.py and
-how often their sign is right on positions that were held out, beside a guess by line counts alone.
+For a line game, positions are sampled from random games without obvious blunders and solved to win,
+draw or loss, and a logistic model of the value is fitted to their features. The script prints
+weights for games/lines/heuristic.py, and how often the sign is right on held-out positions, beside
+the sign of the line counts alone. For Reversi it fits the disc difference by least squares.
 """
 
 import random
@@ -21,12 +22,12 @@ from zermelo.games.reversi.rules import Reversi
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solver import Solver
 
-_POSITIONS = 4000
-_NODES = 100_000  # a position that takes more to solve is left out
+_NUM_POSITIONS = 4000
+_MAX_NODES = 100_000  # positions that take more to solve are skipped
 
 
-def sample(game: WordLineGame, rng: random.Random) -> Any:
-    """A state of a random game without plain blunders that `resolve` does not settle."""
+def sample_state(game: WordLineGame, rng: random.Random) -> Any:
+    """Return a state of a random game without obvious blunders that `resolve` does not know."""
     while True:
         state = game.initial()
         for _ in range(rng.randrange(game.grid.size // 4, game.grid.size - 4)):
@@ -39,14 +40,18 @@ def sample(game: WordLineGame, rng: random.Random) -> Any:
 
 
 def features(game: WordLineGame, state: Any) -> list[int]:
-    """The side to move's advantage in each feature, after a 1 for the move itself."""
+    """Return a 1 for being to move, then the mover's advantage in each feature."""
     mine, theirs, player = state
-    own, other = game.hooks.features(mine, theirs, player), game.hooks.features(theirs, mine, player ^ 1)
+    own = game.hooks.features(mine, theirs, player)
+    other = game.hooks.features(theirs, mine, player ^ 1)
     return [1, *(a - b for a, b in zip(own, other, strict=True))]
 
 
-def fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Logistic regression of values in [0, 1] by Newton's method, lightly held to 0."""
+def fit_logistic(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return weights of a logistic regression by Newton's method, with a small L2 penalty.
+
+    `x`: features [row, feature]; `y`: values in [0, 1].
+    """
     weights = np.zeros(x.shape[1])
     for _ in range(30):
         p = 1 / (1 + np.exp(-2 * x @ weights))
@@ -57,12 +62,12 @@ def fit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def fit_reversi(spec: str) -> None:
-    """Least squares on the disc difference, with 10 to 14 cells left."""
+    """Fit the disc difference of positions with 10 to 14 empties by least squares."""
     game = z.game(spec)
     assert isinstance(game, Reversi)
     solver, rng = Solver(game), random.Random(1)
     rows, diffs = [], []
-    while len(rows) < _POSITIONS // 2:
+    while len(rows) < _NUM_POSITIONS // 2:
         state, free = game.initial(), rng.randrange(10, 15)
         while not game.result(state)[0] and (state[0] | state[1]).bit_count() < game.cells - free:
             state = game.play(state, rng.choice(game.actions(state)))
@@ -77,35 +82,36 @@ def fit_reversi(spec: str) -> None:
     print(f"{spec}: {tuple(int(w) for w in np.round(16 * weights))}, explains {explained:.2f}")
 
 
-def main(spec: str) -> None:
-    """One game."""
+def fit_line_game(spec: str) -> None:
+    """Fit the values of solved positions by logistic regression."""
     game = z.game(spec)
-    if isinstance(game, Reversi):
-        fit_reversi(spec)
-        return
     assert isinstance(game, WordLineGame)
     solver, rng = Solver(game), random.Random(1)
     rows, values = [], []
-    while len(rows) < _POSITIONS:
-        state = sample(game, rng)
+    while len(rows) < _NUM_POSITIONS:
+        state = sample_state(game, rng)
         try:
-            sign = solver.sign(state, SearchClock(Limit(nodes=_NODES)))
+            sign = solver.sign(state, SearchClock(Limit(nodes=_MAX_NODES)))
         except SearchStopped:
             continue
         rows.append(features(game, state))
         values.append((1 + sign) / 2)
     x, y = np.array(rows, float), np.array(values)
     half = len(x) // 2
-    weights = fit(x[:half], y[:half])
+    weights = fit_logistic(x[:half], y[:half])
     decided = y[half:] != 0.5
-    right = np.mean(((x[half:] @ weights) > 0)[decided] == (y[half:] > 0.5)[decided])
-    lines = np.mean(((x[half:, 1:4].sum(1)) > 0)[decided] == (y[half:] > 0.5)[decided])
-    print(f'    "{spec}": {tuple(int(w) for w in np.round(1000 * fit(x, y)))},')
+    accuracy = np.mean(((x[half:] @ weights) > 0)[decided] == (y[half:] > 0.5)[decided])
+    baseline = np.mean(((x[half:, 1:4].sum(1)) > 0)[decided] == (y[half:] > 0.5)[decided])
+    print(f'    "{spec}": {tuple(int(w) for w in np.round(1000 * fit_logistic(x, y)))},')
     print(
-        f"    # sign right {right:.3f}, by line counts {lines:.3f}, draws {np.mean(~decided):.2f}"
+        f"    # sign right {accuracy:.3f}, by line counts {baseline:.3f}, "
+        f"draws {np.mean(~decided):.2f}"
     )
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        main(name)
+        if isinstance(z.game(name), Reversi):
+            fit_reversi(name)
+        else:
+            fit_line_game(name)

@@ -21,7 +21,7 @@ def test_fit_reversi(tmp_path: Path) -> None:
     kept, one, two = (str(tmp_path / name) for name in ("kept.npz", "one.npy", "two.npy"))
     done = script("fit_reversi.py", "20", "--keep", kept, "--out", one)
     assert done.returncode == 0, done.stderr
-    assert "positions; of those held out the weights explain 0." in done.stdout
+    assert "positions; the weights explain 0." in done.stdout
     weights = np.load(one)
     assert (weights.dtype, weights.shape) == (np.int8, np.load(patterns.FILE).shape)
     assert weights.any()
@@ -32,13 +32,13 @@ def test_fit_reversi(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["0"], "there is nothing to fit to"),
+        (["0"], "there are no positions to fit"),
         (["-1"], "-1 is below 0"),
         (["many"], "invalid count value: 'many'"),
-        (["0", "--more", "README.md"], "README.md holds no positions"),
-        (["9", "--out", "no/such/file"], "is no file in a folder that is there"),
-        (["1", "--out", "weights.npy"], "two are needed at least"),
-        (["1"], "are few for 14,380 weights"),
+        (["0", "--more", "README.md"], "README.md is not a file written by --keep"),
+        (["9", "--out", "no/such/file"], "is not a file in an existing folder"),
+        (["1", "--out", "weights.npy"], "at least two games are needed"),
+        (["1"], "are too few for 14,380 weights"),
     ],
 )
 def test_fit_reversi_refuses(arguments: list[str], part: str) -> None:

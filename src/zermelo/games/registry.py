@@ -94,7 +94,8 @@ def _parse_shape(spec: str, entry: GameEntry, plain: list[str]) -> dict[str, str
     if len(plain) > 1 or len(sizes) != len(entry.shape):
         form = "x".join(part.upper() for part in entry.shape)
         usage = f"{entry.name}:{form}" if form else f"{entry.name}:key=value"
-        msg = f"{quote_text(spec)}: {quote_text(','.join(plain))} has no meaning here; write {usage}"
+        value = quote_text(",".join(plain))
+        msg = f"{quote_text(spec)}: {value} has no meaning here; write {usage}"
         raise BadSpec(msg)
     return dict(zip(entry.shape, sizes, strict=True))
 
@@ -144,7 +145,7 @@ def _build_tictactoe(spec: str, size: int, win: int) -> Game:
 def _build_mnk(spec: str, rows: int, cols: int, win: int) -> Game:
     least = 3
     if not (rows or cols or win):
-        msg = f"{quote_text(spec)}: an m,n,k game needs its sizes: mnk:ROWSxCOLSxK, such as mnk:5x5x4"
+        msg = f"{quote_text(spec)}: mnk needs its sizes: mnk:ROWSxCOLSxK, such as mnk:5x5x4"
         raise BadSpec(msg)
     longer = max(rows, cols)
     if min(rows, cols) > 0 and longer <= MAX_SIDE and not least <= win <= longer:

@@ -1,9 +1,9 @@
-"""Weights of the line games' heuristic, fitted to exact values where those are known.
+"""The weights of the line games' evaluation, fitted to exact values by `scripts/fit.py`.
 
-An estimate is 1000 times the x of tanh(x), the expected value of the side to move. The order is
-that of `WordLineGame.features`, after a weight for being to move. `scripts/fit.py` makes them; of
-that first weight a quarter is kept, so that estimates of odd and even depths agree better (in
-matches of 60 games this was neither stronger nor weaker).
+An estimate is 1000 times x, where tanh(x) is the expected value for the side to move. The first
+weight is for being to move, the others follow the order of `LineTactics.features`. Only a quarter
+of the fitted first weight is used, so that estimates at odd and even depths agree better; in
+matches of 60 games this was neither stronger nor weaker.
 """
 
 from typing import TYPE_CHECKING
@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from zermelo.games.lines.rules import LineGame
 
-#: to move; lines that lack 1, 2, 3 stones; cells to avoid; winning cells in rows of one's parity
-#: by rows, columns, win, lose and gravity
+# {(rows, cols, win, lose, gravity): weights of being to move; of lines that lack 1, 2, 3 stones; of
+# cells where one would lose; of winning cells in rows of one's parity}
 _FITTED = {
     (3, 3, 3, 0, False): (225, 918, 353, 0, 0, 0),
     (5, 5, 4, 3, False): (200, 1408, 310, 12, -344, 0),
     (6, 7, 4, 0, True): (185, 332, 231, 55, 0, 522),
     (6, 6, 4, 0, False): (345, 1490, 271, 83, 0, 0),
 }
-_OTHERS = (200, 813, 297, 91, -300, 300)  # those of 5x5x4, the last two by analogy
+_DEFAULT = (200, 813, 297, 91, -300, 300)  # fitted to 5x5x4; the last two by analogy
 
 
-def weights(game: "LineGame") -> tuple[int, ...]:
-    """Those of the game itself, or those that serve the family."""
+def weights_for(game: "LineGame") -> tuple[int, ...]:
+    """Return the weights fitted to a game, or the default of the family."""
     key = (game.rows, game.cols, game.win, game.lose, game.gravity)
-    return _FITTED.get(key, _OTHERS)
+    return _FITTED.get(key, _DEFAULT)

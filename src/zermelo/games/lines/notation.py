@@ -55,7 +55,8 @@ def _has_digit_form(game: "LineGame") -> bool:
 
 
 def _outside(game: "LineGame", text: str) -> BadMove:
-    return BadMove(f"{notation.quote_text(text)} is outside the {game.grid} board: {move_forms(game)}")
+    where = f"outside the {game.grid} board"
+    return BadMove(f"{notation.quote_text(text)} is {where}: {move_forms(game)}")
 
 
 def short_form(game: "LineGame", cell: int) -> str:

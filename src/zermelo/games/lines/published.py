@@ -42,12 +42,12 @@ class PublishedTactics(LineTactics):
         """Return the published score of a move."""
         mine, theirs = state[0], state[1]
         stone = self.one << index
-        if self.gaps(mine, self.win_windows, self.win) & stone != 0:
+        if self.completing_cells(mine, self.win_windows, self.win) & stone != 0:
             return 15_000
-        if self.gaps(mine, self.lose_windows, self.lose) & stone != 0:
+        if self.completing_cells(mine, self.lose_windows, self.lose) & stone != 0:
             return -10_000
         rank = self.nearness[index]
-        if self.gaps(theirs, self.win_windows, self.win) & stone != 0:
+        if self.completing_cells(theirs, self.win_windows, self.win) & stone != 0:
             rank += 5_000
         rank += 5 * self.stones_in_open_lines(mine, theirs, stone)
         return rank + 50 * self.losing_lines_completed(theirs, stone)

@@ -19,8 +19,7 @@ from zermelo.core.bitboard import Word, lowest, pick
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import MaskGame
 from zermelo.core.notation import Grid
-from zermelo.games.geometry import DIRECTIONS, Shift, end_shifts, line_shifts, run_from  # noqa: F401
-from zermelo.games.geometry import board_shift as shift_down  # noqa: F401
+from zermelo.games.geometry import Shift, end_shifts, line_shifts, run_from
 from zermelo.games.lines import notation as line_notation
 from zermelo.games.lines import reachability
 

@@ -1,7 +1,7 @@
-"""Line games up to 64 cells, whose states are words: the rules of the family, compiled.
+"""Line games up to 64 cells, whose states are 64-bit words, so that their rules compile.
 
-A window is a run of cells where a line can be. What the solver knows about these games without
-search is in `tactics`.
+A window is a run of adjacent cells in which a line can lie. `tactics` holds what the solver knows
+about these games without search.
 """
 
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ class WordLineGame(LineGame, WordGame):
     rows: int
     cells: int
     win: int
-    win_windows: tuple[tuple[Word, Word], ...]  # [direction]: the first cells of lines, the step
+    win_windows: tuple[tuple[Word, Word], ...]  # [direction]: see `window_masks`
     lose_windows: tuple[tuple[Word, Word], ...]
 
     def __init__(self, *sizes: int, is_specialised: bool = False, **rules: Any) -> None:
@@ -35,22 +35,25 @@ class WordLineGame(LineGame, WordGame):
         self.win_windows = window_masks(self.grid, self.win)
         self.lose_windows = window_masks(self.grid, self.lose or 2)
 
-    def room(self, mine: Any, theirs: Any) -> Any:
-        """The free cells, and those of them that a stone can go to."""
+    def free_and_playable(self, mine: Any, theirs: Any) -> Any:
+        """Return the free cells, and those of them in which a stone can be placed now."""
         stones = mine | theirs
         free = self.full ^ stones
         if self.gravity:
             return free, free & (((stones >> self.cols) & self.full) | self.bottom)
         return free, free
 
-    def gaps(self, stones: Any, windows: Any, length: Any) -> Any:
-        """The cells that would complete a line of `length`, stones of the line itself included."""
-        found = self.none
-        for begin, step in windows:
+    def completing_cells(self, stones: Any, windows: Any, length: Any) -> Any:
+        """Return the cells that are in a window of `length` whose other cells all hold `stones`.
+
+        The cell itself may be free or taken. `windows` are those of the same length.
+        """
+        cells = self.none
+        for firsts, step in windows:
             for gap in range(length):
-                whole = begin
-                for other in range(length):
-                    if other != gap:
-                        whole = whole & (stones >> (step * word(other)))
-                found = found | (whole << (step * word(gap)))
-        return found
+                line = firsts
+                for place in range(length):
+                    if place != gap:
+                        line = line & (stones >> (step * word(place)))
+                cells = cells | (line << (step * word(gap)))
+        return cells

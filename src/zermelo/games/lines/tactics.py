@@ -175,8 +175,8 @@ class LineTactics(SolverHooks):
         threats = self.completing_cells(stones, self.win_windows, self.win) & free
         if self.lose > 0:
             # A cell where the opponent would lose is a spare tempo: keep it for later.
-            reserve = self.completing_cells(state[1], self.lose_windows, self.lose) >> index
-            return 64 * popcount(threats) + self.line_counts[index] - 8 * popcount(reserve & self.one)
+            spare = self.completing_cells(state[1], self.lose_windows, self.lose) >> index
+            return 64 * popcount(threats) + self.line_counts[index] - 8 * popcount(spare & self.one)
         return 64 * popcount(threats) + self.line_counts[index]
 
     def evaluate(self, state: Any) -> Any:
@@ -219,7 +219,8 @@ class LineTactics(SolverHooks):
         if self.gravity:
             # The first player fills the odd rows.
             rows = pick(player == 0, self.odd_rows, self.full ^ self.odd_rows)
-            own_rows = popcount(self.completing_cells(mine, self.win_windows, self.win) & free & rows)
+            wins = self.completing_cells(mine, self.win_windows, self.win)
+            own_rows = popcount(wins & free & rows)
         return lacks_one, lacks_two, lacks_three, losing, own_rows
 
 

@@ -1,7 +1,7 @@
-"""What the solver knows about Reversi: how discs turn, which moves come first, the last cells.
+"""What the solver knows about Reversi: the hooks that flip discs, order moves and end games.
 
-Rays are followed in two ways: the rules shift whole boards; `flips`, which only the solver uses,
-looks up the rays of one cell and lets a carry run along them.
+The rules shift whole boards along the rays. Here `flips` looks up the rays of one cell and lets a
+carry run along them, which is faster for a single move.
 """
 
 import functools
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from zermelo.core.bitboard import Numbers, Word, highest, lowest, pick, popcount, word
 from zermelo.core.game import SolverHooks
+from zermelo.games.geometry import DIRECTIONS
 
 if TYPE_CHECKING:
     from zermelo.games.reversi.rules import Reversi
 
-_DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # towards higher bits
-_FEW = 6  # cells left, from which a table and counting replies take longer than they save
-_LAST = 4  # cells left that are filled outside the kernel's stack
+_FEW_EMPTIES = 6  # up to here, storing states and counting replies cost more than they save
+_LAST_EMPTIES = 4  # these are solved by functions of their own instead of the kernel's stack
 
 
 class ReversiHooks(SolverHooks):
@@ -26,9 +26,9 @@ class ReversiHooks(SolverHooks):
     min_win_plies: int = 0
     min_loss_plies: int = 0
     estimate_scale = 20.0
-    every: Word = (1 << 64) - 1
-    quarters: tuple[Word, ...]  #: of the board
-    #: sixteenths of a disc each for moves, corners, cells beside free corners, discs
+    all_bits: Word = (1 << 64) - 1
+    quarters: tuple[Word, ...]  # the four quarters of the board, as masks
+    # In sixteenths of a disc: for moves, corners, discs diagonally beside free corners, discs.
     eval_weights: tuple[int, ...] = (45, 134, -55, -1)
 
     def __init__(self, game: "Reversi") -> None:
@@ -41,13 +41,13 @@ class ReversiHooks(SolverHooks):
         return sum(1 << self.grid.index(row, col) for row in rows for col in cols)
 
     @functools.cached_property
-    def reach(self) -> Numbers:
-        """[cell, direction]: a ray's cells; four towards higher bits, then the opposite four."""
+    def ray_masks(self) -> Numbers:
+        """Return rays as masks [cell, direction]: four towards higher bits, four towards lower."""
         import numpy as np
 
-        ways = [(s * down, s * right) for s in (1, -1) for down, right in _DIRECTIONS]
+        rays = [(sign * down, sign * right) for sign in (1, -1) for down, right in DIRECTIONS]
         cells = range(self.cells)
-        return np.array([[self._ray_from(cell, *way) for way in ways] for cell in cells], np.uint64)
+        return np.array([[self._ray_from(cell, *ray) for ray in rays] for cell in cells], np.uint64)
 
     def _ray_from(self, cell: int, down: int, right: int) -> Word:
         row, col = divmod(cell, self.size)
@@ -59,52 +59,54 @@ class ReversiHooks(SolverHooks):
             if 0 <= r < self.size and 0 <= c < self.size
         )
 
-    def lead(self, mine: Any, theirs: Any) -> Any:
-        """The score of a game that is over: the disc difference, empties counting for nobody."""
+    def final_score(self, mine: Any, theirs: Any) -> Any:
+        """Return the score of a game that is over; empty cells count for nobody."""
         return popcount(mine) - popcount(theirs)
 
     def resolve(self, state: Any) -> Any:
-        """The disc difference at the end, else all moves."""
+        """Return the disc difference if the game is over, else all moves."""
         mine, theirs, _player = state
         moves = self.mobility(mine, theirs)
         over = moves == 0 and self.mobility(theirs, mine) == 0
-        return over, self.lead(mine, theirs), moves
+        return over, self.final_score(mine, theirs), moves
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """As it stands, but without moves where `resolve_in_window` will know the score."""
+        """Resolve a child, but generate no moves where `resolve_in_window` knows the score."""
         mine, theirs, _player = state
-        if popcount(mine | theirs) == self.cells - _LAST - 1 and index != self.cells:
+        if popcount(mine | theirs) == self.cells - _LAST_EMPTIES - 1 and index != self.cells:
             return False, 0, self.none
         return self.resolve(self.play_index(state, index))
 
     def play_index(self, state: Any, index: Any) -> Any:
-        """As `play`, sooner."""
+        """Return the same as `play`, but faster."""
         mine, theirs, player = state
         if index == self.cells:
             return (theirs, mine, player ^ self.one)
-        turned = self.flips(index, mine, theirs)
-        return (theirs ^ turned, mine | turned | (self.one << word(index)), player ^ self.one)
+        flipped = self.flips(index, mine, theirs)
+        return (theirs ^ flipped, mine | flipped | (self.one << word(index)), player ^ self.one)
 
     def flips(self, index: Any, mine: Any, theirs: Any) -> Any:
-        """What a disc on a free cell turns over.
+        """Return the discs that a disc on a free cell flips, as a mask.
 
-        Towards higher bits a one added to the ray's near end runs through the other's discs to
-        the first cell beyond them; towards lower bits that cell is the highest not the other's.
+        Towards higher bits, a one added at the near end of the ray carries through the opponent's
+        discs to the first cell beyond them. Towards lower bits, that cell is the highest one of
+        the ray that holds none of the opponent's discs.
         """
-        turned = self.none
+        flipped = self.none
         for direction in range(4):
-            ray = word(self.reach[index, direction])
-            end = ((theirs | (self.every ^ ray)) + self.one) & ray & mine
-            turned = turned | ((end - pick(end == 0, self.none, self.one)) & ray)
-            ray = word(self.reach[index, direction + 4])
+            ray = word(self.ray_masks[index, direction])
+            end = ((theirs | (self.all_bits ^ ray)) + self.one) & ray & mine
+            flipped = flipped | ((end - pick(end == 0, self.none, self.one)) & ray)
+            ray = word(self.ray_masks[index, direction + 4])
             end = (self.one << word(highest((ray ^ (ray & theirs)) | self.one))) & ray & mine
-            turned = turned | ((self.none - (end + end)) & ray)
-        return turned
+            flipped = flipped | ((self.none - (end + end)) & ray)
+        return flipped
 
     def rank_move(self, state: Any, index: Any) -> Any:
-        """Corners, cells of quarters with an odd number left, and few replies, corners twice.
+        """Rank by corners, quarters of the board with an odd number of empties, and few replies.
 
-        The last disc in a region is worth having, and an odd one gives it to who begins there.
+        In a region with an odd number of empties, the side that starts there also plays last.
+        Replies in corners count twice.
         """
         mine, theirs, _player = state
         free = self.full ^ (mine | theirs)
@@ -113,103 +115,104 @@ class ReversiHooks(SolverHooks):
         for quarter in self.quarters:
             if cell & quarter != 0:
                 rank += 2 * (popcount(free & quarter) & 1)
-        if popcount(free) > _FEW:
+        if popcount(free) > _FEW_EMPTIES:
             after = self.play_index(state, index)
             replies = self.mobility(after[0], after[1])
             rank -= 4 * (popcount(replies) + popcount(replies & self.corners))
         return rank
 
     def is_worth_storing(self, state: Any) -> Any:
-        """Not the last few cells."""
+        """Return False for the last few empties."""
         mine, theirs, _player = state
-        return popcount(mine | theirs) < self.cells - _FEW
+        return popcount(mine | theirs) < self.cells - _FEW_EMPTIES
 
     def resolve_in_window(self, state: Any, alpha: Any, beta: Any) -> Any:
-        """The last four cells, tried as they come."""
+        """Solve a state with four empties."""
         mine, theirs, _player = state
         free = self.full ^ (mine | theirs)
-        if popcount(free) != _LAST:
+        if popcount(free) != _LAST_EMPTIES:
             return False, 0
-        return True, self.last_four(mine, theirs, free, alpha, beta)
+        return True, self.solve_four(mine, theirs, free, alpha, beta)
 
-    # One function for each number of cells left, alike but for what comes next: kernels know no
-    # recursion, and with a stack these cells take twice as long. `sign` turns when a side passes.
+    # There is one function for each number of empties, because compiled kernels cannot recurse and
+    # an explicit stack takes twice as long. They differ only in the function they call. Cells are
+    # tried in index order; `sign` changes when a side passes.
 
-    def last_four(self, mine: Any, theirs: Any, free: Any, alpha: Any, beta: Any) -> Any:
-        """The score with four cells left, or a bound outside the window."""
+    def solve_four(self, mine: Any, theirs: Any, free: Any, alpha: Any, beta: Any) -> Any:
+        """Return the score with four empties, or a bound outside the window."""
         best, sign = -self.win_score - 1, 1
         for _side in range(2):
             left = free
             while left != 0:
                 disc = left & (self.none - left)
                 left = left ^ disc
-                turned = self.flips(lowest(disc), mine, theirs)
-                if turned != 0:
+                flipped = self.flips(lowest(disc), mine, theirs)
+                if flipped != 0:
                     worst = max(alpha, best)
-                    us, them = mine | disc | turned, theirs ^ turned
-                    best = max(best, -self.last_three(them, us, free ^ disc, -beta, -worst))
+                    us, them = mine | disc | flipped, theirs ^ flipped
+                    best = max(best, -self.solve_three(them, us, free ^ disc, -beta, -worst))
                     if best >= beta:
                         return sign * best
             if best >= -self.win_score:
                 return sign * best
             mine, theirs, sign = theirs, mine, -sign
             alpha, beta = -beta, -alpha
-        return self.lead(mine, theirs)
+        return self.final_score(mine, theirs)
 
-    def last_three(self, mine: Any, theirs: Any, free: Any, alpha: Any, beta: Any) -> Any:
-        """The same with three."""
+    def solve_three(self, mine: Any, theirs: Any, free: Any, alpha: Any, beta: Any) -> Any:
+        """Return the score with three empties, or a bound outside the window."""
         best, sign = -self.win_score - 1, 1
         for _side in range(2):
             left = free
             while left != 0:
                 disc = left & (self.none - left)
                 left = left ^ disc
-                turned = self.flips(lowest(disc), mine, theirs)
-                if turned != 0:
+                flipped = self.flips(lowest(disc), mine, theirs)
+                if flipped != 0:
                     worst = max(alpha, best)
-                    us, them = mine | disc | turned, theirs ^ turned
-                    best = max(best, -self.last_two(them, us, free ^ disc, -worst))
+                    us, them = mine | disc | flipped, theirs ^ flipped
+                    best = max(best, -self.solve_two(them, us, free ^ disc, -worst))
                     if best >= beta:
                         return sign * best
             if best >= -self.win_score:
                 return sign * best
             mine, theirs, sign = theirs, mine, -sign
             alpha, beta = -beta, -alpha
-        return self.lead(mine, theirs)
+        return self.final_score(mine, theirs)
 
-    def last_two(self, mine: Any, theirs: Any, free: Any, beta: Any) -> Any:
-        """With two: the score, or a bound that is `beta` or more."""
+    def solve_two(self, mine: Any, theirs: Any, free: Any, beta: Any) -> Any:
+        """Return the score with two empties, or a lower bound that is at least `beta`."""
         best, sign = -self.win_score - 1, 1
         for _side in range(2):
             left = free
             while left != 0:
                 disc = left & (self.none - left)
                 left = left ^ disc
-                turned = self.flips(lowest(disc), mine, theirs)
-                if turned != 0:
-                    us, them = mine | disc | turned, theirs ^ turned
-                    best = max(best, -self.last_one(them, us, free ^ disc))
+                flipped = self.flips(lowest(disc), mine, theirs)
+                if flipped != 0:
+                    us, them = mine | disc | flipped, theirs ^ flipped
+                    best = max(best, -self.solve_one(them, us, free ^ disc))
                     if best >= beta:
                         return sign * best
             if best >= -self.win_score:
                 return sign * best
             mine, theirs, sign = theirs, mine, -sign
             beta = self.win_score + 1
-        return self.lead(mine, theirs)
+        return self.final_score(mine, theirs)
 
-    def last_one(self, mine: Any, theirs: Any, free: Any) -> Any:
-        """With one: whoever can fill it does."""
+    def solve_one(self, mine: Any, theirs: Any, free: Any) -> Any:
+        """Return the score with one empty cell, which the side that can fill it fills."""
         index = lowest(free)
-        turned = self.flips(index, mine, theirs)
-        if turned != 0:
-            return popcount(mine) - popcount(theirs) + 2 * popcount(turned) + 1
-        turned = self.flips(index, theirs, mine)
-        if turned != 0:
-            return popcount(mine) - popcount(theirs) - 2 * popcount(turned) - 1
-        return self.lead(mine, theirs)
+        flipped = self.flips(index, mine, theirs)
+        if flipped != 0:
+            return popcount(mine) - popcount(theirs) + 2 * popcount(flipped) + 1
+        flipped = self.flips(index, theirs, mine)
+        if flipped != 0:
+            return popcount(mine) - popcount(theirs) - 2 * popcount(flipped) - 1
+        return self.final_score(mine, theirs)
 
     def evaluate(self, state: Any) -> Any:
-        """The difference to expect: moves and corners count, discs hardly do."""
+        """Estimate the final disc difference, by moves and corners more than by discs."""
         mine, theirs, _player = state
         own, other = self.features(mine, theirs), self.features(theirs, mine)
         score = 0
@@ -218,7 +221,7 @@ class ReversiHooks(SolverHooks):
         return max(-self.cells, min(self.cells, score // 16))
 
     def features(self, mine: Any, theirs: Any) -> Any:
-        """What one side has."""
+        """Return one side's moves, corners, discs diagonally beside free corners, and discs."""
         open_corners = self.corners & (self.full ^ (mine | theirs))
         beside = self.none
         for shift, from_above, from_below in self.rays[2:]:  # the diagonals

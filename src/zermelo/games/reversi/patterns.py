@@ -1,10 +1,11 @@
-"""Reversi on 8x8, judged by patterns: what each row, diagonal and corner is worth as it stands.
+"""The evaluation of Reversi on 8x8 by patterns: rows, columns, diagonals and corners.
 
-The idea is Buro's (1997, "Experiments with Multi-ProbCut and a new high-quality evaluation
-function for Othello"); the weights are our own, see `scripts/fit_reversi.py`. A family is a set
-of lines of cells that are alike by symmetry and share one table. A line's index has a digit for
-each of its cells, to base 3: 0 free, 1 the mover's, 2 the other's. Read backwards it is worth the
-same, with colours swapped the opposite, so the file has one weight for up to four indices.
+The method is Buro's (1997, "Experiments with Multi-ProbCut and a new high-quality evaluation
+function for Othello"); `scripts/fit_reversi.py` fits the weights. A pattern is a list of cells. A
+family is a set of patterns that are equal by symmetry and share one table of weights. The index of
+a pattern in a state has a base-3 digit for each of its cells: 0 empty, 1 the mover's, 2 the
+opponent's. Reversing a pattern keeps its weight and swapping the colours negates it, so the file
+holds one weight for up to four indices.
 """
 
 import functools
@@ -18,52 +19,56 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIDE = 8
-KNOTS = (16, 36, 56)  #: numbers of discs that weights are for; between two they are blended
-UNIT = 7  #: weights that make a disc
-NUM_PLAIN = 2  #: weights before those of the patterns: a move more than the other, to be to move
-_STEP = KNOTS[1] - KNOTS[0]
+KNOTS = (16, 36, 56)  #: the numbers of discs with weights of their own, interpolated between
+WEIGHTS_PER_DISC = 7  #: a sum of weights divided by this is a disc difference
+NUM_GLOBAL = 2  #: weights in the file before those of patterns: of a move more, of being to move
+_KNOT_DISTANCE = KNOTS[1] - KNOTS[0]
 FILE = Path(__file__).with_name("patterns.npy")  #: the weights, int8 [weight, knot]
 _CORNER = tuple((row, col) for row in range(3) for col in range(3))
-Line = tuple[int, ...]
+Pattern = tuple[int, ...]  #: cells
 
 
-def families() -> list[list[Line]]:
-    """The lines of each family: rows by their distance from the edge, diagonals, corners."""
-    rows = [[_line([(row, col) for col in range(SIDE)]) for row in range(SIDE)]]
-    rows += [[_line([(row, col) for row in range(SIDE)]) for col in range(SIDE)]]
-    found = [[way[at] for way in rows for at in (row, -1 - row)] for row in range(SIDE // 2)]
-    found += [[d for d in _diagonals() if len(d) == length] for length in range(4, SIDE + 1)]
-    ends = [(down, right) for down in (False, True) for right in (False, True)]
-    return [*found, [_line([_from(cell, *end) for cell in _CORNER]) for end in ends]]
+def list_families() -> list[list[Pattern]]:
+    """Return the patterns of each family: rows by distance from the edge, diagonals, corners."""
+    rows = [_pattern([(row, col) for col in range(SIDE)]) for row in range(SIDE)]
+    cols = [_pattern([(row, col) for row in range(SIDE)]) for col in range(SIDE)]
+    families = [[line[n] for line in (rows, cols) for n in (i, -1 - i)] for i in range(SIDE // 2)]
+    families += [[d for d in _diagonals() if len(d) == length] for length in range(4, SIDE + 1)]
+    corners = [(down, right) for down in (False, True) for right in (False, True)]
+    families.append([_pattern([_from(cell, *corner) for cell in _CORNER]) for corner in corners])
+    return families
 
 
-def _line(cells: list[tuple[int, int]]) -> Line:
+def _pattern(cells: list[tuple[int, int]]) -> Pattern:
     return tuple(SIDE * row + col for row, col in cells)
 
 
 def _from(cell: tuple[int, int], down: bool, right: bool) -> tuple[int, int]:
-    """A cell counted from one of the corners."""
+    """Return a cell that is given relative to one of the four corners."""
     row, col = cell
     return (SIDE - 1 - row if down else row, SIDE - 1 - col if right else col)
 
 
-def _diagonals() -> list[Line]:
-    """All of four cells or more, from left to right."""
-    ways = [[(c + d, c) for c in range(SIDE)] for d in range(-4, 5)]
-    ways += [[(7 + d - c, c) for c in range(SIDE)] for d in range(-4, 5)]
-    return [_line([(r, c) for r, c in way if 0 <= r < SIDE]) for way in ways]
+def _diagonals() -> list[Pattern]:
+    """Return all diagonals of four cells or more, each from left to right."""
+    lines = [[(c + d, c) for c in range(SIDE)] for d in range(-4, 5)]
+    lines += [[(7 + d - c, c) for c in range(SIDE)] for d in range(-4, 5)]
+    return [_pattern([(r, c) for r, c in line if 0 <= r < SIDE]) for line in lines]
 
 
-def classes() -> "tuple[NDArray[Any], NDArray[Any]]":
-    """Of every index of every family, one after the other: its weight's number, and its sign."""
+def weight_classes() -> "tuple[NDArray[Any], NDArray[Any]]":
+    """Return the number of its weight and its sign for every index of every family.
+
+    The families follow one another, and so do their numbers of weights.
+    """
     import numpy as np
 
     numbers, signs, used = [], [], 0
-    for lines in families():
-        size = len(lines[0])
+    for patterns in list_families():
+        size = len(patterns[0])
         powers = 3 ** np.arange(size)
         digits = np.arange(3**size)[:, None] // powers % 3  # [index, cell]
-        is_corner = size == len(_CORNER)  # a square is turned about its diagonal
+        is_corner = size == len(_CORNER)  # a square is reversed by reflection in its diagonal
         back = (
             digits.reshape(-1, 3, 3).swapaxes(1, 2).reshape(-1, 9) if is_corner else digits[:, ::-1]
         )
@@ -77,30 +82,31 @@ def classes() -> "tuple[NDArray[Any], NDArray[Any]]":
     return np.concatenate(numbers), np.concatenate(signs)
 
 
-def _starts() -> list[int]:
-    """Where each family's indices begin."""
-    sizes = [3 ** len(lines[0]) for lines in families()]
+def _family_starts() -> list[int]:
+    """Return where the indices of each family begin in the table of all weights."""
+    sizes = [3 ** len(patterns[0]) for patterns in list_families()]
     return [sum(sizes[:number]) for number in range(len(sizes))]
 
 
 class PatternHooks(ReversiHooks):
-    """Solver hooks of the board of 8x8, with an evaluation by patterns."""
+    """Solver hooks of Reversi on 8x8, with the evaluation by patterns."""
 
     knots: tuple[int, ...] = KNOTS
     byte: Word = 0xFF
-    columns: Word = 0x0101010101010101
-    # Bits to swap with those so far above them, one step after the other.
-    mirrored: tuple[tuple[Word, Word], ...] = (
+    column: Word = 0x0101010101010101
+    # Delta swaps (distance, mask), applied in turn: each swaps the bits of the mask with those
+    # that many bits above them.
+    mirror_swaps: tuple[tuple[Word, Word], ...] = (
         (1, 0x5555555555555555),
         (2, 0x3333333333333333),
         (4, 0x0F0F0F0F0F0F0F0F),
     )
-    upside_down: tuple[tuple[Word, Word], ...] = (
+    flip_swaps: tuple[tuple[Word, Word], ...] = (
         (8, 0x00FF00FF00FF00FF),
         (16, 0x0000FFFF0000FFFF),
         (32, 0x00000000FFFFFFFF),
     )
-    transposed: tuple[tuple[Word, Word], ...] = (
+    transpose_swaps: tuple[tuple[Word, Word], ...] = (
         (7, 0x00AA00AA00AA00AA),
         (14, 0x0000CCCC0000CCCC),
         (28, 0x00000000F0F0F0F0),
@@ -108,92 +114,97 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def weights(self) -> Numbers:
-        """[place, knot]: of every index of every family; then of a move, and of being to move."""
+        """Return the weights [place, knot]: all indices of all families, a move, being to move."""
         import numpy as np
 
         fitted = np.load(FILE).astype(np.int16)
-        number, sign = classes()
-        patterns = fitted[NUM_PLAIN:][number] * sign[:, None]
-        return np.concatenate([patterns, fitted[:NUM_PLAIN]]).astype(np.int16)
+        number, sign = weight_classes()
+        patterns = fitted[NUM_GLOBAL:][number] * sign[:, None]
+        return np.concatenate([patterns, fitted[:NUM_GLOBAL]]).astype(np.int16)
 
     @functools.cached_property
     def base3(self) -> Numbers:
-        """[mask]: the digits of a mask read as a number to base 3."""
+        """Return [mask]: the binary digits of the mask read as a number to base 3."""
         import numpy as np
 
         return np.array([int(f"{mask:b}", 3) for mask in range(1 << len(_CORNER))], np.int64)
 
     @functools.cached_property
-    def places(self) -> Numbers:
-        """[row]: where its family begins; then the corners' begins."""
+    def row_starts(self) -> Numbers:
+        """Return [row]: where its family begins in the weights; the last entry is for corners."""
         import numpy as np
 
-        return np.array([_starts()[number] for number in (0, 1, 2, 3, 3, 2, 1, 0, -1)], np.int64)
+        starts = _family_starts()
+        return np.array([starts[family] for family in (0, 1, 2, 3, 3, 2, 1, 0, -1)], np.int64)
 
     @functools.cached_property
     def diagonals(self) -> Numbers:
-        """[diagonal]: its cells, its first column, and where its family begins."""
+        """Return [diagonal]: its cells, its first column, and where its family begins."""
         import numpy as np
 
-        rows = [(sum(1 << c for c in d), d[0] % SIDE, _starts()[len(d)]) for d in _diagonals()]
+        starts = _family_starts()
+        rows = [(sum(1 << c for c in d), d[0] % SIDE, starts[len(d)]) for d in _diagonals()]
         return np.array(rows, np.uint64)
 
     def evaluate(self, state: Any) -> Any:
-        """The difference to expect, by two of the knots."""
+        """Estimate the final disc difference, interpolated between two knots."""
         mine, theirs, _player = state
         discs = popcount(mine | theirs)
         knot = 1 if discs >= self.knots[1] else 0
-        place = len(self.weights) - NUM_PLAIN
+        place = len(self.weights) - NUM_GLOBAL
         moves = popcount(self.mobility(mine, theirs)) - popcount(self.mobility(theirs, mine))
         early = moves * int(self.weights[place, knot]) + int(self.weights[place + 1, knot])
         late = moves * int(self.weights[place, knot + 1]) + int(self.weights[place + 1, knot + 1])
         us, them = mine, theirs
         for corner in range(4):
-            place = int(self.places[SIDE]) + self.index(self.corner(us), self.corner(them))
+            place = self.pattern_index(self.extract_corner(us), self.extract_corner(them))
+            place += int(self.row_starts[SIDE])
             early += int(self.weights[place, knot])
             late += int(self.weights[place, knot + 1])
-            steps = self.mirrored if corner % 2 == 0 else self.upside_down
-            us, them = self.swapped(us, steps), self.swapped(them, steps)
+            swaps = self.mirror_swaps if corner % 2 == 0 else self.flip_swaps
+            us, them = self.delta_swap(us, swaps), self.delta_swap(them, swaps)
         for number in range(len(self.diagonals)):
             cells = word(self.diagonals[number, 0])
             first = word(self.diagonals[number, 1])
-            us = self.gathered(mine & cells) >> first
-            them = self.gathered(theirs & cells) >> first
-            place = int(self.diagonals[number, 2]) + self.index(us, them)
+            us = self.gather_columns(mine & cells) >> first
+            them = self.gather_columns(theirs & cells) >> first
+            place = int(self.diagonals[number, 2]) + self.pattern_index(us, them)
             early += int(self.weights[place, knot])
             late += int(self.weights[place, knot + 1])
-        # Rows, then columns: the rows of the board turned about its diagonal.
+        # Rows, then columns as the rows of the transposed board.
         us, them = mine, theirs
-        for _way in range(2):
+        for _orientation in range(2):
             for row in range(SIDE):
                 shift = word(SIDE * row)
-                place = self.index((us >> shift) & self.byte, (them >> shift) & self.byte)
-                place += int(self.places[row])
+                place = self.pattern_index((us >> shift) & self.byte, (them >> shift) & self.byte)
+                place += int(self.row_starts[row])
                 early += int(self.weights[place, knot])
                 late += int(self.weights[place, knot + 1])
-            us, them = self.swapped(us, self.transposed), self.swapped(them, self.transposed)
-        share = max(0, min(_STEP, discs - self.knots[knot]))
-        score = early * (_STEP - share) + late * share
-        score = (score + _STEP * UNIT // 2) // (_STEP * UNIT)
+            us = self.delta_swap(us, self.transpose_swaps)
+            them = self.delta_swap(them, self.transpose_swaps)
+        share = max(0, min(_KNOT_DISTANCE, discs - self.knots[knot]))
+        score = early * (_KNOT_DISTANCE - share) + late * share
+        unit = _KNOT_DISTANCE * WEIGHTS_PER_DISC
+        score = (score + unit // 2) // unit
         return max(1 - self.win_score, min(self.win_score - 1, score))
 
-    def index(self, us: Any, them: Any) -> Any:
-        """Of a line, within its family."""
+    def pattern_index(self, us: Any, them: Any) -> Any:
+        """Return the index of a pattern within its family, from both sides' discs in it."""
         return int(self.base3[us]) + 2 * int(self.base3[them])
 
-    def gathered(self, diagonal: Any) -> Any:
-        """A diagonal's discs by their columns."""
-        return ((diagonal * self.columns) & self.every) >> word(56)
+    def gather_columns(self, diagonal: Any) -> Any:
+        """Return the columns of a diagonal's discs, as a mask of 8 bits."""
+        return ((diagonal * self.column) & self.all_bits) >> word(56)
 
-    def corner(self, board: Any) -> Any:
-        """The nine cells at the top left, side by side."""
+    def extract_corner(self, board: Any) -> Any:
+        """Return the nine cells at the top left, as a mask of 9 bits."""
         row = word(7)
         second = (board >> word(5)) & (row << word(3))
         return (board & row) | second | ((board >> word(10)) & (row << word(6)))
 
-    def swapped(self, board: Any, steps: Any) -> Any:
-        """A board mirrored, upside down or transposed."""
-        for shift, cells in steps:
+    def delta_swap(self, board: Any, swaps: Any) -> Any:
+        """Return a board after delta swaps such as `mirror_swaps`."""
+        for shift, cells in swaps:
             differ = (board ^ (board >> shift)) & cells
             board = board ^ differ ^ (differ << shift)
         return board

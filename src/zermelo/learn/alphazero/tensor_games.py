@@ -13,7 +13,7 @@ from torch import Tensor
 
 from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.game import WordGame
-from zermelo.core.symmetry import Symmetry, inverse
+from zermelo.core.symmetry import Symmetry, invert
 from zermelo.games.lines.small import WordLineGame
 from zermelo.learn.alphazero.search_options import UNKNOWN
 
@@ -37,13 +37,13 @@ class TensorGame:
         self.game, self.device = game, torch.device(device)
         self.num_actions, self.num_words = game.num_actions, game.num_words
         self.rows, self.cols = game.grid.rows, game.grid.cols
-        self._signed: Any = game.signed()
+        self._signed: Any = game.to_signed()
         self._cells = torch.arange(game.grid.size, device=self.device)
         self._actions = torch.arange(game.num_actions, device=self.device)
         turns = game.symmetries() or (_unmoved(game),)
         self.num_symmetries = len(turns)  #: symmetries, with the one that changes nothing
-        self._cell_turns = torch.tensor([inverse(s.cells) for s in turns], device=self.device)
-        self._action_turns = torch.tensor([inverse(s.actions) for s in turns], device=self.device)
+        self._cell_turns = torch.tensor([invert(s.cells) for s in turns], device=self.device)
+        self._action_turns = torch.tensor([invert(s.actions) for s in turns], device=self.device)
         self._tactical = isinstance(game, WordLineGame) and game.hooks.has_tactics
 
     def start(self, number: int) -> State:
@@ -79,11 +79,11 @@ class TensorGame:
         places = free
         if game.gravity:
             places = free & ((((mine | theirs) >> game.cols) & game.full) | game.bottom)
-        wins = game.gaps(mine, game.win_windows, game.win) & places
-        threats = game.gaps(theirs, game.win_windows, game.win) & free
+        wins = game.completing_cells(mine, game.win_windows, game.win) & places
+        threats = game.completing_cells(theirs, game.win_windows, game.win) & free
         safe = places
         if game.lose > 0:
-            safe = places & (game.full ^ game.gaps(mine, game.lose_windows, game.lose))
+            safe = places & (game.full ^ game.completing_cells(mine, game.lose_windows, game.lose))
         blocks = threats & places
         good = torch.where(blocks == 0, safe, safe & blocks)
         good = torch.where((blocks & (blocks - 1)) == 0, good, 0)
