@@ -1,4 +1,4 @@
-"""Players without learning: what each promises, and strength in its order."""
+"""Players without learning: the contract of each, and their order of strength."""
 
 import random
 from typing import Any
@@ -10,6 +10,7 @@ from support.commands import answer, zermelo
 from zermelo.core.player import Limit
 from zermelo.players.levels import MISTAKES
 from zermelo.search import textbook
+from zermelo.search.iterative_deepening import deepen
 
 SPECS = ("greedy:seed=1", "lookahead:2", "minimax:depth=2", "alphabeta:seconds=0.05", "level:4")
 GAMES = (
@@ -29,7 +30,7 @@ GAMES = (
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("name", GAMES)
 def test_every_player_plays_every_game(spec: str, name: str) -> None:
-    """Two moves each from a few positions: legal, with one candidate a move when asked."""
+    """Choose in a few positions: a legal move, and on request a candidate for every move."""
     game, player, rng = z.game(name), z.player(spec), random.Random(1)
     for length in (0, 1, 4):
         position = game.start()
@@ -52,8 +53,10 @@ def test_a_game_in_plain_python(tmp_path: Any) -> None:
         assert z.player(spec).choose(game.start()).move in game.start().legal
 
 
-def won(first: str, second: str, game: str, games: int, limit: Limit | None = None) -> float:
-    """The first named player's score over games from random openings, both seats."""
+def match_score(
+    first: str, second: str, game: str, games: int, limit: Limit | None = None
+) -> float:
+    """Return the first player's score in games from random openings, seats alternating."""
     rules, players = z.game(game), (z.player(first), z.player(second))
     rng, points = random.Random(7), 0.0
     for number in range(games):
@@ -79,20 +82,20 @@ def won(first: str, second: str, game: str, games: int, limit: Limit | None = No
     ],
 )
 def test_stronger_players_win(stronger: str, weaker: str, game: str) -> None:
-    assert won(stronger, weaker, game, 10) >= 0.7
+    assert match_score(stronger, weaker, game, 10) >= 0.7
 
 
-def test_greedy_by_the_book() -> None:
-    """A win now; else the most open lines with two stones or more; ties nearest the centre."""
+def test_greedy_takes_wins_and_open_lines() -> None:
+    """A win, else the most open lines with two stones or more, ties nearest the centre."""
     game = z.game("tictactoe")
     assert z.player("greedy").choose(game.start()).move == "b2"
     assert z.player("greedy").choose(game.position("XX./OO./...")).move == "c1"
     position = z.game("squava").position(moves="a1 e5 b1 e4")
-    assert z.player("greedy").choose(position).move != "c1"  # three lose at once
+    assert z.player("greedy").choose(position).move != "c1"  # three in a row lose
 
 
-def test_lookahead_sees_what_lies_within_its_plies() -> None:
-    """A win in three by two threats, and nothing of it with two plies."""
+def test_lookahead_finds_results_within_its_plies() -> None:
+    """A win in three plies by two threats, which two plies do not show."""
     position = z.game("connect4").position(moves="4455")
     found = z.player("lookahead:3").choose(position)
     assert (found.move in ("3", "6"), found.value, found.plies) == (True, "win", 3)
@@ -109,23 +112,43 @@ def test_minimax_finds_the_forced_win_of_6x6x4() -> None:
 @pytest.mark.parametrize("game", ["gomoku:size=10", "reversi"])
 @pytest.mark.parametrize(("stronger", "weaker"), [(5, 1), (10, 5)])
 def test_levels_are_a_ladder_where_nothing_is_proven(stronger: int, weaker: int, game: str) -> None:
-    """With few nodes for both; the whole ladder is in docs/benchmarks.md."""
+    """Both have few nodes; the whole ladder is in docs/benchmarks.md."""
     limit = Limit(nodes=400)
-    assert won(f"level:{stronger},seed=1", f"level:{weaker},seed=2", game, 8, limit) >= 0.75
+    assert match_score(f"level:{stronger},seed=1", f"level:{weaker},seed=2", game, 8, limit) >= 0.75
 
 
-def test_a_level_answers_alike_and_within_its_second() -> None:
+def test_a_level_is_reproducible_and_keeps_its_second() -> None:
     position = z.game("gomoku").position(moves="h8 g7 h7 h6 g8 f8")
-    found = [z.player("level:6,seed=4").choose(position) for _ in range(2)]
-    assert found[0].move == found[1].move
-    assert all(one.seconds < 1.1 for one in found)
+    choices = [z.player("level:6,seed=4").choose(position) for _ in range(2)]
+    assert choices[0].move == choices[1].move
+    assert all(choice.seconds < 1.1 for choice in choices)
+
+
+@pytest.mark.parametrize(
+    ("game", "moves", "passes"),
+    [("tictactoe", "b2", 0), ("connect4", "", 0), ("squava", "c3", 1), ("gomoku", "h8 i9", 1)],
+)
+def test_a_level_searches_once(
+    game: str, moves: str, passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Deepening is for positions that the solver does not prove in time."""
+    calls = []
+
+    def count_calls(*args: Any, **options: Any) -> Any:
+        calls.append(args)
+        return deepen(*args, **options)
+
+    monkeypatch.setattr("zermelo.players.levels.deepen", count_calls)
+    choice = z.player("level:5,seed=1").choose(z.game(game).position(moves=moves))
+    assert len(calls) == passes
+    assert not any(candidate.reasons for candidate in choice.candidates)
 
 
 @pytest.mark.parametrize("level", [1, 5, 9, 10])
-def test_levels_err_at_their_rate(level: int) -> None:
-    """Measured against exact values wherever a mistake is possible."""
+def test_levels_make_mistakes_at_their_rate(level: int) -> None:
+    """Measured against exact values where a mistake is possible."""
     game, player, rng = z.game("tictactoe"), z.player(f"level:{level},seed=3"), random.Random(5)
-    book = textbook.TextbookSearch(game, method="memo")
+    search = textbook.TextbookSearch(game, method="memo")
     chances = errors = 0
     while chances < 400:
         position = game.start()
@@ -134,7 +157,7 @@ def test_levels_err_at_their_rate(level: int) -> None:
                 position = position.play_action(rng.choice(position.actions))
         if position.is_over:
             continue
-        values = {m: -book.solve(position.play(m).state) for m in position.legal}
+        values = {m: -search.solve(position.play(m).state) for m in position.legal}
         if min(values.values()) < max(values.values()):
             chances += 1
             errors += values[player.choose(position).move] < max(values.values())
@@ -149,7 +172,7 @@ def test_the_published_heuristic_is_for_squava() -> None:
         z.player("minimax:depth=2,heuristic=published").choose(z.game("tictactoe").start())
 
 
-def test_bad_parameters_say_what_is_right() -> None:
+def test_errors_of_bad_parameters_name_valid_values() -> None:
     for spec, word in (
         ("minimax:depth=0", "1 or more"),
         ("level:11", "levels 1 to 10"),
@@ -162,7 +185,7 @@ def test_bad_parameters_say_what_is_right() -> None:
             z.player(spec)
 
 
-def test_choosing_and_thinking_aloud() -> None:
+def test_choose_and_show_thinking_on_the_command_line() -> None:
     found = answer("choose", "gomoku6", "minimax:depth=6", "--moves", "c3 d4 d3 a1 c4 a2")
     assert isinstance(found, dict)
     assert (found["value"], found["exact"]) == ("win", True)
@@ -177,7 +200,7 @@ def test_choosing_and_thinking_aloud() -> None:
     assert "Illegal move 'a9'" in shown
 
 
-def test_lookahead_sees_the_end_of_reversi_and_draws() -> None:
+def test_lookahead_finds_the_end_of_reversi_and_draws() -> None:
     position = z.game("reversi:4").position(moves="d3 d4 b1 d2 c4 a3 b4 a1 a2")
     truth = z.solve(position)
     found = z.player("lookahead:6").choose(position)
@@ -186,7 +209,7 @@ def test_lookahead_sees_the_end_of_reversi_and_draws() -> None:
 
 
 @pytest.mark.parametrize("spec", [*SPECS, "random:seed=1", "level:1,seed=1", "perfect:seed=2"])
-def test_the_chosen_move_leads_its_record(spec: str) -> None:
+def test_the_choice_is_the_first_candidate(spec: str) -> None:
     position = z.game("tictactoe").position(moves="a1 b2 b1")
     found = z.player(spec).choose(position, Limit(seconds=0.5, all_moves=True))
     assert found.candidates[0].move == found.move or spec.startswith("perfect")
@@ -197,4 +220,4 @@ def test_the_chosen_move_leads_its_record(spec: str) -> None:
 def test_a_game_is_saved_when_a_player_gives_up(tmp_path: Any) -> None:
     done = zermelo("play", "connect4:7x7", "--second", "perfect", "--seconds", "0.2", given="4\n")
     assert done.returncode == 2
-    assert "The game is saved" in done.stdout
+    assert "Game saved" in done.stdout

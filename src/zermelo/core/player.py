@@ -83,7 +83,15 @@ class Analysis:
     verdict: "Analysis | None" = None  #: beside a player's own analysis, that of exact search
 
     @classmethod
-    def from_candidates(cls, candidates: Sequence[Candidate], **effort: Any) -> "Analysis":
+    def from_candidates(
+        cls,
+        candidates: Sequence[Candidate],
+        *,
+        nodes: int = 0,
+        seconds: float = 0.0,
+        source: str = "search",
+        depth: int | None = None,
+    ) -> "Analysis":
         """Return the analysis of a player that chooses the first candidate."""
         top = candidates[0]
         return cls(
@@ -94,8 +102,11 @@ class Analysis:
             exact=top.exact,
             candidates=tuple(candidates),
             pv=top.pv,
+            nodes=nodes,
+            seconds=seconds,
+            source=source,
+            depth=depth,
             diff=top.diff,
-            **effort,
         )
 
     @property
