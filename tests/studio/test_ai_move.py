@@ -14,17 +14,17 @@ def ai_move(studio: Studio, **body: Any) -> Any:
 
 def test_a_stateless_move(studio: Studio) -> None:
     # X threatens c1; O must take it.
-    answer = ai_move(studio, board=[1, 1, 0, 0, -1, 0, 0, 0, 0], player=-1, show_thinking=True)
-    assert answer.status_code == 200, answer.text
-    found = answer.json()
-    assert found["action"] == 2
-    assert sorted(found["evaluations"]) == ["2", "3", "5", "6", "7", "8"]
-    for action, record in found["evaluations"].items():
+    response = ai_move(studio, board=[1, 1, 0, 0, -1, 0, 0, 0, 0], player=-1, show_thinking=True)
+    assert response.status_code == 200, response.text
+    result = response.json()
+    assert result["action"] == 2
+    assert sorted(result["evaluations"]) == ["2", "3", "5", "6", "7", "8"]
+    for action, record in result["evaluations"].items():
         assert set(record) == {"value", "reasoning", "is_best"}
         assert record["is_best"] == (action == "2")
-        assert record["value"] == (0 if action == "2" else 1), "seen by X"
+        assert record["value"] == (0 if action == "2" else 1), "values are from the view of X"
         assert record["reasoning"]
-    assert '"value":-0.0' not in answer.text
+    assert '"value":-0.0' not in response.text
     assert ai_move(studio).json()["evaluations"] is None
 
 
@@ -40,8 +40,8 @@ def test_other_sizes(studio: Studio) -> None:
     board = [0] * 25
     board[0] = board[1] = board[2] = 1
     board[20] = board[21] = -1
-    found = ai_move(studio, board=board, player=-1, board_size=5, win_length=4).json()
-    assert found["action"] == 3
+    result = ai_move(studio, board=board, player=-1, board_size=5, win_length=4).json()
+    assert result["action"] == 3
     large = ai_move(studio, board=[0] * 400, board_size=20, win_length=5, show_thinking=True)
     assert len(large.json()["evaluations"]) == 400
 

@@ -24,12 +24,12 @@ def check_exactness(record: dict[str, Any]) -> None:
 
 def test_an_analysis_deepens_and_ends(studio: Studio) -> None:
     text = studio.get("analysis", game="tictactoe", moves="b2 b1", seconds=5).text
-    found = read_events(text)
-    assert [name for name, _ in found] == ["analysis"] * (len(found) - 1) + ["done"]
-    for _, record in found[:-1]:
+    events = read_events(text)
+    assert [name for name, _ in events] == ["analysis"] * (len(events) - 1) + ["done"]
+    for _, record in events[:-1]:
         check_exactness(record)
         assert len(record["candidates"]) == 7
-    last = found[-2][1]
+    last = events[-2][1]
     cells = [z.game("tictactoe").parse_action(move) for move in last["pv"]]
     assert last["pv_cells"] == last["candidates"][0]["pv_cells"] == cells
     truth = solve(z.game("tictactoe").position(moves="b2 b1"))
@@ -38,14 +38,14 @@ def test_an_analysis_deepens_and_ends(studio: Studio) -> None:
 
 
 def test_the_first_candidates_come_soon_and_are_called_estimates(studio: Studio) -> None:
-    studio.get("analysis", game="connect4:7x7", seconds=0.1)  # compilation aside
+    studio.get("analysis", game="connect4:7x7", seconds=0.1)  # so that compilation is not measured
     begin = time.perf_counter()
     with studio.http.stream(
         "GET", "/api/v1/analysis", params={"game": "connect4:7x7", "seconds": 2}
-    ) as answer:
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        assert answer.headers["cache-control"] == "no-store"
-        lines = answer.iter_lines()
+    ) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        assert response.headers["cache-control"] == "no-store"
+        lines = response.iter_lines()
         next(lines)
         first = json.loads(next(lines).removeprefix("data: "))
         elapsed = time.perf_counter() - begin
@@ -60,30 +60,30 @@ def test_the_first_candidates_come_soon_and_are_called_estimates(studio: Studio)
     assert depths[-1] > first["depth"]
     for record in records:
         check_exactness(record)
-        assert not record["exact"], "nobody solves it in 2 s"
+        assert not record["exact"], "2 s are not enough to solve it"
 
 
 def test_an_analysis_by_a_player(studio: Studio) -> None:
     for player in ("random", "minimax:3", "perfect", "lookahead:2"):
         params = {"game": "tictactoe", "moves": "b2,a1", "player": player, "seconds": 2}
-        found = read_events(studio.get("analysis", **params).text)
-        assert found[-1] == ("done", {})
-        assert found[-2][1]["candidates"]
+        events = read_events(studio.get("analysis", **params).text)
+        assert events[-1] == ("done", {})
+        assert events[-2][1]["candidates"]
 
 
 PARTS = {"network", "heuristic", "blend"}
 
 
 def test_a_hybrid_reports_the_parts_of_its_estimates(studio: Studio) -> None:
-    """For every move but those that end the game, in every record; the analyst has no parts."""
-    moves = "d3 e5 a1 d4 d2"  # c2 would make three: X has lost, and there is nothing to judge
+    """Every move has parts, except those that end the game; the analyst's have none."""
+    moves = "d3 e5 a1 d4 d2"  # c2 would make three: X has lost, and there is nothing to estimate
     params = {"game": "squava", "moves": moves, "seconds": 5}
-    found = read_events(studio.get("analysis", **params, player="hybrid:squava-hybrid").text)
-    assert found[-1] == ("done", {})
+    events = read_events(studio.get("analysis", **params, player="hybrid:squava-hybrid").text)
+    assert events[-1] == ("done", {})
     position = z.game("squava").position(moves=moves)
     ends = {move for move in position.legal if position.play(move).is_over}
     assert ends
-    for _, record in found[:-1]:
+    for _, record in events[:-1]:
         assert {c["move"] for c in record["candidates"]} == set(position.legal)
         for candidate in record["candidates"]:
             parts = candidate.get("parts")
@@ -97,17 +97,17 @@ def test_a_hybrid_reports_the_parts_of_its_estimates(studio: Studio) -> None:
 
 
 def test_a_match_against_a_hybrid(studio: Studio) -> None:
-    """It is offered once, for its game, and plays what it says that it would."""
+    """It is listed once, for its game, and plays the first candidate of its analysis."""
     models = {p["name"]: p["models"] for p in studio.get("players").json() if p["models"]}
     assert [m["spec"] for m in models["hybrid"]] == ["hybrid:squava-hybrid"]
     assert all(m["spec"].startswith("dqn:") for m in models["dqn"])
     spec = models["hybrid"][0]["spec"]
     match = studio.create(game="squava", second=spec, moves=["b2"])
     params = {"game": "squava", "moves": "b2", "player": spec, "seconds": 5}
-    said = read_events(studio.get("analysis", **params).text)[-2][1]["candidates"][0]["move"]
-    answer = studio.post(f"matches/{match['id']}/reply")
-    assert answer.json()["moves"] == ["b2", said]
-    think = re.search(r"think;dur=([\d.]+)", answer.headers["server-timing"])
+    best = read_events(studio.get("analysis", **params).text)[-2][1]["candidates"][0]["move"]
+    response = studio.post(f"matches/{match['id']}/reply")
+    assert response.json()["moves"] == ["b2", best]
+    think = re.search(r"think;dur=([\d.]+)", response.headers["server-timing"])
     assert think is not None
     assert float(think[1]) < 1000  # 10 on an idle machine
     assert_refused(studio.post("matches", game="connect4", second=spec), 422, "trained for squava")
@@ -139,9 +139,9 @@ def test_a_bad_analysis_request_is_assert_refused(
 
 
 def test_a_late_error_is_an_event(studio: Studio) -> None:
-    answer = studio.get("analysis", game="gomoku6", player="perfect", seconds=1.2)
-    assert answer.status_code == 200
-    ((name, problem),) = read_events(answer.text)
+    response = studio.get("analysis", game="gomoku6", player="perfect", seconds=1.2)
+    assert response.status_code == 200
+    ((name, problem),) = read_events(response.text)
     assert name == "problem"
     assert "did not solve" in problem["detail"]
 
@@ -151,7 +151,10 @@ def test_a_late_error_is_an_event(studio: Studio) -> None:
     [
         ({"game": "connect4"}, True),
         ({"game": "gomoku"}, True),
-        ({"game": "gomoku6", "player": "perfect"}, False),  # it is silent all the time
+        (
+            {"game": "gomoku6", "player": "perfect"},
+            False,
+        ),  # yields nothing until solved
         ({"game": "connect4", "path": "review", "moves": "4,4,4,4"}, True),
     ],
 )
@@ -161,8 +164,8 @@ def test_the_search_stops_if_the_client_leaves(
     assert wait_until(lambda: studio.num_busy == 0)
     params = {"seconds": "60"} | params
     path = params.pop("path", "analysis")
-    with studio.http.stream("GET", f"/api/v1/{path}", params=params) as answer:
-        lines = answer.iter_lines()
+    with studio.http.stream("GET", f"/api/v1/{path}", params=params) as response:
+        lines = response.iter_lines()
         if first:
             next(lines)
         assert studio.num_busy == 1
@@ -198,18 +201,18 @@ def test_the_number_of_streams_is_bounded_and_moves_do_not_wait_for_them(studio:
         assert wait_until(lambda: studio.num_busy == 16)
         assert_refused(studio.get("analysis", **params), 429, "try again")
         assert_refused(studio.get("puzzle", game="connect4"), 429, "try again")
-        answer = studio.post(f"matches/{match['id']}/reply")
-        assert answer.status_code == 200
-        assert answer.elapsed.total_seconds() < 5  # ms on an idle machine
+        response = studio.post(f"matches/{match['id']}/reply")
+        assert response.status_code == 200
+        assert response.elapsed.total_seconds() < 5  # ms on an idle machine
     assert wait_until(lambda: studio.num_busy == 0), "the search still runs"
 
 
 def test_a_review_finds_planted_mistakes_and_the_better_moves(studio: Studio) -> None:
-    # O answers the centre by an edge, which loses; X misses the win; the rest is sound.
+    # O answers the centre with an edge, which loses; X misses the win; the other moves are sound.
     text = studio.get("review", game="tictactoe", moves="b2 b1 b3 a1 c3", seconds=5).text
-    found = read_events(text)
-    assert [name for name, _ in found] == ["ply"] * 6 + ["done"]
-    plies = [record for _, record in found[:-1]]
+    events = read_events(text)
+    assert [name for name, _ in events] == ["ply"] * 6 + ["done"]
+    plies = [record for _, record in events[:-1]]
     assert [p["ply"] for p in plies] == list(range(6))
     assert [p["move"] for p in plies] == [None, "b2", "b1", "b3", "a1", "c3"]
     assert [p["player"] for p in plies] == [None, 0, 1, 0, 1, 0]
@@ -226,13 +229,13 @@ def test_a_review_finds_planted_mistakes_and_the_better_moves(studio: Studio) ->
 
 
 def test_reviews_of_a_finished_game_and_of_an_empty_one(studio: Studio) -> None:
-    found = read_events(
+    events = read_events(
         studio.get("review", game="tictactoe", moves="a1 a2 b1 b2 c1", seconds=2).text
     )
-    assert len(found) == 7
-    assert found[5][1]["estimate"] == 1
-    found = read_events(studio.get("review", game="tictactoe", seconds=2).text)
-    assert [name for name, _ in found] == ["ply", "done"]
+    assert len(events) == 7
+    assert events[5][1]["estimate"] == 1
+    events = read_events(studio.get("review", game="tictactoe", seconds=2).text)
+    assert [name for name, _ in events] == ["ply", "done"]
     assert_refused(studio.get("review", game="tictactoe", moves="a1 a1"), 422, "taken")
 
 
@@ -242,14 +245,14 @@ def test_reviews_of_a_finished_game_and_of_an_empty_one(studio: Studio) -> None:
 @pytest.mark.parametrize("plies", [3, 5, 7])
 @pytest.mark.parametrize("game", ["connect4", "squava", "mnk:4x4x3"])
 def test_a_puzzle_has_one_winning_move(studio: Studio, game: str, plies: int) -> None:
-    answer = studio.get("puzzle", game=game, plies=plies, seed=7)
-    if answer.status_code == 404:
+    response = studio.get("puzzle", game=game, plies=plies, seed=7)
+    if response.status_code == 404:
         assert game == "mnk:4x4x3"
         return
-    puzzle = answer.json()
+    puzzle = response.json()
     assert studio.get("puzzle", game=game, plies=plies, seed=7).json() == puzzle
-    found = solve(z.game(game).position(moves=puzzle["moves"]))
-    assert (found.value, found.plies, len(found.best)) == ("win", plies, 1)
+    solution = solve(z.game(game).position(moves=puzzle["moves"]))
+    assert (solution.value, solution.plies, len(solution.best)) == ("win", plies, 1)
     assert puzzle["to_move"] == puzzle["position"]["to_move"]
 
 
@@ -260,4 +263,4 @@ def test_impossible_puzzles_are_assert_refused(studio: Studio) -> None:
     assert_refused(studio.get("puzzle", game="tictactoe", plies=11), 422, "plies")
     begin = time.perf_counter()
     assert_refused(studio.get("puzzle", game="tictactoe", plies=9), 404)
-    assert time.perf_counter() - begin < 2, "there is no room for it"
+    assert time.perf_counter() - begin < 2, "the board is too small for a search"

@@ -1,4 +1,4 @@
-"""The studio's API at the mercy of a fuzzer that reads its OpenAPI document."""
+"""A fuzzer that reads the OpenAPI document of the studio's API."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ from zermelo.games import registry
 from zermelo.studio.app import create_app
 
 HOST = "127.0.0.1"
-HANG = 60.0  # seconds; what thinks is told to take 0.05, but kernels may have to be compiled first
+TIMEOUT = 60.0  # seconds; searches take 0.05, but kernels may have to be compiled first
 GAMES = [
     "tictactoe",
     "connect4",
@@ -62,10 +62,10 @@ RECORDS = [  # format, text, game
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[Any]:
-    """One for each test: the fuzzer shuts an application down when its test is over."""
-    made = create_app(tmp_path / "fuzz.db", max_seconds=0.05)
-    yield made
-    made.state.players.close()
+    """An application for each test, since the fuzzer shuts it down at the end."""
+    app = create_app(tmp_path / "fuzz.db", max_seconds=0.05)
+    yield app
+    app.state.players.close()
 
 
 @pytest.fixture
@@ -73,8 +73,8 @@ def schema(app: Any) -> Any:
     return schemathesis.openapi.from_asgi("/api/openapi.json", app, headers={"Host": HOST})
 
 
-def spice(rng: random.Random, part: Any, keys: list[str]) -> None:
-    """Words that mean something, in places where the fuzzer's would never get past the door."""
+def insert_specs(rng: random.Random, part: Any, keys: list[str]) -> None:
+    """Put valid specs, moves and records in the place of texts that would be refused at once."""
     if not isinstance(part, dict):
         return
     for name, words in (
@@ -90,8 +90,8 @@ def spice(rng: random.Random, part: Any, keys: list[str]) -> None:
             part[name] = rng.choice(words)
     moves = part.get("moves")
     if isinstance(moves, list | str) and rng.random() < 0.9:
-        drawn = some_moves(rng, part.get("game"))
-        part["moves"] = drawn if isinstance(moves, list) else " ".join(drawn)
+        sample = random_moves(rng, part.get("game"))
+        part["moves"] = sample if isinstance(moves, list) else " ".join(sample)
     if isinstance(part.get("text"), str) and rng.random() < 0.5:
         part["format"], part["text"], part["game"] = rng.choice(RECORDS)
     if isinstance(part.get("board"), list) and rng.random() < 0.8:
@@ -102,8 +102,8 @@ def spice(rng: random.Random, part: Any, keys: list[str]) -> None:
             part["board"][rng.randrange(size**2)] = 1 if count % 2 == 0 else -1
 
 
-def some_moves(rng: random.Random, game: Any) -> list[str]:
-    """Legal ones, if the game is one, and now and then one more."""
+def random_moves(rng: random.Random, game: Any) -> list[str]:
+    """Return legal moves if the game exists, sometimes followed by another move."""
     moves: list[str] = []
     with contextlib.suppress(ZermeloError):
         position = registry.named_game(game).start() if isinstance(game, str) else None
@@ -114,7 +114,7 @@ def some_moves(rng: random.Random, game: Any) -> list[str]:
 
 
 def fuzz(operation: Any, examples: int, keys: list[str]) -> int:
-    """So many requests to one operation; answers how many there were."""
+    """Send up to `examples` requests to one operation and return how many were sent."""
     modes = [GenerationMode.POSITIVE] * 2
     if operation.body or operation.query or operation.path_parameters:
         modes.append(GenerationMode.NEGATIVE)
@@ -124,47 +124,47 @@ def fuzz(operation: Any, examples: int, keys: list[str]) -> int:
     @settings(
         max_examples=examples, database=None, deadline=None, suppress_health_check=list(HealthCheck)
     )
-    @given(case=strategy, luck=st.integers(0, 2**32))
-    def ask(case: Any, luck: int) -> None:
+    @given(case=strategy, seed=st.integers(0, 2**32))
+    def send(case: Any, seed: int) -> None:
         nonlocal number
-        rng = random.Random(luck)
+        rng = random.Random(seed)
         for part in (case.body, case.query, case.path_parameters):
-            spice(rng, part, keys)
+            insert_specs(rng, part, keys)
         begin = time.perf_counter()
-        answer = case.call(base_url=f"http://{HOST}", timeout=HANG)
+        response = case.call(base_url=f"http://{HOST}", timeout=TIMEOUT)
         number += 1
-        assert answer.status_code < 500, (case.as_curl_command(), answer.text)
-        assert time.perf_counter() - begin < HANG
+        assert response.status_code < 500, (case.as_curl_command(), response.text)
+        assert time.perf_counter() - begin < TIMEOUT
         documented = operation.definition.raw["responses"]
-        # The framework's own: a path that is none, a method that is not there.
-        assert str(answer.status_code) in documented or answer.status_code in (404, 405, 307)
-        kind = answer.headers["content-type"][0]
-        if answer.status_code >= 400:
-            assert isinstance(json.loads(answer.content)["detail"], str)
+        # The framework answers itself if a path or a method does not exist.
+        assert str(response.status_code) in documented or response.status_code in (404, 405, 307)
+        content_type = response.headers["content-type"][0]
+        if response.status_code >= 400:
+            assert isinstance(json.loads(response.content)["detail"], str)
         elif operation.path in ("/api/v1/analysis", "/api/v1/review"):
-            assert kind.startswith("text/event-stream")
+            assert content_type.startswith("text/event-stream")
         else:
-            assert kind == "application/json"
-            found = json.loads(answer.content)
-            if operation.path == "/api/v1/matches" and answer.status_code == 201:
-                keys.append(found["id"])
+            assert content_type == "application/json"
+            body = json.loads(response.content)
+            if operation.path == "/api/v1/matches" and response.status_code == 201:
+                keys.append(body["id"])
                 del keys[:-20]
 
-    ask()
+    send()
     return number
 
 
 def fuzz_all(schema: Any, examples: int) -> int:
     keys = ["nothing"]
-    asked = 0
-    operations = [found.ok() for found in schema.get_all_operations()]
-    # Matches first, so that there are some to play in.
+    num_requests = 0
+    operations = [result.ok() for result in schema.get_all_operations()]
+    # Matches come first, so that other requests have some to play in.
     operations.sort(key=lambda o: (o.method, o.path) != ("post", "/api/v1/matches"))
     assert len(operations) == 17
     for operation in operations:
-        still = not (operation.body or operation.query or operation.path_parameters)
-        asked += fuzz(operation, 3 if still else examples, keys)
-    return asked
+        is_constant = not (operation.body or operation.query or operation.path_parameters)
+        num_requests += fuzz(operation, 3 if is_constant else examples, keys)
+    return num_requests
 
 
 def test_no_request_breaks_the_server(schema: Any, app: Any) -> None:

@@ -68,8 +68,8 @@ def test_a_body_announced_as_too_large_is_refused_at_once(studio: Studio) -> Non
 )
 def test_other_content_types_are_assert_refused(studio: Studio, kind: str | None) -> None:
     headers = {} if kind is None else {"content-type": kind}
-    answer = studio.http.post("/api/v1/position", content=b'{"game":"squava"}', headers=headers)
-    assert_refused(answer, 415, "application/json")
+    response = studio.http.post("/api/v1/position", content=b'{"game":"squava"}', headers=headers)
+    assert_refused(response, 415, "application/json")
 
 
 @pytest.mark.parametrize(
@@ -100,16 +100,16 @@ def test_requests_of_our_own_page_are_not_assert_refused(studio: Studio) -> None
         {"host": "[::1]:1"},
         {"host": "LOCALHOST"},
     ):
-        answer = studio.http.post("/api/v1/position", json={"game": "squava"}, headers=headers)
-        assert answer.status_code == 200, headers
+        response = studio.http.post("/api/v1/position", json={"game": "squava"}, headers=headers)
+        assert response.status_code == 200, headers
 
 
 def test_the_page_has_security_headers(studio: Studio) -> None:
-    answer = studio.http.get("/", headers={"sec-fetch-site": "cross-site"})  # a link
-    assert answer.status_code == 200
-    assert "default-src 'self'" in answer.headers["content-security-policy"]
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert "access-control-allow-origin" not in answer.headers
+    response = studio.http.get("/", headers={"sec-fetch-site": "cross-site"})  # a link
+    assert response.status_code == 200
+    assert "default-src 'self'" in response.headers["content-security-policy"]
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert "access-control-allow-origin" not in response.headers
 
 
 @pytest.mark.parametrize(
@@ -136,11 +136,11 @@ def test_the_page_has_security_headers(studio: Studio) -> None:
 )
 def test_path_traversal_is_assert_refused(studio: Studio, path: str) -> None:
     head = f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n"
-    answer = studio.raw(head)
-    status = int(answer.split()[1])
-    assert status in (307, 400, 404, 405), answer
-    assert b"create_app" not in answer
-    assert b"root:" not in answer
+    response = studio.raw(head)
+    status = int(response.split()[1])
+    assert status in (307, 400, 404, 405), response
+    assert b"create_app" not in response
+    assert b"root:" not in response
 
 
 @pytest.mark.parametrize(
@@ -160,10 +160,10 @@ def test_path_traversal_is_assert_refused(studio: Studio, path: str) -> None:
 def test_no_request_loads_a_game_file(
     studio: Studio, game: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried: list[str] = []
-    monkeypatch.setattr(registry, "_file_game", tried.append)
-    monkeypatch.setattr(files, "load_game", tried.append)
-    for answer in (
+    loads: list[str] = []
+    monkeypatch.setattr(registry, "_file_game", loads.append)
+    monkeypatch.setattr(files, "load_game", loads.append)
+    for response in (
         studio.post("matches", game=game),
         studio.post("position", game=game),
         studio.post("export", game=game, moves=[], format="text"),
@@ -179,13 +179,13 @@ def test_no_request_loads_a_game_file(
         studio.get("puzzle", game=game),
         studio.get("formats", game=game),
     ):
-        assert_refused(answer, 422)
-    assert not tried
+        assert_refused(response, 422)
+    assert not loads
 
 
 def test_markup_is_never_echoed(studio: Studio) -> None:
     markup = "<img src=x onerror=alert(1)>"
-    for answer in (
+    for response in (
         studio.post("matches", game=markup),
         studio.post("matches", game="tictactoe", first=markup),
         studio.post("position", game="tictactoe", moves=["<b>"]),
@@ -193,11 +193,11 @@ def test_markup_is_never_echoed(studio: Studio) -> None:
         studio.get("analysis", game=markup),
         studio.post("export", game="tictactoe", moves=[], format="<b>"),
     ):
-        assert_refused(answer, 422)
-        assert answer.headers["x-content-type-options"] == "nosniff"
-    answer = studio.http.get(f"/api/v1/matches/{markup}")
-    assert_refused(answer, 404)
-    assert markup not in answer.text
+        assert_refused(response, 422)
+        assert response.headers["x-content-type-options"] == "nosniff"
+    response = studio.http.get(f"/api/v1/matches/{markup}")
+    assert_refused(response, 404)
+    assert markup not in response.text
     latest = studio.get("matches", limit=200).text
     assert "<" not in latest
 
@@ -218,6 +218,6 @@ def test_a_locked_store_gives_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(MatchStore, "add", fail)
     for served in serve(app):
-        answer = served.post("matches", game="tictactoe")
-        assert answer.status_code == 503
-        assert "locked" in answer.json()["detail"]
+        response = served.post("matches", game="tictactoe")
+        assert response.status_code == 503
+        assert "locked" in response.json()["detail"]

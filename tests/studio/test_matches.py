@@ -27,13 +27,13 @@ def test_games_and_players(studio: Studio) -> None:
 def test_the_openapi_document_names_every_route_and_its_errors(studio: Studio) -> None:
     document = studio.http.get("/api/openapi.json").json()
     page = (ROOT / "docs" / "studio.md").read_text()
-    told = {(m, p.partition("?")[0]) for m, p in re.findall(r"`(GET|POST) (/api\S+?)`", page)}
+    documented = {(m, p.partition("?")[0]) for m, p in re.findall(r"`(GET|POST) (/api\S+?)`", page)}
     ours = {
         (method.upper(), path.replace("{key}", "{id}"))
         for path, methods in document["paths"].items()
         for method in methods
     }
-    assert ours == told
+    assert ours == documented
     for path in document["paths"].values():
         for operation in path.values():
             assert {"403", "404", "409", "413", "415", "422", "429"} <= set(operation["responses"])
@@ -75,10 +75,10 @@ def test_a_match_from_the_first_move_to_the_last(studio: Studio) -> None:
 def test_the_computer_replies(studio: Studio) -> None:
     match = studio.create(game="connect4", second="lookahead:2", moves=["4"])
     assert not match["human_to_move"]
-    answer = studio.post(f"matches/{match['id']}/reply")
-    assert len(answer.json()["moves"]) == 2
+    response = studio.post(f"matches/{match['id']}/reply")
+    assert len(response.json()["moves"]) == 2
     think, cpu = re.fullmatch(
-        r"think;dur=([0-9.]+), cpu;dur=([0-9.]+)", answer.headers["server-timing"]
+        r"think;dur=([0-9.]+), cpu;dur=([0-9.]+)", response.headers["server-timing"]
     ).groups()  # type: ignore[union-attr]
     assert 0 < float(cpu) <= float(think) + 5
     assert_refused(studio.post(f"matches/{match['id']}/reply"), 409, "human's turn")
@@ -96,10 +96,10 @@ def test_a_player_takes_its_own_time_without_a_limit(studio: Studio) -> None:
     match = studio.create(game="gomoku", first="alphabeta:0.1", second="level:3")
     begin = time.perf_counter()
     studio.post(f"matches/{match['id']}/reply")
-    assert time.perf_counter() - begin < 4, "5 s are for players without a time of their own"
+    assert time.perf_counter() - begin < 4, "5 s are only for players without a time of their own"
     begin = time.perf_counter()
-    answer = studio.post(f"matches/{match['id']}/reply", seconds=0.2)
-    assert len(answer.json()["moves"]) == 2
+    response = studio.post(f"matches/{match['id']}/reply", seconds=0.2)
+    assert len(response.json()["moves"]) == 2
     assert time.perf_counter() - begin < 4
 
 
@@ -115,7 +115,7 @@ def test_of_two_replies_at_once_one_is_assert_refused(studio: Studio) -> None:
     match = studio.create(game="connect4", first="alphabeta:0.5", second="human")
     with ThreadPoolExecutor(2) as pool:
         both = list(pool.map(lambda _: studio.post(f"matches/{match['id']}/reply"), range(2)))
-    assert sorted(answer.status_code for answer in both) == [200, 409]
+    assert sorted(response.status_code for response in both) == [200, 409]
     assert len(studio.get(f"matches/{match['id']}").json()["moves"]) == 1
 
 
@@ -172,12 +172,12 @@ def test_a_slow_model_blocks_no_other_request(
 def test_an_unknown_match(studio: Studio, what: str, key: str) -> None:
     where = f"/api/v1/matches/{key}" + (f"/{what}" if what else "")
     body = {"move": "a1"} if what == "moves" else {}
-    answer = studio.http.post(where, json=body) if what else studio.http.get(where)
-    assert_refused(answer, 404, "there is no such match")
+    response = studio.http.post(where, json=body) if what else studio.http.get(where)
+    assert_refused(response, 404, "there is no such match")
 
 
 def test_a_preset_under_another_name_is_the_preset(studio: Studio) -> None:
-    """Else each name would be compiled anew, for seconds in which nobody else can think."""
+    """Otherwise the rules would be compiled once for each name, which takes seconds."""
     for name, preset in (
         ("mnk:3x3x3", "tictactoe"),
         ("connect4:rows=6,cols=7,win=4", "connect4"),

@@ -1,4 +1,4 @@
-"""The studio's page in a real browser: games, review, puzzles, links, restarts, and access."""
+"""The page in a real browser: games, review, puzzles, links, restarts and accessibility."""
 
 import contextlib
 import json
@@ -28,7 +28,7 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
 ]  # fmt: skip
-PATIENCE = 30_000  # ms: the machine may be busy
+TIMEOUT = 30_000  # ms: the machine may be busy
 
 
 def free_port() -> int:
@@ -38,7 +38,7 @@ def free_port() -> int:
 
 
 class Server:
-    """A studio of its own, which can be killed and started again."""
+    """A studio in its own process, which can be killed and restarted."""
 
     def __init__(self, folder: Path) -> None:
         self.port, self.db = free_port(), folder / "studio.db"
@@ -67,7 +67,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    for spec in ("tictactoe", "connect4", "squava", "gomoku6"):  # compiles
+    for spec in ("tictactoe", "connect4", "squava", "gomoku6"):  # so that they are compiled
         z.analyze(z.game(spec).start(), z.Limit(seconds=0.05))
     server = Server(tmp_path_factory.mktemp("studio"))
     yield server
@@ -90,7 +90,7 @@ def page(browser: Any, server: Server) -> Iterator[Any]:
 
 def open_page(context: Any, server: Server, hash_: str = "", errors: Any = None) -> Any:
     page = context.new_page()
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(TIMEOUT)
     page.on("pageerror", lambda error: (_ for _ in ()).throw(AssertionError(str(error))))
     page.goto(f"{server.url}/{hash_}")
     return page
@@ -101,7 +101,7 @@ def pick(page: Any, testid: str) -> Any:
 
 
 def begin(page: Any, game: str, mode: str = "friend") -> None:
-    """From the start to a running game: a card, who plays, and go."""
+    """Start a game: choose its card and the mode, then press the start button."""
     pick(page, f"game-{game}").click()
     pick(page, f"mode-{mode}").click()
     pick(page, "start").click()
@@ -112,15 +112,34 @@ def press(page: Any, *cells: str) -> None:
     for number, cell in enumerate(cells):
         pick(page, f"cell-{cell}").click()
         moves = pick(page, "moves").locator("li")
-        playwright.expect(moves.nth(number)).to_be_attached(timeout=PATIENCE)
+        playwright.expect(moves.nth(number)).to_be_attached(timeout=TIMEOUT)
 
 
 def test_a_whole_game_by_mouse(page: Any) -> None:
-    """Three clicks and moves; the winning line and the verdict are shown."""
+    """After three clicks the game runs; at its end the winning line and the verdict are shown."""
     begin(page, "tictactoe")
     press(page, "b2", "a1", "c1", "b1", "a3")
-    playwright.expect(pick(page, "verdict")).to_contain_text("X wins", timeout=PATIENCE)
+    playwright.expect(pick(page, "verdict")).to_contain_text("X wins", timeout=TIMEOUT)
     assert pick(page, "board").locator(".line, [data-line], .won").count() >= 3
+
+
+def test_stones_land_where_the_server_says(page: Any) -> None:
+    """The preview, the stone and the expected line all show the lowest free cell of a column."""
+    begin(page, "connect4")
+    for number, cell in enumerate(("d6", "d5")):
+        pick(page, "cell-d1").hover()
+        playwright.expect(pick(page, f"cell-{cell}")).to_have_class(
+            page_words(f"preview{number}"), timeout=TIMEOUT
+        )
+        pick(page, "cell-d1").click()
+        playwright.expect(pick(page, f"cell-{cell}")).to_have_attribute(
+            "aria-label", page_words(f", {'XO'[number]}"), timeout=TIMEOUT
+        )
+    pick(page, "thinking").click()
+    pick(page, "line-4").hover()
+    playwright.expect(pick(page, "cell-d4")).to_have_attribute(
+        "aria-label", page_words("X expected, move 1"), timeout=TIMEOUT
+    )
 
 
 def test_a_game_against_the_computer(page: Any) -> None:
@@ -129,7 +148,7 @@ def test_a_game_against_the_computer(page: Any) -> None:
     pick(page, "board").wait_for()
     for _ in range(5):
         verdict = pick(page, "verdict")
-        playwright.expect(verdict).not_to_contain_text("thinking", timeout=PATIENCE)
+        playwright.expect(verdict).not_to_contain_text("thinking", timeout=TIMEOUT)
         if "Your move" not in verdict.inner_text():
             break
         free = page.locator("[data-testid^=cell-][aria-label*=empty]")
@@ -137,10 +156,10 @@ def test_a_game_against_the_computer(page: Any) -> None:
         free.first.click()
         playwright.expect(pick(page, "moves").locator("li").nth(count)).to_be_attached()
         playwright.expect(verdict).to_contain_text(
-            page_words("Your move", "You win", "You lose", "draw"), timeout=PATIENCE
+            page_words("Your move", "You win", "You lose", "draw"), timeout=TIMEOUT
         )
     playwright.expect(pick(page, "verdict")).to_contain_text(
-        page_words("You win", "You lose", "draw"), timeout=PATIENCE
+        page_words("You win", "You lose", "draw"), timeout=TIMEOUT
     )
 
 
@@ -149,7 +168,7 @@ def page_words(*words: str) -> Any:
 
 
 def test_a_whole_game_by_keyboard(page: Any) -> None:
-    """Arrows and Enter alone, once the game has begun; u takes a move back."""
+    """Arrow keys and Enter are enough to play; u takes a move back."""
     begin(page, "tictactoe")
     pick(page, "cell-a1").focus()
     keys = page.keyboard
@@ -159,16 +178,16 @@ def test_a_whole_game_by_keyboard(page: Any) -> None:
     ):
         for key in walk:
             keys.press(key)
-        playwright.expect(moves).to_have_count(count, timeout=PATIENCE)
+        playwright.expect(moves).to_have_count(count, timeout=TIMEOUT)
     keys.press("u")
-    playwright.expect(moves).to_have_count(2, timeout=PATIENCE)
+    playwright.expect(moves).to_have_count(2, timeout=TIMEOUT)
     keys.press("Enter")
-    playwright.expect(moves).to_have_count(3, timeout=PATIENCE)
+    playwright.expect(moves).to_have_count(3, timeout=TIMEOUT)
     for count, walk in enumerate((["ArrowDown", "Enter"], ["ArrowUp", "ArrowRight", "Enter"]), 4):
         for key in walk:
             keys.press(key)
-        playwright.expect(moves).to_have_count(count, timeout=PATIENCE)
-    playwright.expect(pick(page, "verdict")).to_contain_text("X wins", timeout=PATIENCE)
+        playwright.expect(moves).to_have_count(count, timeout=TIMEOUT)
+    playwright.expect(pick(page, "verdict")).to_contain_text("X wins", timeout=TIMEOUT)
     assert pick(page, "cell-c1").get_attribute("role") == "gridcell"
     assert "X" in (pick(page, "cell-c1").get_attribute("aria-label") or "")
 
@@ -177,17 +196,17 @@ def test_undo(page: Any) -> None:
     begin(page, "tictactoe")
     press(page, "b2", "a1")
     pick(page, "undo").click()
-    playwright.expect(pick(page, "moves").locator("li")).to_have_count(1, timeout=PATIENCE)
+    playwright.expect(pick(page, "moves").locator("li")).to_have_count(1, timeout=TIMEOUT)
     assert "empty" in (pick(page, "cell-a1").get_attribute("aria-label") or "")
 
 
-def test_thinking_is_hidden_until_asked_and_says_what_it_knows(page: Any) -> None:
+def test_the_analysis_is_hidden_until_it_is_switched_on(page: Any) -> None:
     begin(page, "tictactoe")
     press(page, "a1", "b1")
     assert not pick(page, "thinking-panel").is_visible()
     pick(page, "thinking").click()
     playwright.expect(pick(page, "certainty")).to_contain_text(
-        page_words("proven"), timeout=PATIENCE
+        page_words("proven"), timeout=TIMEOUT
     )
     playwright.expect(pick(page, "candidates").locator("tr").first).to_contain_text("wins")
     pick(page, "thinking").click()
@@ -197,80 +216,80 @@ def test_thinking_is_hidden_until_asked_and_says_what_it_knows(page: Any) -> Non
 HYBRID = "hybrid:squava-hybrid"
 
 
-def test_a_tree_search_is_offered_as_such_and_plays(page: Any) -> None:
+def test_a_player_by_tree_search_is_described_and_plays(page: Any) -> None:
     spec = "alphazero:connect4-alphazero"
     pick(page, "game-connect4").click()
     playwright.expect(pick(page, "opponent").locator(f'option[value="{spec}"]')).to_have_text(
         ["Learned: connect4-alphazero, tree search with a learned policy and value"],
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
     pick(page, "opponent").select_option(spec)
     pick(page, "start").click()
     page.locator("[data-testid^=cell-][aria-label*=empty]").nth(3).click()
-    playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=PATIENCE)
+    playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=TIMEOUT)
 
 
-def test_a_hybrid_says_what_it_thinks(page: Any) -> None:
-    """Its choice first, with what made its value, and the exact verdict; also after a reload."""
+def test_the_analysis_of_a_hybrid(page: Any) -> None:
+    """It shows its choice first, the parts of each value, and the exact verdict."""
     pick(page, "game-squava").click()
     label = pick(page, "opponent").locator(f'option[value="{HYBRID}"]')
     playwright.expect(label).to_have_text(  # once
-        ["Learned: squava-hybrid, search with a learned value"], timeout=PATIENCE
+        ["Learned: squava-hybrid, search with a learned value"], timeout=TIMEOUT
     )
     pick(page, "opponent").select_option(HYBRID)
     pick(page, "start").click()
     pick(page, "cell-b2").click()
-    playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=PATIENCE)
+    playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=TIMEOUT)
     assert not pick(page, "hybrid").is_visible()
     for _ in range(2):
         pick(page, "thinking").click()
         rows = pick(page, "hybrid-moves").locator("tr:not(.apart)")
-        playwright.expect(rows).to_have_count(5, timeout=PATIENCE)
+        playwright.expect(rows).to_have_count(5, timeout=TIMEOUT)
         pick(page, "hybrid-all").click()
-        playwright.expect(rows).to_have_count(23, timeout=PATIENCE)
-        playwright.expect(pick(page, "hybrid-moves")).not_to_contain_text("…", timeout=PATIENCE)
+        playwright.expect(rows).to_have_count(23, timeout=TIMEOUT)
+        playwright.expect(pick(page, "hybrid-moves")).not_to_contain_text("…", timeout=TIMEOUT)
         playwright.expect(pick(page, "hybrid-choice")).to_contain_text(
-            page_words(r"would play \w\d: .* plies ahead"), timeout=PATIENCE
+            page_words(r"would play \w\d: .* plies ahead"), timeout=TIMEOUT
         )
-        told = pick(page, "hybrid-moves").evaluate(
+        texts = pick(page, "hybrid-moves").evaluate(
             "body => [...body.querySelectorAll('tr:not(.apart)')].map((row) => row.innerText)"
         )
-        for row in told:  # the verdict may still be an estimate
+        for row in texts:  # the verdict may still be an estimate
             assert page_words(r"(\s[+\u2212][01]\.\d\d){3}\s.*\s(proven|estimate)$").search(row), (
                 row
             )
-        assert page_words(r"^\w\d★\s*, its choice").match(told[0]), told[0]
+        assert page_words(r"^\w\d★\s*, its choice").match(texts[0]), texts[0]
         playwright.expect(pick(page, "hybrid-moves").get_by_text("★")).to_have_count(1)
         page.reload()
     pick(page, "home").click()
     begin(page, "squava")
     pick(page, "thinking").click()
-    playwright.expect(pick(page, "candidates").locator("tr").first).to_be_visible(timeout=PATIENCE)
-    assert not pick(page, "hybrid").is_visible(), "nobody here is one"
+    playwright.expect(pick(page, "candidates").locator("tr").first).to_be_visible(timeout=TIMEOUT)
+    assert not pick(page, "hybrid").is_visible(), "there is no hybrid in this game"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_hybrid_that_errs_is_told_so_in_words(browser: Any, server: Server, scheme: str) -> None:
-    """On a phone. What it thinks is given here, so that a better model changes nothing."""
+def test_the_mistakes_of_a_hybrid_are_described(browser: Any, server: Server, scheme: str) -> None:
+    """On a phone, with a fixed analysis, so that a better model does not change the test."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     position = z.game("squava").position(moves="d4 b1 b4 d2 e3 c4 b2 a4")
     best = z.analyze(position)
     won, lost = (next(c for c in best.candidates if c.value == v) for v in ("win", "loss"))
     ends = next(m for m in position.legal if position.play(m).is_over)
     parts = {"network": 0.25, "heuristic": -0.5, "blend": 0.1}
-    said = [(lost.move, 0.4, parts), (won.move, -0.2, parts), (ends, -0.9, None)]
+    candidates = [(lost.move, 0.4, parts), (won.move, -0.2, parts), (ends, -0.9, None)]
     none = {"value": None, "plies": None, "exact": False, "reasons": [], "pv": [], "words": "so"}
     record = none | {"depth": 4, "candidates": [
         none | {"move": move, "estimate": estimate, "best": estimate > 0}
-        | ({"parts": made} if made else {}) for move, estimate, made in said
+        | ({"parts": parts} if parts else {}) for move, estimate, parts in candidates
     ]}  # fmt: skip
     body = f"event: analysis\ndata: {json.dumps(record)}\n\nevent: done\ndata: {{}}\n\n"
     match = json.dumps({"game": "squava", "second": HYBRID, "moves": position.moves}).encode()
     request = urllib.request.Request(  # noqa: S310 - our own server
         f"{server.url}/api/v1/matches", match, {"content-type": "application/json"}
     )
-    with urllib.request.urlopen(request) as answer:  # noqa: S310
-        key = json.load(answer)["id"]
+    with urllib.request.urlopen(request) as response:  # noqa: S310
+        key = json.load(response)["id"]
     size = {"width": 360, "height": 740}
     with contextlib.closing(browser.new_context(color_scheme=scheme, viewport=size)) as context:
         context.route(
@@ -281,7 +300,7 @@ def test_a_hybrid_that_errs_is_told_so_in_words(browser: Any, server: Server, sc
         pick(page, "thinking").click()
         rows = pick(page, "hybrid-moves").locator("tr")
         expected = (lost.move, "Liked, but proven lost", won.move, "Disliked, but proven won", ends)
-        playwright.expect(rows).to_contain_text(expected, timeout=PATIENCE)
+        playwright.expect(rows).to_contain_text(expected, timeout=TIMEOUT)
         playwright.expect(rows.first).to_contain_text(
             page_words(r"\+0\.40\+0\.25\u22120\.50\+0\.10loss \d+ proven")
         )
@@ -290,40 +309,40 @@ def test_a_hybrid_that_errs_is_told_so_in_words(browser: Any, server: Server, sc
         )
         page.wait_for_timeout(500)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        found = axe.run(page)
-        assert found.violations_count == 0, found.generate_report()
+        report = axe.run(page)
+        assert report.violations_count == 0, report.generate_report()
 
 
-def test_the_first_candidates_of_connect_four_come_at_once(page: Any, server: Server) -> None:
-    """An estimate, and called one."""
+def test_the_first_candidates_of_connect_four_come_soon(page: Any, server: Server) -> None:
+    """They are estimates, and called so."""
     begin(page, "connect4")
-    took = []
+    durations = []
     for _ in range(3):
-        begun = time.perf_counter()
+        begin_time = time.perf_counter()
         request = urllib.request.urlopen(  # noqa: S310 - our own server
             f"{server.url}/api/v1/analysis?game=connect4&seconds=1", timeout=60
         )
         assert request.readline() == b"event: analysis\n"
-        took.append(time.perf_counter() - begun)
+        durations.append(time.perf_counter() - begin_time)
         request.close()
-    assert min(took) < 0.3
+    assert min(durations) < 0.3
     pick(page, "thinking").click()
     playwright.expect(pick(page, "certainty")).to_contain_text(
-        page_words("estimate"), timeout=PATIENCE
+        page_words("estimate"), timeout=TIMEOUT
     )
 
 
 def test_review_marks_a_mistake_and_what_was_better(browser: Any, server: Server) -> None:
     with contextlib.closing(browser.new_context()) as context:
         page = open_page(context, server, "#game=tictactoe&moves=a1,b1,b2,c3,a3")
-        playwright.expect(pick(page, "board")).to_be_visible(timeout=PATIENCE)
+        playwright.expect(pick(page, "board")).to_be_visible(timeout=TIMEOUT)
         judge = pick(page, "judge")
         if judge.count() and judge.is_visible():
             judge.click()
-        playwright.expect(pick(page, "mistake-2")).to_be_attached(timeout=PATIENCE)
+        playwright.expect(pick(page, "mistake-2")).to_be_attached(timeout=TIMEOUT)
         pick(page, "move-2").click()
         playwright.expect(pick(page, "comment")).to_contain_text(
-            page_words("better"), timeout=PATIENCE
+            page_words("better"), timeout=TIMEOUT
         )
         assert pick(page, "graph").is_visible()
 
@@ -331,40 +350,38 @@ def test_review_marks_a_mistake_and_what_was_better(browser: Any, server: Server
 def test_a_position_by_link(browser: Any, server: Server) -> None:
     with contextlib.closing(browser.new_context()) as context:
         page = open_page(context, server, "#game=connect4&moves=4,4,5")
-        playwright.expect(pick(page, "board")).to_be_visible(timeout=PATIENCE)
+        playwright.expect(pick(page, "board")).to_be_visible(timeout=TIMEOUT)
         assert "X" in (pick(page, "cell-e6").get_attribute("aria-label") or "")
         bad = open_page(context, server, "#game=connect4&moves=9")
-        playwright.expect(pick(bad, "error").first).to_contain_text(
-            "not a column", timeout=PATIENCE
-        )
+        playwright.expect(pick(bad, "error").first).to_contain_text("not a column", timeout=TIMEOUT)
 
 
 def test_a_puzzle_is_solved(browser: Any, server: Server) -> None:
-    """The one move that wins is taken; another is not."""
+    """The only winning move is accepted, and another one is not."""
     with contextlib.closing(browser.new_context()) as context:
         page = open_page(context, server, "#puzzle=gomoku6&plies=3&seed=1")
-        playwright.expect(pick(page, "board")).to_be_visible(timeout=PATIENCE)
+        playwright.expect(pick(page, "board")).to_be_visible(timeout=TIMEOUT)
         with urllib.request.urlopen(  # noqa: S310 - our own server
             f"{server.url}/api/v1/puzzle?game=gomoku6&plies=3&seed=1", timeout=20
-        ) as answer:
-            puzzle = json.load(answer)
+        ) as response:
+            puzzle = json.load(response)
         position = z.game("gomoku6").position(moves=puzzle["moves"])
         solution = z.solve(position)
         assert (solution.plies, len(solution.best)) == (3, 1)
         wrong = next(m for m in position.legal if m not in solution.best)
         pick(page, f"cell-{wrong}").click()
-        playwright.expect(pick(page, "puzzle-note")).not_to_be_empty(timeout=PATIENCE)
+        playwright.expect(pick(page, "puzzle-note")).not_to_be_empty(timeout=TIMEOUT)
         again = pick(page, "puzzle-again")
         if again.count() and again.is_visible():
             again.click()
         pick(page, f"cell-{solution.best[0]}").click()
         playwright.expect(pick(page, f"cell-{solution.best[0]}")).not_to_have_attribute(
-            "aria-label", page_words("empty"), timeout=PATIENCE
+            "aria-label", page_words("empty"), timeout=TIMEOUT
         )
         assert pick(page, "puzzle-next").count() == 1
 
 
-def test_reload_and_a_killed_server_lose_nothing(browser: Any, tmp_path: Path) -> None:
+def test_a_game_survives_a_reload_and_a_killed_server(browser: Any, tmp_path: Path) -> None:
     own = Server(tmp_path)
     try:
         with contextlib.closing(browser.new_context()) as context:
@@ -372,13 +389,13 @@ def test_reload_and_a_killed_server_lose_nothing(browser: Any, tmp_path: Path) -
             begin(page, "tictactoe")
             press(page, "b2", "a1")
             page.reload()
-            playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=PATIENCE)
+            playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=TIMEOUT)
             own.kill()
             own.start()
             page.reload()
-            playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=PATIENCE)
+            playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=TIMEOUT)
             pick(page, "cell-c1").click()
-            playwright.expect(pick(page, "moves").locator("li")).to_have_count(3, timeout=PATIENCE)
+            playwright.expect(pick(page, "moves").locator("li")).to_have_count(3, timeout=TIMEOUT)
     finally:
         own.kill()
 
@@ -405,8 +422,8 @@ VIEWS = {
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_no_barriers(browser: Any, server: Server, view: str, scheme: str) -> None:
-    """By axe, in both themes; and nothing is wider than a phone."""
+def test_every_view_is_accessible(browser: Any, server: Server, view: str, scheme: str) -> None:
+    """Checked by axe in both themes; and no view is wider than a phone."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     size = {"width": 360, "height": 740}
     with contextlib.closing(browser.new_context(color_scheme=scheme, viewport=size)) as context:
@@ -414,22 +431,22 @@ def test_no_barriers(browser: Any, server: Server, view: str, scheme: str) -> No
         page.locator("main *").first.wait_for()
         page.wait_for_timeout(700)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        found = axe.run(page)
-        assert found.violations_count == 0, found.generate_report()
+        report = axe.run(page)
+        assert report.violations_count == 0, report.generate_report()
 
 
-def test_no_barriers_in_a_game(page: Any) -> None:
+def test_a_game_is_accessible(page: Any) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     begin(page, "tictactoe")
     press(page, "a1", "b1")
     pick(page, "thinking").click()
-    playwright.expect(pick(page, "candidates").locator("tr").first).to_be_visible(timeout=PATIENCE)
+    playwright.expect(pick(page, "candidates").locator("tr").first).to_be_visible(timeout=TIMEOUT)
     page.wait_for_timeout(500)
-    found = axe.run(page)
-    assert found.violations_count == 0, found.generate_report()
+    report = axe.run(page)
+    assert report.violations_count == 0, report.generate_report()
 
 
-def test_the_first_view_is_light(browser: Any, server: Server) -> None:
+def test_the_first_view_is_small(browser: Any, server: Server) -> None:
     with contextlib.closing(browser.new_context()) as context:
         page = context.new_page()
         sizes: list[int] = []

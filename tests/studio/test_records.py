@@ -34,5 +34,5 @@ def test_records_round_trip(studio: Studio) -> None:
 @pytest.mark.parametrize("form", ["text", "json", "psq", "sgf", "digits", "transcript"])
 @pytest.mark.parametrize("text", ["", "[" * 49_999, "9" * 20_000, "(;" * 20_000, "\0", "<b>"])
 def test_malformed_records_are_assert_refused(studio: Studio, form: str, text: str) -> None:
-    answer = studio.post("import", text=text, format=form, game="reversi")
-    assert answer.status_code == 422 or (not text and form in ("digits", "transcript"))
+    response = studio.post("import", text=text, format=form, game="reversi")
+    assert response.status_code == 422 or (not text and form in ("digits", "transcript"))

@@ -24,13 +24,13 @@ from zermelo.studio.app import create_app
 
 async def call(app: Any, path: str, body: dict[str, Any]) -> dict[str, Any]:
     data = json.dumps(body).encode()
-    sent: list[Any] = []
+    messages: list[Any] = []
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": data, "more_body": False}
 
     async def send(message: Any) -> None:
-        sent.append(message)
+        messages.append(message)
 
     scope = {
         "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1",
@@ -40,8 +40,8 @@ async def call(app: Any, path: str, body: dict[str, Any]) -> dict[str, Any]:
         "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
     }  # fmt: skip
     await app(scope, receive, send)
-    assert sent[0]["status"] < 300, sent
-    return json.loads(b"".join(m.get("body", b"") for m in sent[1:]))
+    assert messages[0]["status"] < 300, messages
+    return json.loads(b"".join(m.get("body", b"") for m in messages[1:]))
 
 
 def test_memory_stays_flat_over_5000_stored_matches(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_memory_stays_flat_over_5000_stored_matches(tmp_path: Path) -> None:
         pytest.skip("memory is read from /proc, which this system does not have")
     app = create_app(tmp_path / "m.db")
 
-    async def begin(number: int) -> None:
+    async def create(number: int) -> None:
         for _ in range(number):
             match = await call(app, "/api/v1/matches", {"game": "connect4", "moves": ["4"]})
         await call(app, f"/api/v1/matches/{match['id']}/moves", {"move": "4"})
@@ -59,9 +59,9 @@ def test_memory_stays_flat_over_5000_stored_matches(tmp_path: Path) -> None:
         gc.collect()
         return int(pages.read_text().split()[1]) * 4096 / 1e6
 
-    asyncio.run(begin(500))
+    asyncio.run(create(500))
     before = resident()
-    asyncio.run(begin(4500))
+    asyncio.run(create(4500))
     grown = resident() - before
     app.state.players.close()
     with contextlib.closing(sqlite3.connect(tmp_path / "m.db")) as base:
@@ -76,26 +76,26 @@ def process(db: Path, *options: str) -> Iterator[tuple[Any, str, str]]:
         [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as server:
         try:
-            said = server.stdout.readline()  # type: ignore[union-attr]
-            found = re.search(r"http://\S+", said)
-            assert found, server.stderr.read()  # type: ignore[union-attr]
-            yield server, found[0], said
+            greeting = server.stdout.readline()  # type: ignore[union-attr]
+            address = re.search(r"http://\S+", greeting)
+            assert address, server.stderr.read()  # type: ignore[union-attr]
+            yield server, address[0], greeting
         finally:
             server.kill()
 
 
 def test_a_match_survives_kill_9(tmp_path: Path) -> None:
     db = tmp_path / "m.db"
-    with process(db) as (server, url, said), httpx.Client(base_url=url, timeout=60) as http:
-        assert "http://127.0.0.1:" in said, "it binds to this machine, and says so"
-        begun = {"game": "connect4", "second": "lookahead:2"}
-        match = http.post("/api/v1/matches", json=begun).json()
+    with process(db) as (server, url, greeting), httpx.Client(base_url=url, timeout=60) as http:
+        assert "http://127.0.0.1:" in greeting, "it binds to this machine only, and says so"
+        body = {"game": "connect4", "second": "lookahead:2"}
+        match = http.post("/api/v1/matches", json=body).json()
         where = f"/api/v1/matches/{match['id']}"
         http.post(f"{where}/moves", json={"move": "4", "ply": 0})
         before = http.post(f"{where}/reply", json={}).json()
         server.send_signal(signal.SIGKILL)
         server.wait()
-    with process(db) as (_, url, _said), httpx.Client(base_url=url, timeout=60) as http:
+    with process(db) as (_, url, _greeting), httpx.Client(base_url=url, timeout=60) as http:
         assert http.get(where).json() == before
         after = http.post(f"{where}/moves", json={"move": "4", "ply": 2}).json()
         assert after["moves"] == [*before["moves"], "4"]
@@ -105,8 +105,8 @@ def test_a_match_survives_kill_9(tmp_path: Path) -> None:
 def test_it_stops_soon_during_a_search(tmp_path: Path) -> None:
     with process(tmp_path / "m.db") as (server, url, _), httpx.Client(base_url=url) as http:
         params = {"game": "connect4", "seconds": "60"}
-        with http.stream("GET", "/api/v1/analysis", params=params, timeout=60) as answer:
-            lines = answer.iter_lines()
+        with http.stream("GET", "/api/v1/analysis", params=params, timeout=60) as response:
+            lines = response.iter_lines()
             next(lines)
             server.send_signal(signal.SIGTERM)
             with contextlib.suppress(httpx.HTTPError):
@@ -132,7 +132,7 @@ def test_start_errors_are_one_line(tmp_path: Path) -> None:
 
 
 def test_a_few_clients_get_their_responses_in_time(tmp_path: Path) -> None:
-    """`scripts/load.py` in small; its figures are in docs/benchmarks.md."""
+    """A small run of `scripts/load.py`, whose results are in docs/benchmarks.md."""
     path = ROOT / "scripts" / "load.py"
     spec = importlib.util.spec_from_file_location("load", path)
     assert spec is not None
@@ -144,5 +144,5 @@ def test_a_few_clients_get_their_responses_in_time(tmp_path: Path) -> None:
     assert measurements.errors == []
     assert measurements.games == 8
     assert len(measurements.delays) >= 8
-    # 100 ms is for 50 clients on two cores of one's own; a test run has neither.
+    # The goal of 100 ms for 50 clients needs two idle cores, which a test run does not have.
     assert load.percentile(measurements.delays, 50) < 500, measurements.table()

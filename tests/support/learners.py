@@ -10,7 +10,7 @@ import zermelo as z
 from zermelo.games.lines.small import WordLineGame
 from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
-from zermelo.learn.models.model import FINAL
+from zermelo.learn.models.files import FINAL
 from zermelo.learn.networks import weights_file
 from zermelo.learn.runs import training
 

@@ -30,9 +30,9 @@ class Studio:
         return self.http.post(f"/api/v1/{path}", json=body)
 
     def create(self, **body: Any) -> dict[str, Any]:
-        answer = self.post("matches", **{"game": "tictactoe", "second": "human"} | body)
-        assert answer.status_code == 201, answer.text
-        return answer.json()
+        response = self.post("matches", **{"game": "tictactoe", "second": "human"} | body)
+        assert response.status_code == 201, response.text
+        return response.json()
 
     def raw(self, text: str) -> bytes:
         """Bytes as they are: a client that does not tidy up its paths."""
@@ -70,13 +70,13 @@ def serve(app: Any) -> Iterator[Studio]:
         ours.close()
 
 
-def assert_refused(answer: Any, status: int, word: str = "") -> None:
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/json"
-    assert set(answer.json()) == {"detail"}
-    assert isinstance(answer.json()["detail"], str)
-    assert word in answer.json()["detail"]
-    assert len(answer.content) < 2000
+def assert_refused(response: Any, status: int, word: str = "") -> None:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    assert set(response.json()) == {"detail"}
+    assert isinstance(response.json()["detail"], str)
+    assert word in response.json()["detail"]
+    assert len(response.content) < 2000
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:

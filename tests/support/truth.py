@@ -1,4 +1,4 @@
-"""Published results in a folder beside the checkout; tests that need them are skipped without it."""
+"""Published results, in a folder beside the checkout; without it their tests are skipped."""
 
 import json
 from pathlib import Path

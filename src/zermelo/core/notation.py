@@ -29,7 +29,7 @@ class Grid:
     rows: int
     cols: int
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of cells."""
         return self.rows * self.cols

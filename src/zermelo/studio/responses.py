@@ -7,14 +7,13 @@ Nothing here decides what is legal or how a stone falls: that comes from the gam
 from functools import lru_cache
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from zermelo.core.cells import line_cells, moves_by_cell
 from zermelo.core.notation import Grid
 from zermelo.core.phrases import describe_value
 from zermelo.core.player import Analysis
-from zermelo.core.position import Position
-from zermelo.matches.match import Match
+from zermelo.core.position import Outcome, Position
 from zermelo.players.registry import HUMAN
 from zermelo.search.explain import analysis as analyses
 from zermelo.store.matches import MatchRow
@@ -46,7 +45,7 @@ class PositionView(BaseModel):
     cols: int
     board: list[int]
     symbols: str
-    has_discs: bool
+    discs: bool
     gravity: bool
     columns: list[str]
     cells: list[CellView]
@@ -74,6 +73,8 @@ class MatchView(PositionView):
 class MatchSummary(BaseModel):
     """A match in a list."""
 
+    model_config = ConfigDict(from_attributes=True)  # of a MatchRow
+
     id: str
     game: str
     first: str
@@ -89,28 +90,20 @@ def view_position(position: Position) -> PositionView:
     return PositionView(**_position_fields(position))
 
 
-def view_match(row: MatchRow, match: Match) -> MatchView:
-    """Return a match as clients get it; a resignation ends it before the rules do."""
-    outcome, position = match.outcome, match.position
-    fields = _position_fields(position) | {
-        "over": outcome is not None,
-        "outcome": outcome.value if outcome else None,
-        "verdict": match.verdict,
-    }
+def view_match(row: MatchRow, position: Position) -> MatchView:
+    """Return a match as clients get it; its row says how it ended."""
+    fields = _position_fields(position) | {"over": bool(row.over), "verdict": row.verdict}
+    if row.resigned is not None:
+        fields["outcome"] = Outcome.from_value(-1, row.resigned).value
     return MatchView(
         **fields,
         id=row.id,
         first=row.first,
         second=row.second,
-        human_to_move=outcome is None and (row.first, row.second)[position.player] == HUMAN,
+        human_to_move=not row.over and (row.first, row.second)[position.player] == HUMAN,
         resigned=row.resigned,
         updated=row.updated,
     )
-
-
-def summarise_match(row: MatchRow) -> MatchSummary:
-    """Return a match as lists have it."""
-    return MatchSummary(**{name: getattr(row, name) for name in MatchSummary.model_fields})
 
 
 def analysis_event(position: Position, analysis: Analysis) -> dict[str, Any]:

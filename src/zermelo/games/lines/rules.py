@@ -12,6 +12,7 @@ A state is (the mover's stones, the opponent's stones, the player to move). Pyth
 fixed width, so these rules serve boards of any size; up to 64 cells the same source compiles.
 """
 
+from functools import cached_property
 from typing import Any, Literal
 
 from zermelo.core import notation, symmetry
@@ -165,13 +166,23 @@ class LineGame(MaskGame):
 
     def to_text(self, action: int) -> str:
         """Return the name of a cell, `swap`, or with gravity the number of a column."""
-        if self.gravity:
-            return str(action + 1)
-        return self.grid.text(action) if action < self.grid.size else "swap"
+        return self._moves[action]
 
     def parse_action(self, text: str) -> int:
         """Return the action that a move names, in any form listed in docs/notation.md."""
-        return line_notation.parse_action(self, text)
+        action = self._actions_by_move.get(text)
+        return line_notation.parse_action(self, text) if action is None else action
+
+    @cached_property
+    def _moves(self) -> tuple[str, ...]:
+        if self.gravity:
+            return self.column_labels
+        cells = tuple(map(self.grid.text, range(self.grid.size)))
+        return (*cells, "swap") if self.pie else cells
+
+    @cached_property
+    def _actions_by_move(self) -> dict[str, int]:
+        return {move: action for action, move in enumerate(self._moves)}
 
     def split_moves(self, text: str) -> list[str]:
         """Split a line of moves; with gravity and up to 9 columns also digits such as `4455`."""
@@ -217,7 +228,8 @@ class LineGame(MaskGame):
     def last_cell(self, state: Any, action: int) -> int | None:
         """Return the cell that the last action filled, or None after a swap."""
         if self.gravity:
-            return lowest((state[0] | state[1]) & (self.column << action))
+            column = (state[0] | state[1]) & (self.column << action)
+            return (column & -column).bit_length() - 1  # the topmost stone
         return action if action < self.grid.size else None
 
     def cell_hint(self, state: Any, cell: int) -> str:

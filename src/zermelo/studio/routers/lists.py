@@ -1,29 +1,34 @@
 """Lists of the games and of the players."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from zermelo.core.specs import Parameter
 from zermelo.games import registry as games
-from zermelo.learn.models import model as models
+from zermelo.learn.models import files as model_files
 from zermelo.players import registry as players
 
 router = APIRouter(prefix="/api/v1")
 
 
-class ParameterInfo(BaseModel):
+class _Info(BaseModel):
+    """A model that is read from the attributes of a registry entry."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class ParameterInfo(_Info):
     """A parameter of a game or player."""
 
     name: str
-    kind: str
+    kind: Annotated[str, BeforeValidator(lambda kind: kind.__name__)]
     default: Any
     note: str
     choices: list[str]
 
 
-class GameInfo(BaseModel):
+class GameInfo(_Info):
     """A game by name, with an example of its spec."""
 
     name: str
@@ -40,57 +45,31 @@ class ModelInfo(BaseModel):
     spec: str
 
 
-class PlayerInfo(BaseModel):
+class PlayerInfo(_Info):
     """A player by name; `models` is null for a player that needs none."""
 
     name: str
     summary: str
     parameters: list[ParameterInfo]
-    models: list[ModelInfo] | None
+    models: list[ModelInfo] | None = None
 
 
 # Plain functions run in FastAPI's thread pool: the models are read from files.
 
 
-@router.get("/games")
-def list_games() -> list[GameInfo]:
+@router.get("/games", response_model=list[GameInfo])
+def list_games() -> list[games.GameEntry]:
     """List the games."""
-    return [
-        GameInfo(
-            name=entry.name,
-            summary=entry.summary,
-            example=entry.example,
-            parameters=_parameters(entry.parameters),
-        )
-        for entry in games.entries()
-    ]
+    return games.entries()
 
 
 @router.get("/players")
 def list_players() -> list[PlayerInfo]:
     """List the players, with the models of learned players; each model is for one game."""
     return [
-        PlayerInfo(
-            name=entry.name,
-            summary=entry.summary,
-            parameters=_parameters(entry.parameters),
-            models=_models(entry),
-        )
+        PlayerInfo.model_validate(entry).model_copy(update={"models": _models(entry)})
         for entry in players.list_players()
         if not entry.is_blocking
-    ]
-
-
-def _parameters(parameters: tuple[Parameter, ...]) -> list[ParameterInfo]:
-    return [
-        ParameterInfo(
-            name=parameter.name,
-            kind=parameter.kind.__name__,
-            default=parameter.default,
-            note=parameter.note,
-            choices=list(parameter.choices),
-        )
-        for parameter in parameters
     ]
 
 
@@ -100,6 +79,6 @@ def _models(entry: players.PlayerEntry) -> list[ModelInfo] | None:
         return None
     return [
         ModelInfo(name=model.name, game=model.game, spec=model.player)
-        for model in models.shipped()
+        for model in model_files.shipped_models()
         if model.kind == entry.name
     ]

@@ -1,4 +1,8 @@
-"""Matches: created, read, played, taken back and resigned. Each request loads its match anew."""
+"""Matches: created, read, played, taken back and resigned.
+
+A match is its row in the store: each request reads the row and writes it back, so that nothing is
+lost when the server stops.
+"""
 
 import secrets
 from dataclasses import replace
@@ -6,15 +10,20 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 
+from zermelo.core.position import Position
 from zermelo.matches.match import Match
 from zermelo.players.registry import HUMAN
 from zermelo.store.matches import MatchChanged, MatchRow, MatchStore
 from zermelo.studio.games import find_game
 from zermelo.studio.player_pool import Players
 from zermelo.studio.requests import EmptyBody, MoveRequest, NewMatch, ReplyRequest, UndoRequest
-from zermelo.studio.responses import MatchSummary, MatchView, summarise_match, view_match
+from zermelo.studio.responses import MatchSummary, MatchView, view_match
+
+_MAX_RECENT = 1000
 
 router = APIRouter(prefix="/api/v1/matches")
+# The latest positions by game and moves, so that a request plays one move and not all of them.
+_recent: dict[tuple[str, str], Position] = {}
 
 
 async def _store_of(request: Request) -> MatchStore:
@@ -28,37 +37,40 @@ Store = Annotated[MatchStore, Depends(_store_of)]
 @router.post("", status_code=201)
 async def create_match(body: NewMatch, store: Store, players: Players) -> MatchView:
     """Create a match. Each player must be able to play the game."""
-    match = Match(find_game(body.game), body.moves)
+    game = find_game(body.game)
+    position = game.position(moves=body.moves)
     first, second = body.first.strip(), body.second.strip()
     for spec in {first, second} - {HUMAN}:
-        await players.check(spec, match.game)
-    row = MatchRow(secrets.token_urlsafe(9), match.game.spec, first, second)
-    return view_match(store.add(_update_row(row, match)), match)
+        await players.check(spec, game)
+    row = MatchRow(secrets.token_urlsafe(9), game.spec, first, second)
+    return view_match(store.add(_at_position(row, position)), position)
 
 
-@router.get("")
+@router.get("", response_model=list[MatchSummary])
 async def list_matches(
     store: Store, limit: Annotated[int, Query(ge=1, le=200)] = 20
-) -> list[MatchSummary]:
+) -> list[MatchRow]:
     """List the latest matches."""
-    return [summarise_match(row) for row in store.latest(limit)]
+    return store.latest(limit)
 
 
 @router.get("/{key}")
 async def read_match(key: str, store: Store) -> MatchView:
     """Return a match."""
-    return view_match(*_load(store, key))
+    row = _read_row(store, key)
+    return view_match(row, _position_of(row))
 
 
 @router.post("/{key}/moves")
 async def play_move(key: str, body: MoveRequest, store: Store) -> MatchView:
     """Play a move for the side to move."""
-    row, match = _load(store, key)
+    row = _read_row(store, key)
     if body.ply is not None and body.ply != row.plies:
         msg = f"the match is at ply {row.plies}, not at {body.ply}: read it again"
         raise MatchChanged(msg)
-    match.play(body.move)
-    return _save(store, row, match)
+    if row.resigned is not None:
+        raise HTTPException(422, f"the game is over: {row.verdict}")
+    return _play(store, row, body.move)
 
 
 @router.post("/{key}/reply")
@@ -66,61 +78,81 @@ async def reply(
     key: str, body: ReplyRequest, response: Response, store: Store, players: Players
 ) -> MatchView:
     """Let the computer move."""
-    row, match = _load_running(store, key)
-    spec = (row.first, row.second)[match.position.player]
+    row = _read_running_row(store, key)
+    position = _position_of(row)
+    spec = (row.first, row.second)[position.player]
     if spec == HUMAN:
         raise HTTPException(409, "it is a human's turn")
-    choice = await players.choose(spec, match.position, body.seconds)
+    choice = await players.choose(spec, position, body.seconds)
     wall, cpu = choice.seconds * 1000, choice.cpu_seconds * 1000
     response.headers["server-timing"] = f"think;dur={wall:.2f}, cpu;dur={cpu:.2f}"
-    match.play(choice.analysis.move)
-    return _save(store, row, match)
+    return _play(store, row, choice.analysis.move)
 
 
 @router.post("/{key}/undo")
 async def undo(key: str, body: UndoRequest, store: Store) -> MatchView:
-    """Take moves back."""
-    row, match = _load(store, key)
-    match.undo(body.plies)
-    return _save(store, row, match)
+    """Take moves back, and a resignation with them."""
+    row = _read_row(store, key)
+    moves = row.moves.split()
+    position = find_game(row.game).position(moves=moves[: max(0, len(moves) - body.plies)])
+    return _move_to(store, row, position)
 
 
 @router.post("/{key}/resign")
 async def resign(key: str, body: EmptyBody, store: Store) -> MatchView:
     """Resign for the side to move."""
     del body
-    row, match = _load_running(store, key)
+    row = _read_running_row(store, key)
+    match = Match(find_game(row.game), row.moves)
     match.resign()
-    return _save(store, row, match)
+    after = replace(row, resigned=match.resigned, verdict=match.verdict, over=1)
+    return view_match(store.update(row, after), match.position)
 
 
-def _load(store: MatchStore, key: str) -> tuple[MatchRow, Match]:
+def _read_row(store: MatchStore, key: str) -> MatchRow:
     row = store.get(key)
     if row is None:
         raise HTTPException(404, "there is no such match")
-    match = Match(find_game(row.game), row.moves.split())
-    match.resigned = row.resigned
-    return row, match
+    return row
 
 
-def _load_running(store: MatchStore, key: str) -> tuple[MatchRow, Match]:
-    row, match = _load(store, key)
-    if match.outcome is not None:
-        raise HTTPException(409, f"the game is over: {match.verdict}")
-    return row, match
+def _read_running_row(store: MatchStore, key: str) -> MatchRow:
+    row = _read_row(store, key)
+    if row.over:
+        raise HTTPException(409, f"the game is over: {row.verdict}")
+    return row
 
 
-def _save(store: MatchStore, row: MatchRow, match: Match) -> MatchView:
-    return view_match(store.update(row, _update_row(row, match)), match)
+def _play(store: MatchStore, row: MatchRow, move: str) -> MatchView:
+    return _move_to(store, row, _position_of(row).play(move))
 
 
-def _update_row(row: MatchRow, match: Match) -> MatchRow:
-    """Return the row of a match in its present state."""
+def _move_to(store: MatchStore, row: MatchRow, position: Position) -> MatchView:
+    row = store.update(row, _at_position(row, position))
+    return view_match(row, _store_recent(row, position))
+
+
+def _position_of(row: MatchRow) -> Position:
+    """Return the position of a match, from the recent ones or else by playing its moves."""
+    position = _recent.pop((row.game, row.moves), None)
+    return _store_recent(row, position or find_game(row.game).position(moves=row.moves))
+
+
+def _store_recent(row: MatchRow, position: Position) -> Position:
+    _recent[row.game, row.moves] = position
+    if len(_recent) > _MAX_RECENT:
+        del _recent[next(iter(_recent))]
+    return position
+
+
+def _at_position(row: MatchRow, position: Position) -> MatchRow:
+    """Return the row of a match after a move or an undo has led to a position."""
+    moves = position.moves or []
     return replace(
         row,
-        moves=" ".join(match.moves),
-        plies=len(match.moves),
-        resigned=match.resigned,
-        verdict=match.verdict,
-        over=int(match.outcome is not None),
+        moves=" ".join(moves),
+        plies=len(moves),
+        resigned=None,
+        verdict=position.verdict,
+        over=int(position.is_over),
     )

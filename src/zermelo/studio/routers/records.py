@@ -1,7 +1,7 @@
 """Records of games: formats, export and import."""
 
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from zermelo import records
 from zermelo.core.errors import ZermeloError
@@ -16,6 +16,8 @@ router = APIRouter(prefix="/api/v1")
 
 class FormatInfo(BaseModel):
     """A format of records."""
+
+    model_config = ConfigDict(from_attributes=True)  # of a RecordFormat
 
     name: str
     summary: str
@@ -35,14 +37,11 @@ class ImportedGame(BaseModel):
     position: PositionView
 
 
-@router.get("/formats")
-async def list_formats(game: GameQuery) -> list[FormatInfo]:
+@router.get("/formats", response_model=list[FormatInfo])
+async def list_formats(game: GameQuery) -> list[RecordFormat]:
     """List the formats that can hold a game."""
-    return [
-        FormatInfo(name=record_format.name, summary=record_format.summary)
-        for record_format in records.FORMATS.values()
-        if _can_write(record_format, find_game(game))
-    ]
+    rules = find_game(game)
+    return [form for form in records.FORMATS.values() if _can_write(form, rules)]
 
 
 @router.post("/export")
