@@ -42,7 +42,7 @@ def test_the_public_api_uses_the_enum() -> None:
     analysis = z.analyze(position)
     assert analysis.value is Value.WIN
     assert {type(c.value) for c in analysis.candidates} == {Value}
-    for spec in ("perfect", "minimax:depth=2", "mcts:sims=50,seed=1", "greedy:depth=2"):
+    for spec in ("perfect", "minimax:depth=2", "mcts:sims=50,seed=1"):
         assert z.player(spec).choose(position).value is Value.WIN
     over = z.solve(position.play("a3"))
     assert over.value is Value.LOSS

@@ -120,6 +120,7 @@ def bits(x: Word) -> list[int]:
     """
     indices = []
     while x:
-        indices.append(lowest(x))
-        x &= x - 1
+        bit = x & -x
+        indices.append(bit.bit_length() - 1)
+        x ^= bit
     return indices

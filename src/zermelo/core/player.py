@@ -17,6 +17,8 @@ from zermelo.core.value import Value
 if TYPE_CHECKING:
     from zermelo.core.game import Game
 
+_EXPECTED_VALUES = {Value.WIN: 1.0, Value.DRAW: 0.0, Value.LOSS: -1.0}
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -61,7 +63,7 @@ class Candidate:
     @property
     def expected_value(self) -> float:
         """The proven or estimated value, from -1 (lost) to 1 (won)."""
-        return (self.estimate or 0.0) if self.value is None else float(self.value.sign)
+        return (self.estimate or 0.0) if self.value is None else _EXPECTED_VALUES[self.value]
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ class Analysis:
     @property
     def expected_value(self) -> float:
         """The proven or estimated value, from -1 (lost) to 1 (won)."""
-        return (self.estimate or 0.0) if self.value is None else float(self.value.sign)
+        return (self.estimate or 0.0) if self.value is None else _EXPECTED_VALUES[self.value]
 
     def as_lower_bound(self) -> "Analysis":
         """Return this analysis with the proven value as an estimate, unless it is a win.

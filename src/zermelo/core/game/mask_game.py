@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from typing import Any, ClassVar
 
+from zermelo.core.bitboard import bits
 from zermelo.core.game.contract import Game
 from zermelo.core.symmetry import Symmetry
 
@@ -39,9 +40,4 @@ class MaskGame(Game):
         """Return the legal actions in ascending order; empty when the game is over."""
         if self.result(state)[0]:
             return []
-        mask, actions = self.legal(state), []
-        while mask:
-            bit = mask & -mask
-            actions.append(bit.bit_length() - 1)
-            mask ^= bit
-        return actions or [self.num_actions - 1]
+        return bits(self.legal(state)) or [self.num_actions - 1]
