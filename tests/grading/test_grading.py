@@ -327,7 +327,7 @@ def test_a_choice_depends_on_the_state_alone(player: str) -> None:
 
 OWN = """
 import random
-from zermelo.players import Analysis, Player
+from zermelo import Analysis, Player
 
 class Own(Player):
     name = "own"
@@ -386,7 +386,7 @@ def test_shipped_labels_are_correct(spec: str) -> None:
             actual = oracle.evaluate_moves(one.position.state)
             if actual is None:  # not solved in time on a busy machine
                 continue
-            assert actual.values == one.move_values.by_action
+            assert actual.by_action == one.move_values.by_action
             if actual.fastest is not None and one.move_values.fastest is not None:
                 assert actual.fastest == one.move_values.fastest
 
@@ -554,7 +554,7 @@ def test_exit_code_1_needs_exhaustive_and_a_refutation() -> None:
 
 def test_grade_prints_figures_and_ceilings() -> None:
     lines = run("grade", "tictactoe", "greedy").output.splitlines()
-    assert lines[1].split() == ["figure", "ceiling"]
+    assert lines[1].split() == ["result", "best", "possible"]
     assert any("mistakes" in line and line.endswith(" 0") for line in lines)
     assert any("as first against random" in line and "99.48%" in line for line in lines)
     assert any("as second against random" in line and "91.64%" in line for line in lines)

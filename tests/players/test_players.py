@@ -195,7 +195,7 @@ def test_choose_and_show_thinking_on_the_command_line() -> None:
     ).stdout
     assert "* a1   draw" in shown
     assert "human wins in" in shown
-    assert "(proven; " in shown
+    assert "(proven by search; " in shown
     assert "keeps the draw" in shown or "threatens to win at" in shown
     assert "Illegal move 'a9'" in shown
 

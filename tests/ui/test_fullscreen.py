@@ -399,9 +399,7 @@ def test_snapshots(name: str, monkeypatch: pytest.MonkeyPatch, slow: None) -> No
         path = SNAPSHOTS / f"fullscreen-{name}.svg"
         if os.environ.get("ZERMELO_UPDATE"):
             path.write_text(shown)
-        assert shown == path.read_text(), (
-            f"{name} has changed: see ZERMELO_UPDATE"
-        )
+        assert shown == path.read_text(), f"{name} has changed: see ZERMELO_UPDATE"
 
     run(scenario)
 

@@ -164,9 +164,7 @@ def test_closing_ends_the_threads_and_saves(slow: Slow) -> None:
     session.set_analysis(on=True)
     wait_until(lambda: slow.thoughts == 1)
     session.close()
-    wait_until(
-        lambda: threading.active_count() == before
-    )  # one may still load kernels
+    wait_until(lambda: threading.active_count() == before)  # one may still load kernels
     assert saves.read() == saves.Save("tictactoe", "human", "slow", ("b2",))
     assert "zermelo play --resume" in session.view().message
     session.undo()

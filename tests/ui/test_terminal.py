@@ -122,7 +122,7 @@ def test_save_and_load_by_name(home: Path) -> None:
 
 
 LAST_MOVE = """
-from zermelo.players import Analysis, Player
+from zermelo import Analysis, Player
 
 
 class Last(Player):
@@ -138,7 +138,7 @@ def test_a_save_runs_no_file_that_is_not_named(home: Path, tmp_path: Path) -> No
         text = f'{{"game":"{game}","first":"human","second":"{second}","moves":[]}}'
         (folder / f"{name}.json").write_text(text)
     done = zermelo("play", "tictactoe", "--second", "human", given="load a\nload b\nb2\n")
-    assert "where you name it: zermelo play x.py, then load a." in done.stdout
+    assert "if you name it: zermelo play x.py, then load a." in done.stdout
     assert "name it: zermelo play tictactoe --second 'y z.py', then load b." in done.stdout
     assert "You played: b2" in done.stdout
 
@@ -496,7 +496,7 @@ def test_why_calls_a_move_an_estimate_even_beside_a_proven_win(home: Path) -> No
     hint, why = done.stdout.split("X to move: ")[-3:-1]
     assert "X wins" in hint
     assert "wins by force" in hint
-    assert "(proven; " in hint
+    assert "(proven by search; " in hint
     assert "o15  " in why
     assert "(estimate" in why
 

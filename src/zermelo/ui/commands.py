@@ -160,7 +160,7 @@ _COMMANDS = {
         Command("redo", "", "play the moves you took back again", _redo),
         Command("history", "", "list the moves so far with their times", _history),
         Command("board", "", "show the board again", lambda terminal, _: terminal.board),
-        Command("save", "[NAME]", "save the game, if you like under a name", TerminalMatch.save),
+        Command("save", "[NAME]", "save the game, optionally under a name", TerminalMatch.save),
         Command("load", "[NAME]", "continue a saved game", _load),
         Command("level", "N", "play against level N, 1 to 10", _level),
         Command("swap", "", "swap seats with your opponent", _swap),

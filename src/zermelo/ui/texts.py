@@ -7,6 +7,7 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import count, count_moves, word_for
 
 _MAX_LINE = 10  # moves
+_SOURCES = {"table": "the tablebase", "book": "the opening book"}
 
 Fields = dict[str, Any]  # an analysis or a candidate, as in their JSON objects
 
@@ -42,10 +43,11 @@ def analysis_text(
 
 def effort_text(analysis: Fields) -> str:
     """Return how certain an analysis is and what it took."""
-    depth = f" at depth {analysis['depth']}" if analysis["depth"] else ""
-    certainty = "proven" if analysis["exact"] else f"estimate{depth}"
-    nodes = count(analysis["nodes"], "node")
-    return f"{certainty}; {nodes}, {analysis['seconds']:.2f} s ({analysis['source']})"
+    source = _SOURCES.get(analysis["source"], analysis["source"])
+    certainty = f"{'proven' if analysis['exact'] else 'estimate'} by {source}"
+    if analysis["depth"] and not analysis["exact"]:
+        certainty += f" at depth {analysis['depth']}"
+    return f"{certainty}; {count(analysis['nodes'], 'node')}, {analysis['seconds']:.2f} s"
 
 
 def candidate_text(candidate: Fields, sides: tuple[str, str] | None = None) -> str:
