@@ -75,18 +75,18 @@ def parse_parameters(
     unknown parameter, one that is given twice, or a value that does not parse.
     """
     by_name = {parameter.name: parameter for parameter in known}
-    given = dict(plain)
+    texts = dict(plain)
     for key, value in keyed.items():
         if key not in by_name:
             has = f"it has {', '.join(by_name)}" if by_name else "it has none"
             msg = f"{quote_text(spec)}: there is no parameter {quote_text(key)}; {has}"
             raise BadSpec(msg)
-        if key in given:
+        if key in texts:
             msg = f"{quote_text(spec)} gives {key} twice"
             raise BadSpec(msg)
-        given[key] = value
+        texts[key] = value
     return {
-        name: parameter.parse(given[name], quote_text(spec)) if name in given else parameter.default
+        name: parameter.parse(texts[name], quote_text(spec)) if name in texts else parameter.default
         for name, parameter in by_name.items()
     }
 

@@ -70,9 +70,9 @@ class Game(PlainTraversal, ABC):
 
     def parse_action(self, text: str) -> int:
         """Return the action that a text names, legal or not; raise BadMove if it names none."""
-        wanted = text.strip().lower()
+        name = text.strip().lower()
         for action in range(self.num_actions):
-            if self.to_text(action).lower() == wanted:
+            if self.to_text(action).lower() == name:
                 return action
         msg = f"{notation.quote_text(text)} is not a move: {self.move_forms}"
         raise BadMove(msg)

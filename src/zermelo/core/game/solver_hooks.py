@@ -107,7 +107,7 @@ class SolverHooks:
 
     # The transposition table.
 
-    def is_worth_storing(self, state: Any) -> Any:  # noqa: ARG002 - a default
+    def should_store(self, state: Any) -> Any:  # noqa: ARG002 - a default
         """Return whether to store a state: False where searching it again is cheaper."""
         return True
 

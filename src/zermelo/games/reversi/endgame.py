@@ -121,7 +121,7 @@ class ReversiHooks(SolverHooks):
             rank -= 4 * (popcount(replies) + popcount(replies & self.corners))
         return rank
 
-    def is_worth_storing(self, state: Any) -> Any:
+    def should_store(self, state: Any) -> Any:
         """Return False for the last few empties."""
         mine, theirs, _player = state
         return popcount(mine | theirs) < self.cells - _FEW_EMPTIES

@@ -9,7 +9,7 @@ The recursion is a stack in arrays: a search that has used up its nodes returns 
 later, so that limits, progress and Ctrl-C are left to the caller.
 
 What a game knows without search are its hooks (see `SolverHooks`): `resolve` and
-`resolve_in_window` score a state or narrow its moves, `is_worth_storing` keeps cheap states out of
+`resolve_in_window` score a state or narrow its moves, `should_store` keeps cheap states out of
 the table, `rank_move` orders moves, `evaluate` and `evaluate_network` estimate a state at the
 horizon.
 """
@@ -101,6 +101,8 @@ def solve_root(game: SolverHooks, control: Any, arrays: Any) -> Any:
             if control[FIXED_WINDOW] != 0:
                 frames[0, ALPHA], frames[0, BETA] = control[LOWER], control[UPPER]
             else:
+                root = game.load(arrays.states, 0)
+                control[SCORE_GAP] = game.win_score - game.max_plies(root) - 1
                 control[GUESS] = next_guess(game, control)
                 frames[0, ALPHA], frames[0, BETA] = control[GUESS], control[GUESS] + 1
             frames[0, PLIES_LEFT] = control[HORIZON]
@@ -208,7 +210,7 @@ def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR091
                 frames[depth, LOWER_BOUND] = max(frames[depth, LOWER_BOUND], score)
             if score < frames[depth, BETA]:
                 frames[depth, UPPER_BOUND] = min(frames[depth, UPPER_BOUND], score)
-            if control[USE_TABLE] != 0 and game.is_worth_storing(game.load(states, depth)):
+            if control[USE_TABLE] != 0 and game.should_store(game.load(states, depth)):
                 store_result(game, depth, control, arrays)
         # 3. Hand the score to the parent.
         if depth == 0:
@@ -243,7 +245,7 @@ def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any
         return True, estimate_leaf(game, state, control, arrays)
     # 2. What the transposition table knows.
     first = NO_MOVE
-    if control[USE_TABLE] != 0 and game.is_worth_storing(state):
+    if control[USE_TABLE] != 0 and game.should_store(state):
         canonical = state
         if depth < control[SYMMETRY_DEPTH]:
             canonical = canonical_state(game, state, arrays.symmetry_tables)
