@@ -14,7 +14,7 @@ from support.commands import zermelo
 from support.user_games import MATCHES, PAGE
 from zermelo.games import files, registry, user_code
 from zermelo.search.count import _CountOptions, _python_layers, count
-from zermelo.search.playouts import play_random
+from zermelo.search.playouts import run_playouts
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "domineering.py"
@@ -52,7 +52,7 @@ def test_the_example_counts_the_same_compiled_and_in_python() -> None:
     layers = _python_layers(game, _CountOptions(4, states=True, paths=True, symmetries=()))
     expected = [layer for layer, _ in layers if layer is not None]
     assert list(count(game, max_ply=4).layers) == expected
-    tally = play_random(game, 1000)
+    tally = run_playouts(game, 1000)
     assert tally.draw == 0
     assert tally.first + tally.second == 1000
 
@@ -61,7 +61,7 @@ def test_a_plain_game_works_everywhere(tmp_path: Path) -> None:
     path = tmp_path / "matches.py"
     path.write_text(MATCHES)
     game = z.game(str(path))
-    assert play_random(game, 50).draw == 0
+    assert run_playouts(game, 50).draw == 0
     assert game.start().legal == ["1", "2", "3"]
     assert str(game.start()) == "(21, 0)"
     assert game.start().svg().startswith("<svg")

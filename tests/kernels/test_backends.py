@@ -177,10 +177,10 @@ _JOB = """
 import numpy as np
 import zermelo as z
 from zermelo.search.count import count
-from zermelo.search.playouts import play_random
+from zermelo.search.playouts import run_playouts
 assert count(z.game("mnk:3x3x3")).states == 5478
 assert count(z.game("tictactoe"), symmetric=True).states == 765
-print(play_random(z.game("tictactoe"), 50), play_random(z.game("connect4:5x5"), 20))
+print(run_playouts(z.game("tictactoe"), 50), run_playouts(z.game("connect4:5x5"), 20))
 """
 
 

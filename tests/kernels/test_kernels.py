@@ -14,7 +14,7 @@ from zermelo.core.errors import KernelError
 from zermelo.kernels import compile_kernel, kernel
 from zermelo.kernels.compiler import generate_source
 from zermelo.search.count import expand_layer
-from zermelo.search.playouts import random_games
+from zermelo.search.playouts import count_playouts
 
 _RULES = '''
 from zermelo import Word, WordGame
@@ -72,9 +72,9 @@ def test_the_intrinsics_are_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) 
     from zermelo.kernels import generator
 
     game = z.game("tictactoe")
-    before = generate_source(random_games, game)
+    before = generate_source(count_playouts, game)
     monkeypatch.setattr(generator, "_intrinsics_digest", lambda: "edited")
-    assert generate_source(random_games, game) != before
+    assert generate_source(count_playouts, game) != before
 
 
 def test_other_sizes_share_a_compilation() -> None:
@@ -146,7 +146,7 @@ def test_errors_name_what_cannot_be_compiled() -> None:
 
 def test_a_call_with_other_types_is_an_error_and_not_a_compilation() -> None:
     with pytest.raises(TypeError, match="No matching definition"):
-        compile_kernel(random_games, z.game("tictactoe"))("seed", 1.5, None, None, None, None)
+        compile_kernel(count_playouts, z.game("tictactoe"))("seed", 1.5, None, None, None, None)
 
 
 _CELLS = 3

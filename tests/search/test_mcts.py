@@ -131,8 +131,8 @@ def test_native_and_plain_python_grow_the_same_tree(
     options = {"evaluator": heuristic_evaluator, "batch": 8 if heuristic_evaluator else 1}
     native = grow_tree(game, game.initial(), 300, **options)
     monkeypatch.setattr(
-        tree.Room,
-        "kernel",
+        tree.TraversalArrays,
+        "bind_kernel",
         lambda room, function, **_: functools.partial(
             function, room.game.hooks if isinstance(room.game, WordGame) else room.game
         ),

@@ -22,7 +22,7 @@ from zermelo.search import textbook
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.searcher import Unsolved
 from zermelo.search.solver.solution import solve
-from zermelo.search.solver.solver import SolverSettings, Solver
+from zermelo.search.solver.solver import Solver, SolverSettings
 from zermelo.search.tablebase.files import tablebase_path
 from zermelo.search.tablebase.tablebase import Tablebase
 

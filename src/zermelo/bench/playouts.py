@@ -13,7 +13,7 @@ from typing import Any
 from zermelo.bench import measure
 from zermelo.bench.measure import ProgressFunction, Row
 from zermelo.games import registry
-from zermelo.search.playouts import play_random
+from zermelo.search.playouts import run_playouts
 
 GAMES = ("tictactoe", "connect4", "gomoku6", "gomoku", "reversi")
 _OPEN_SPIEL = {
@@ -48,7 +48,7 @@ def run(
 
 def _zermelo_steps(name: str) -> list[measure.StepFunction]:
     game = registry.game(name)
-    return [lambda count: play_random(game, 100 * count).steps]
+    return [lambda count: run_playouts(game, 100 * count).moves]
 
 
 def _open_spiel_steps(name: str) -> list[measure.StepFunction]:

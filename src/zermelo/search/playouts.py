@@ -1,85 +1,55 @@
-"""Random playouts: whole games of uniformly random moves, at native speed."""
+"""Random playouts: complete games of uniformly random moves, at native speed."""
 
-import functools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from zermelo.core.bitboard import mix, word
 from zermelo.core.game import BoardGame, Game, WordGame
-from zermelo.kernels import compile_kernel, kernel
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from zermelo.kernels import kernel
+from zermelo.search.traversal_arrays import TraversalArrays
 
 
-class Tally(NamedTuple):
-    """How so many random games ended, and how many moves they took."""
+class PlayoutCounts(NamedTuple):
+    """How many playouts each player won, how many were drawn, and the moves of all of them."""
 
     first: int
     second: int
     draw: int
-    steps: int
+    moves: int
 
 
 @kernel("uint64, int64, uint64[:,::1], uint8[::1], int64[::1], int64[::1]")
-def random_games(
+def count_playouts(
     game: WordGame | BoardGame,
     seed: Any,
-    count: Any,
+    num_games: Any,
     roots: Any,
-    room: Any,
+    board: Any,
     moves: Any,
-    tally: Any,
+    counts: Any,
 ) -> Any:
-    """Play `count` games; add wins of the side to move, of the other, draws, moves to `tally`."""
+    """Play games from roots[0]; add the mover's wins and losses, draws and moves to `counts`."""
     rng = word(seed)
-    for _ in range(count):
-        value, rng, steps = game.play_out(game.load_root(roots, 0, room), rng, moves)
-        tally[2 if value == 0 else (0 if value > 0 else 1)] += 1
-        tally[3] += steps
+    for _ in range(num_games):
+        value, rng, num_moves = game.play_out(game.load_root(roots, 0, board), rng, moves)
+        counts[2 if value == 0 else (0 if value > 0 else 1)] += 1
+        counts[3] += num_moves
 
 
-def play_random(game: Game, count: int, seed: int = 0) -> Tally:
-    """Play `count` random games of any kind of game.
+def run_playouts(game: Game, num_games: int, seed: int = 0) -> PlayoutCounts:
+    """Play random games from the start of a game; the same seed gives the same games.
 
     >>> import zermelo as z
-    >>> play_random(z.game("tictactoe"), 1000).draw
+    >>> run_playouts(z.game("tictactoe"), 1000).draw
     130
     """
     import numpy as np
 
-    tally = np.zeros(4, np.int64)
-    room = Room(game)
-    room.fill(0, game.initial())
-    run = room.kernel(random_games)
-    run(mix(word(seed + 1)), count, room.roots, room.board, room.moves, tally)
-    first, second, *rest = map(int, tally)
+    counts = np.zeros(4, np.int64)
+    arrays = TraversalArrays(game)
+    arrays.set_root(0, game.initial())
+    run = arrays.bind_kernel(count_playouts)
+    run(mix(word(seed + 1)), num_games, arrays.roots, arrays.board, arrays.moves, counts)
+    mover_wins, mover_losses, draws, moves = map(int, counts)
     if game.player(game.initial()) == 1:
-        first, second = second, first
-    return Tally(first, second, *rest)
-
-
-class Room:
-    """The arrays that a walk through a game needs, for a number of roots."""
-
-    def __init__(self, game: Game, rows: int = 1) -> None:
-        import numpy as np
-
-        self.game = game
-        width = len(game.to_root(game.initial()))
-        self.is_native = isinstance(game, WordGame | BoardGame)
-        kind = np.uint64 if self.is_native else np.object_
-        self.roots: NDArray[Any] = np.zeros((rows, width), kind)
-        self.board = np.zeros(width - 1 if isinstance(game, BoardGame) else 0, np.uint8)
-        self.moves = np.zeros(game.num_actions, np.int64)
-
-    def fill(self, row: int, state: Any) -> None:
-        """A state as the root in a row."""
-        for column, part in enumerate(self.game.to_root(state)):
-            self.roots[row, column] = part
-
-    def kernel(self, function: Any, *, with_hooks: bool = False) -> Any:
-        """A kernel for the game: native, or plain Python where its rules do not compile."""
-        game = self.game
-        if not self.is_native:
-            return functools.partial(function, game)
-        return compile_kernel(function, game.hooks if with_hooks and isinstance(game, WordGame) else game)
+        mover_wins, mover_losses = mover_losses, mover_wins
+    return PlayoutCounts(mover_wins, mover_losses, draws, moves)

@@ -8,7 +8,7 @@ from zermelo.core.bitboard import mix, word
 from zermelo.core.game import Game
 from zermelo.search.limits import SearchClock
 from zermelo.search.mcts import kernel as k
-from zermelo.search.playouts import Room
+from zermelo.search.traversal_arrays import TraversalArrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,8 +83,8 @@ class MCTSTree:
         import numpy as np
 
         self.game, self.c, self.evaluator = game, c, evaluator
-        self._room = Room(game)
-        self._leaves = Room(game, batch)
+        self._room = TraversalArrays(game)
+        self._leaves = TraversalArrays(game, batch)
         self._leaf_nodes: NDArray[Any] = np.zeros(batch, np.int64)
         self._control: NDArray[Any] = np.zeros(k.NUM_CONTROLS, np.int64)
         self._control[k.USE_SOLVER] = use_solver
@@ -95,7 +95,7 @@ class MCTSTree:
         self.root: Any = None
         search = (k.select_leaves, k.expand_leaves) if evaluator else (k.simulate,)
         kernels = (*search, k.copy_subtree)
-        self._kernels = [self._room.kernel(function, with_hooks=True) for function in kernels]
+        self._kernels = [self._room.bind_kernel(function, with_hooks=True) for function in kernels]
 
     def reset(self, state: Any, *, all_moves: bool = False) -> None:
         """Start at a state that is not over; with `all_moves` every move is to be evaluated."""
@@ -123,7 +123,7 @@ class MCTSTree:
 
     def _set_root(self, state: Any) -> None:
         self.root = state
-        self._room.fill(0, state)
+        self._room.set_root(0, state)
 
     def _find(self, state: Any) -> int | None:
         """Return the node of a state: the root, a child, or a reply to the best move."""

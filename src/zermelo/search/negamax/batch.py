@@ -16,7 +16,6 @@ from zermelo.search.negamax.arrays import (
     NO_SCORE,
     NOT_STARTED,
     PLIES_LEFT,
-    SCORE_GAP,
     SEARCH_ARRAYS,
     UPPER,
     SearchArrays,
@@ -46,7 +45,6 @@ def solve_batch(
             control[GENERATION] += 1
             reset_search(control, arrays.table)
             control[LOWER], control[UPPER] = -game.win_score, game.win_score
-            control[SCORE_GAP] = game.win_score - game.max_plies(root) - 1
         if not solve_root(game, control, arrays):
             return number
         scores[number] = control[LOWER]

@@ -116,7 +116,6 @@ class NegamaxSearcher:
         control = self.control
         control[arrays.FIXED_WINDOW], control[arrays.SIGN_ONLY] = 0, sign_only
         control[arrays.HORIZON] = _NO_HORIZON
-        control[arrays.SCORE_GAP] = self.hooks.win_score - self.hooks.max_plies(state) - 1
         self._run(state, low, high, clock)
         return int(control[arrays.LOWER]), int(control[arrays.UPPER])
 

@@ -18,7 +18,6 @@ from zermelo.search.negamax.arrays import (
     DEPTH,
     LOWER,
     NOT_STARTED,
-    SCORE_GAP,
     SEARCH_ARRAYS,
     SIGN_ONLY,
     UPPER,
@@ -257,7 +256,6 @@ def choose_moves(
             if control[DEPTH] == NOT_STARTED:
                 game.store(arrays.states, 0, state)
                 control[LOWER], control[UPPER] = low, high
-                control[SCORE_GAP] = game.win_score - game.max_plies(state) - 1
             if not solve_root(game, control, arrays):
                 return number
             if chosen[number] == UNSCORED:

@@ -13,6 +13,8 @@ from typing import Any
 
 from zermelo.core.bitboard import sign
 from zermelo.core.game import WordGame
+from zermelo.core.player import Candidate
+from zermelo.core.value import Value
 from zermelo.search.engines import WordEngine
 from zermelo.search.iterative_deepening import deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped, SubClock
@@ -93,10 +95,23 @@ class Solver:
                     return score
         return self._prove(state, clock)
 
-    def score_moves(self, state: Any, clock: SearchClock | None = None) -> dict[int, int]:
-        """Return the exact score of every action, for the side to move."""
-        children = {action: self.game.play(state, action) for action in self.game.actions(state)}
-        return {a: self._parent_score(self.score(child, clock)) for a, child in children.items()}
+    def evaluate_moves(self, state: Any, clock: SearchClock | None = None) -> list[Candidate]:
+        """Return every legal move with its exact value and distance, the best ones first."""
+        game, hooks = self.game, self.hooks
+        scores = {a: -self.score(game.play(state, a), clock) for a in game.actions(state)}
+        top = max(scores.values())
+        return [
+            Candidate(
+                move := game.to_text(action),
+                value=Value.WIN if score > 0 else Value.LOSS if score < 0 else Value.DRAW,
+                plies=1 + hooks.win_score - abs(score) if score and hooks.ply_cost else None,
+                exact=True,
+                best=score == top,
+                pv=(move,),
+                diff=None if hooks.ply_cost else score,
+            )
+            for action, score in sorted(scores.items(), key=lambda item: -item[1])
+        ]
 
     def sign(self, state: Any, clock: SearchClock | None = None) -> int:
         """Return 1, 0 or -1 for a win, a draw or a loss, without the distance."""

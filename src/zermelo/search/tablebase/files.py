@@ -24,8 +24,8 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 from zermelo.core import home
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
-from zermelo.core.game.fingerprint import rules_fingerprint, source_digest
 from zermelo.core.game import WordGame
+from zermelo.core.game.fingerprint import rules_fingerprint, source_digest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
