@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from zermelo.core.bitboard import bits
 from zermelo.core.game.contract import Game
 from zermelo.core.symmetry import Symmetry
 
@@ -40,4 +39,5 @@ class MaskGame(Game):
         """Return the legal actions in ascending order; empty when the game is over."""
         if self.result(state)[0]:
             return []
-        return bits(self.legal(state)) or [self.num_actions - 1]
+        mask = self.legal(state)
+        return [a for a in range(self.num_actions) if mask >> a & 1] or [self.num_actions - 1]

@@ -101,8 +101,8 @@ class SolverHooks:
         """Return an estimate of the score where a search stops; small beside `win_score`."""
         return 0
 
-    def evaluate_network(self, state: Any, net: Any, room: Any) -> Any:  # noqa: ARG002 - a default
-        """Return an estimate by a network with the weights `net`; `room` is for its layers."""
+    def evaluate_network(self, state: Any, weights: Any, buffer: Any) -> Any:  # noqa: ARG002
+        """Return an estimate by a network; `buffer` has room for its layers."""
         return 0
 
     # The transposition table.

@@ -2,7 +2,7 @@
 
 Kernels of playouts and tree search ask a game for these methods only, so one kernel serves every
 game. A traversal begins at a **root**, a row of an array. Its state may be used up by the next
-step: words are values, but a large board is one array that stones are put on. `room` and `moves`
+step: words are values, but a large board is one array that stones are put on. `buffer` and `moves`
 are arrays that the caller provides.
 
 The classes below are mixed into the classes of the contract and use their rules (`self: Any`).
@@ -22,7 +22,7 @@ class PlainTraversal:
         """Return the row of a state."""
         return [state]
 
-    def load_root(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - boards need it
+    def load_root(self: Any, roots: Any, row: Any, buffer: Any) -> Any:  # noqa: ARG002 - for boards
         """Return the state of a row."""
         return roots[row][0]
 
@@ -73,7 +73,7 @@ class WordTraversal:
         """Return the row of a state."""
         return list(state)
 
-    def load_root(self: Any, roots: Any, row: Any, room: Any) -> Any:  # noqa: ARG002 - boards need it
+    def load_root(self: Any, roots: Any, row: Any, buffer: Any) -> Any:  # noqa: ARG002 - for boards
         """Return the state of a row."""
         return self.load(roots, row)
 
@@ -129,13 +129,13 @@ class BoardTraversal:
         """Return the row of a state."""
         return [*self.to_padded_board(state), self.player(state)]
 
-    def load_root(self: Any, roots: Any, row: Any, room: Any) -> Any:
-        """Return the state of a row, which is not over, on the board in `room`."""
+    def load_root(self: Any, roots: Any, row: Any, buffer: Any) -> Any:
+        """Return the state of a row, which is not over, on the board in `buffer`."""
         left = 0
-        for place in range(len(room)):
-            room[place] = roots[row, place]
-            left += 1 if room[place] == 0 else 0
-        return room, left, 1 - (1 - int(roots[row, len(room)])), left == 0, left - left
+        for place in range(len(buffer)):
+            buffer[place] = roots[row, place]
+            left += 1 if buffer[place] == 0 else 0
+        return buffer, left, 1 - (1 - int(roots[row, len(buffer)])), left == 0, left - left
 
     def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
         """Write a state to a row."""
