@@ -14,7 +14,7 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import BoardGame, Game, WordGame
 from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
-from zermelo.search.candidates import candidate_from_score, candidates_from_iteration
+from zermelo.search.candidates import candidates_from_iteration
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
 from zermelo.search.iterative_deepening import Iteration, deepen, is_settled
@@ -60,7 +60,7 @@ class LevelPlayer(Player):
 
     def prepare(self, game: Game) -> Engine:
         """Return the engine for a game; it and the solver are kept while the game is the same."""
-        if self._engine is None or self._engine.game != game:
+        if self._engine is None or self._engine.game is not game:
             self._engine = engine_for(game)
             self._solver = solver_for(game, _SETTINGS) if isinstance(game, WordGame) else None
         return self._engine
@@ -71,7 +71,7 @@ class LevelPlayer(Player):
         limit = replace(limit, seconds=limit.seconds or _SECONDS, nodes=limit.nodes or _PROOF_NODES)
         clock = SearchClock(replace(limit, nodes=None))
         error_sample, move_sample = self._rng.random(), self._rng.random()
-        candidates = self._solve(position, engine, clock, limit)
+        candidates = self._solve(position, clock, limit)
         if candidates:
             is_mistake = error_sample < MISTAKES[self.level]
             source = self._solver.source(position.state) if self._solver else "search"
@@ -87,23 +87,16 @@ class LevelPlayer(Player):
                 depth=iteration.depth,
             )
 
-    def _solve(
-        self, position: Position, engine: Engine, clock: SearchClock, limit: Limit
-    ) -> list[Candidate]:
+    def _solve(self, position: Position, clock: SearchClock, limit: Limit) -> list[Candidate]:
         """Return every move with its exact value, or nothing if the solver is stopped."""
         if self._solver is None:
             return []
         assert limit.nodes is not None
         part = clock.subclock(_SOLVER_TIME, max(1, int(limit.nodes * _SOLVER_SHARE)))
         try:
-            scores = self._solver.score_moves(position.state, part)
+            return self._solver.evaluate_moves(position.state, part)
         except SearchStopped:
             return []
-        top = max(scores.values())
-        return [
-            candidate_from_score(engine, action, score, exact=True, best=score == top)
-            for action, score in sorted(scores.items(), key=lambda item: -item[1])
-        ]
 
     def _deepen(
         self, position: Position, engine: Engine, clock: SearchClock, limit: Limit
