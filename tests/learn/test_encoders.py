@@ -251,7 +251,9 @@ def test_symmetries_commute_with_encoders(spec: str, name: str) -> None:
     encoder, size = Encoder(name, game), game.grid.size
     before = encoder(states).reshape(len(states), -1)
     for symmetry in game.symmetries():
-        images = np.array([game.moved(s, symmetry) for s in map(tuple, states.tolist())], np.uint64)
+        images = np.array(
+            [game.transform(s, symmetry) for s in map(tuple, states.tolist())], np.uint64
+        )
         after = encoder(images).reshape(len(states), -1)
         planes = 1 if name in ("cells", "features") else encoder.shape[0]
         for plane in range(planes):

@@ -1,4 +1,4 @@
-"""Learned players: files checked at the door, play without torch, only names by network."""
+"""Learned players: checks of model files, play without torch, shipped models over HTTP."""
 
 import json
 import subprocess
@@ -12,11 +12,11 @@ import pytest
 from safetensors.numpy import save_file
 
 import zermelo as z
-from support.recipes import recipe
+from support.recipes import write_recipe
 from support.studio import Studio, assert_refused, serve
 from zermelo.core.errors import BadSpec
-from zermelo.learn.models import model
-from zermelo.learn.models.model import Model
+from zermelo.learn.models import files as model_files
+from zermelo.learn.models.q_model import QModel
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.learn.runs import training
@@ -30,37 +30,37 @@ GAME = z.game("tictactoe")
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("run")
-    return training.train(str(recipe(folder)), folder / "run", grade=False)
+    return training.train(str(write_recipe(folder)), folder / "run", grade=False)
 
 
 @pytest.fixture
 def shipped(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of shipped models with one in it."""
+    """Replace the folder of shipped models by one with a single model."""
     (tmp_path / "shipped").mkdir()
     final = (run.folder / "final.safetensors").read_bytes()
     (tmp_path / "shipped" / "tiny.safetensors").write_bytes(final)
-    monkeypatch.setattr(model.resources, "files", lambda _package: tmp_path)
-    model._shipped.cache_clear()
+    monkeypatch.setattr(model_files.resources, "files", lambda _package: tmp_path)
+    model_files._shipped_model.cache_clear()
     yield tmp_path / "shipped"
-    model._shipped.cache_clear()
+    model_files._shipped_model.cache_clear()
 
 
 def test_a_run_plays(run: Run) -> None:
     position = GAME.start().play("a1")
-    found = z.player(run.player).choose(position)
-    assert found.move in position.legal
-    assert sorted(c.move for c in found.candidates) == sorted(position.legal)
-    assert found.candidates[0].best
-    assert not found.exact
+    choice = z.player(run.player).choose(position)
+    assert choice.move in position.legal
+    assert sorted(c.move for c in choice.candidates) == sorted(position.legal)
+    assert choice.candidates[0].best
+    assert not choice.exact
     for name in ("final", "best", "checkpoint"):
         player = z.player(f"dqn:{run.folder / name}.safetensors")
         assert player.choose(position).move in position.legal
     last = z.player(f"dqn:{run.folder}/checkpoint.safetensors").choose(position)
-    assert last.candidates == found.candidates, "the last checkpoint holds the final weights, too"
+    assert last.candidates == choice.candidates, "the last checkpoint holds the final weights"
 
 
-def test_play_is_what_was_trained(run: Run, tmp_path: Path) -> None:
-    """Without torch the numbers are those of the trainer."""
+def test_q_values_equal_those_of_the_trainer(run: Run, tmp_path: Path) -> None:
+    """Inference in numpy and in torch agree."""
     assert isinstance(GAME, z.WordGame)
     changes = {
         "mlp": [],
@@ -77,12 +77,12 @@ def test_play_is_what_was_trained(run: Run, tmp_path: Path) -> None:
         "tabular": [("game = ", 'kind = "tabular"\ngame = ')],
     }
     for name, change in changes.items():
-        made = str(recipe(tmp_path, *change, name=name))
-        run, trainer = training.prepare_training(made, tmp_path / f"{name}-run")
+        recipe = str(write_recipe(tmp_path, *change, name=name))
+        run, trainer = training.prepare_training(recipe, tmp_path / f"{name}-run")
         training.run_training(run, trainer)
         states = trainer.game_batch.sample_states(50, 9, 1)
-        found = Model(str(run.folder), GAME).values(states)
-        assert found == pytest.approx(trainer.values(states), abs=1e-5)
+        q = QModel(str(run.folder), GAME).values(states)
+        assert q == pytest.approx(trainer.values(states), abs=1e-5)
 
 
 def test_a_shell_wins_and_blocks(run: Run) -> None:
@@ -102,69 +102,77 @@ def test_an_evaluator_for_search(run: Run) -> None:
 def test_wrong_game_or_rules(run: Run, tmp_path: Path) -> None:
     with pytest.raises(BadWeights, match="was trained for tictactoe, not for mnk:4x4x3"):
         z.player(run.player).choose(z.game("mnk:4x4x3").start())
-    arrays, about = weights_file.read(run.folder / "final.safetensors")
+    arrays, metadata = weights_file.read(run.folder / "final.safetensors")
     path = tmp_path / "old.safetensors"
-    weights_file.write(path, arrays, {**about, "rules": "0123"})
-    with pytest.raises(BadWeights, match="when tictactoe had other rules: train it anew"):
-        Model(str(path), GAME)
+    weights_file.write(path, arrays, {**metadata, "rules": "0123"})
+    with pytest.raises(BadWeights, match="with other rules of tictactoe: train it again"):
+        QModel(str(path), GAME)
     for name, part in (
         ("nothing", "there is no model"),
-        ("", "holds no finished run"),
+        ("", "has no finished run"),
     ):
         with pytest.raises(BadWeights, match=part):
-            Model(str(tmp_path / name), GAME)
+            QModel(str(tmp_path / name), GAME)
 
 
-def test_files_are_checked_at_the_door(run: Run, tmp_path: Path) -> None:
+def test_damaged_and_unfitting_files_are_refused(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "it.safetensors"
-    arrays, about = weights_file.read(run.folder / "final.safetensors")
-    shape = about["shape"]
+    arrays, metadata = weights_file.read(run.folder / "final.safetensors")
+    shape = metadata["shape"]
     bad: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-        ({"actions.bias": np.zeros(1, np.float32)}, {}, "actions.bias is [1], but by the network"),
-        ({"actions.bias": np.full(9, np.nan, np.float32)}, {}, "holds what is no number"),
+        (
+            {"actions.bias": np.zeros(1, np.float32)},
+            {},
+            "actions.bias is [1], but for this network",
+        ),
+        ({"actions.bias": np.full(9, np.nan, np.float32)}, {}, "contains NaN"),
         (
             {"extra": np.zeros(1, np.float32)},
             {},
-            "extra is [1], but by the network's shape no part",
+            "extra is [1], but for this network not part of it",
         ),
-        ({}, {"format": 99}, "another kind or a later version"),
-        ({}, {"shape": [1]}, "another kind or a later version"),
-        ({}, {"shape": {**shape, "hidden": [13]}}, "full0.weight is [12, 9], but by"),
+        ({}, {"format": 99}, "another kind, or was written by a later version"),
+        ({}, {"shape": [1]}, "another kind, or was written by a later version"),
+        (
+            {},
+            {"shape": {**shape, "hidden": [13]}},
+            "full0.weight is [12, 9], but for this network [13, 9]",
+        ),
         ({}, {"shape": {**shape, "hidden": [12, 12]}}, "full1.weight is missing"),
         ({}, {"shape": {**shape, "hidden": "many"}}, "hidden of the network is 'many'"),
         ({}, {"shape": {**shape, "hidden": [-1]}}, "it must be a list of widths"),
         ({}, {"shape": {**shape, "channels": [10**9]}}, "conv0.weight is missing"),
-        ({}, {"shape": {"kind": "table"}}, "not the states of a table"),
-        ({}, {"encoder": ["cells"]}, "does not say how its states are encoded"),
+        ({}, {"shape": {"kind": "table"}}, "not the states and values of a table"),
+        ({}, {"encoder": ["cells"]}, "does not name its encoder"),
         ({}, {"encoder": "magic"}, "encoder is 'magic'"),
         ({}, {"opening": [77]}, "its opening [77] cannot be played"),
         ({}, {"opening": {"a": 1}}, "cannot be played"),
     ]
-    for changed, said, part in bad:
-        weights_file.write(path, arrays | changed, about | said)
+    for changed, changed_metadata, part in bad:
+        weights_file.write(path, arrays | changed, metadata | changed_metadata)
         with pytest.raises(z.ZermeloError) as caught:
-            Model(str(path), GAME)
+            QModel(str(path), GAME)
         assert part in str(caught.value)
         assert "\n" not in str(caught.value)
-    whole = (run.folder / "final.safetensors").read_bytes()
-    for data in (b"", b"{}", whole[:500], whole[:-4], b"\xff" * 64, b"\0" * 64):
+    content = (run.folder / "final.safetensors").read_bytes()
+    for data in (b"", b"{}", content[:500], content[:-4], b"\xff" * 64, b"\0" * 64):
         path.write_bytes(data)
-        with pytest.raises(BadWeights, match="is damaged, or no file of weights"):
-            Model(str(path), GAME)
+        with pytest.raises(BadWeights, match="is damaged or not a weights file"):
+            QModel(str(path), GAME)
     save_file({"a": np.zeros(3)}, path)
-    with pytest.raises(BadWeights, match="not of ours"):
-        Model(str(path), GAME)
+    with pytest.raises(BadWeights, match="not those of a zermelo model"):
+        QModel(str(path), GAME)
     with path.open("wb") as file:
-        file.truncate(model.MAX_BYTES + 1)
+        file.truncate(model_files.MAX_BYTES + 1)
     with pytest.raises(BadWeights):
-        Model(str(path), GAME)
+        QModel(str(path), GAME)
     table = {"states": np.zeros((2, 3), np.uint64), "values": np.zeros((2, 8), np.float32)}
-    weights_file.write(path, table, {**about, "shape": {"kind": "table"}})
-    with pytest.raises(BadWeights, match="no table: states"):
-        Model(str(path), GAME)
+    weights_file.write(path, table, {**metadata, "shape": {"kind": "table"}})
+    with pytest.raises(BadWeights, match="not a table: states"):
+        QModel(str(path), GAME)
 
 
-def test_play_needs_no_torch(run: Run) -> None:
+def test_play_does_not_need_torch(run: Run) -> None:
     code = (
         "import sys\nsys.modules['torch'] = None\nimport zermelo as z\n"
         f"player = z.player('dqn:{run.folder}')\n"
@@ -176,35 +184,37 @@ def test_play_needs_no_torch(run: Run) -> None:
         "        position = position.play(search.choose(position).move)\n"
         "print(position.verdict)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    assert process.stdout
 
 
 # Shipped models
 
 
 def test_shipped_models(shipped: Path) -> None:
-    assert model.shipped() == [model.Shipped("tiny", "tictactoe", "dqn")]
+    assert model_files.shipped_models() == [model_files.ShippedModel("tiny", "tictactoe", "dqn")]
     (shipped / "damaged.safetensors").write_bytes(b"nonsense")
-    assert model.shipped() == [model.Shipped("tiny", "tictactoe", "dqn")], (
-        "a screen goes on without it"
+    assert model_files.shipped_models() == [model_files.ShippedModel("tiny", "tictactoe", "dqn")], (
+        "a damaged model is left out"
     )
     named = z.player("dqn:tiny").choose(GAME.start()).move
-    assert z.player("dqn").choose(GAME.start()).move == named, "that of the game"
+    assert z.player("dqn").choose(GAME.start()).move == named, "the model for the game"
     with pytest.raises(BadWeights, match="no model is shipped for connect4"):
         z.player("dqn").choose(z.game("connect4").start())
 
 
-def test_none_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model.resources, "files", lambda _package: tmp_path)
-    assert model.shipped_names() == []
-    with pytest.raises(BadWeights, match="one that is shipped: none yet"):
-        model.find("tictactoe-dqn")
+def test_without_shipped_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_files.resources, "files", lambda _package: tmp_path)
+    assert model_files.shipped_model_names() == []
+    with pytest.raises(BadWeights, match="name of a shipped model: none yet"):
+        model_files.find_model_file("tictactoe-dqn")
     for studio in serve(create_app(tmp_path / "m.db")):
-        found = {player["name"]: player["models"] for player in studio.get("players").json()}
-        assert found["dqn"] == []
-        assert found["random"] is None
+        models = {player["name"]: player["models"] for player in studio.get("players").json()}
+        assert models["dqn"] == []
+        assert models["random"] is None
         assert_refused(studio.post("matches", game="tictactoe", second="dqn:x"), 422, "none yet")
 
 
@@ -213,10 +223,10 @@ def studio(shipped: Path, tmp_path: Path) -> Iterator[Studio]:
     yield from serve(create_app(tmp_path / "m.db"))
 
 
-def test_the_studio_offers_them(studio: Studio) -> None:
-    found = {player["name"]: player["models"] for player in studio.get("players").json()}
-    assert found["dqn"] == [{"name": "tiny", "game": "tictactoe", "spec": "dqn:tiny"}]
-    assert found["mcts"] is None
+def test_the_studio_offers_shipped_models(studio: Studio) -> None:
+    models = {player["name"]: player["models"] for player in studio.get("players").json()}
+    assert models["dqn"] == [{"name": "tiny", "game": "tictactoe", "spec": "dqn:tiny"}]
+    assert models["mcts"] is None
     match = studio.create(first="dqn:tiny", second="mcts:sims=50,evaluator=dqn:tiny")
     for ply in (1, 2):
         answer = studio.post(f"matches/{match['id']}/reply")
@@ -233,7 +243,7 @@ def test_the_studio_offers_them(studio: Studio) -> None:
     )
 
 
-def test_names_only_from_the_network(studio: Studio, run: Run, tmp_path: Path) -> None:
+def test_the_studio_accepts_names_of_models_only(studio: Studio, run: Run, tmp_path: Path) -> None:
     """A path is refused however it is written, and whether or not a file is there."""
     folder = run.folder
     (tmp_path / "tiny").mkdir()

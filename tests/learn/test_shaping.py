@@ -166,7 +166,9 @@ def test_the_potential_is_invariant_under_symmetries(spec: str) -> None:
     potential = shaping.build_potential("patterns", GameBatch(game))
     before = potential(states)
     for symmetry in game.symmetries():
-        images = np.array([game.moved(s, symmetry) for s in map(tuple, states.tolist())], np.uint64)
+        images = np.array(
+            [game.transform(s, symmetry) for s in map(tuple, states.tolist())], np.uint64
+        )
         np.testing.assert_array_equal(potential(images), before)
     swapped = states[:, [1, 0, 2]].copy()
     swapped[:, 2] ^= np.uint64(1)

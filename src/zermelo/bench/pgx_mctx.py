@@ -1,4 +1,4 @@
-"""The peer on a GPU: Connect Four of pgx searched by mctx, with the same network in JAX."""
+"""Connect Four of pgx, searched by mctx on a GPU with the same network in JAX."""
 
 import importlib
 import statistics
@@ -7,116 +7,117 @@ from typing import Any
 
 from zermelo.learn.config.network import DENSE, NetworkConfig
 
-_PLIES = 6
-_CELLS = 42
+_START_PLIES = 6  # random plies before the search
+_NUM_CELLS = 42
+_WARM_UP_RUNS = 2  # that compile
 
 
-def rate(batch: int, simulations: int, shape: NetworkConfig, repeat: int) -> float:
-    """Simulations a second: the median of some searches of all games, compiled before."""
+def measure_rate(batch: int, simulations: int, config: NetworkConfig, repeat: int) -> float:
+    """Return simulations per second: the median of some searches of a batch of games."""
     jax: Any = importlib.import_module("jax")
     mctx: Any = importlib.import_module("mctx")
     pgx: Any = importlib.import_module("pgx")
     env = pgx.make("connect_four")
-    weights = _weights(jax, shape)
+    weights = _sample_weights(jax, config)
     step = jax.vmap(env.step)
 
-    def judge(state: Any) -> tuple[Any, Any]:
-        return _network(jax, weights, state.observation, shape)
+    def evaluate(state: Any) -> tuple[Any, Any]:
+        return _evaluate(jax, weights, state.observation, config)
 
-    def follow(_params: Any, _key: Any, actions: Any, state: Any) -> Any:
+    def recurrent_step(_params: Any, _key: Any, actions: Any, state: Any) -> Any:
         mover = state.current_player
         state = step(state, actions)
-        logits, value = judge(state)
+        logits, value = evaluate(state)
         rows = jax.numpy.arange(batch)
         reward = state.rewards[rows, mover]
         logits = jax.numpy.where(state.legal_action_mask, logits, -1e9)
-        out = mctx.RecurrentFnOutput(
+        output = mctx.RecurrentFnOutput(
             reward=reward,
             discount=jax.numpy.where(state.terminated, 0.0, -1.0),
             prior_logits=logits,
             value=jax.numpy.where(state.terminated, 0.0, value),
         )
-        return out, state
+        return output, state
 
     def search(state: Any, key: Any) -> Any:
-        logits, value = judge(state)
+        logits, value = evaluate(state)
         root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=state)
-        found = mctx.gumbel_muzero_policy(
+        result = mctx.gumbel_muzero_policy(
             None,
             key,
             root,
-            follow,
+            recurrent_step,
             simulations,
             invalid_actions=~state.legal_action_mask,
             max_num_considered_actions=16,
         )
-        return found.action, found.action_weights
+        return result.action, result.action_weights
 
     key = jax.random.PRNGKey(1)
     state = jax.jit(jax.vmap(env.init))(jax.random.split(key, batch))
-    moved = jax.jit(lambda s, k: step(s, _any(jax, s, k)))
-    for ply in range(_PLIES):
-        state = moved(state, jax.random.fold_in(key, ply))
-    searched = jax.jit(search)
+    play_random = jax.jit(lambda s, k: step(s, _sample_actions(jax, s, k)))
+    for ply in range(_START_PLIES):
+        state = play_random(state, jax.random.fold_in(key, ply))
+    compiled_search = jax.jit(search)
     rates = []
-    for attempt in range(repeat + 2):
+    for attempt in range(repeat + _WARM_UP_RUNS):
         begin = time.perf_counter()
-        jax.block_until_ready(searched(state, key))
-        if attempt > 1:
+        jax.block_until_ready(compiled_search(state, key))
+        if attempt >= _WARM_UP_RUNS:
             rates.append(batch * simulations / (time.perf_counter() - begin))
     return statistics.median(rates)
 
 
-def _any(jax: Any, state: Any, key: Any) -> Any:
-    chances = jax.random.uniform(key, state.legal_action_mask.shape)
-    return (state.legal_action_mask * (chances + 1e-3)).argmax(1)
+def _sample_actions(jax: Any, state: Any, key: Any) -> Any:
+    priorities = jax.random.uniform(key, state.legal_action_mask.shape)
+    return (state.legal_action_mask * (priorities + 1e-3)).argmax(1)
 
 
-def _weights(jax: Any, shape: NetworkConfig) -> dict[str, Any]:
-    """As large as ours, the normalisation folded in; what they are does not matter here."""
-    key, found = jax.random.PRNGKey(0), {}
-    sizes = _of_dense(shape) if shape.kind == DENSE else _of_tower(shape)
-    for place, (name, size) in enumerate(sizes.items()):
-        drawn = jax.random.normal(jax.random.fold_in(key, place), size) * 0.05
-        found[name] = drawn.astype(jax.numpy.bfloat16)
-        found[f"{name}.bias"] = jax.numpy.zeros(size[-1], jax.numpy.bfloat16)
-    return found
+def _sample_weights(jax: Any, config: NetworkConfig) -> dict[str, Any]:
+    """Return random weights of a network as large as ours, with batch norm fused."""
+    key, weights = jax.random.PRNGKey(0), {}
+    shapes = _dense_shapes(config) if config.kind == DENSE else _tower_shapes(config)
+    for number, (name, shape) in enumerate(shapes.items()):
+        sample = jax.random.normal(jax.random.fold_in(key, number), shape) * 0.05
+        weights[name] = sample.astype(jax.numpy.bfloat16)
+        weights[f"{name}.bias"] = jax.numpy.zeros(shape[-1], jax.numpy.bfloat16)
+    return weights
 
 
-def _of_tower(shape: NetworkConfig) -> dict[str, tuple[int, ...]]:
-    width, (head, hidden) = shape.channels[0], shape.hidden
-    sizes: dict[str, tuple[int, ...]] = {"conv0": (3, 3, 2, width)}
-    for number in range(1, 2 * len(shape.channels) + 1):
-        sizes[f"conv{number}"] = (3, 3, width, width)
-    sizes |= {"heads": (1, 1, width, head), "hidden": (head * _CELLS, hidden)}
-    return sizes | {"policy": (head * _CELLS, 7), "result": (hidden, 3)}
+def _tower_shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
+    width, (head, hidden) = config.channels[0], config.hidden
+    shapes: dict[str, tuple[int, ...]] = {"conv0": (3, 3, 2, width)}
+    for number in range(1, 2 * len(config.channels) + 1):
+        shapes[f"conv{number}"] = (3, 3, width, width)
+    shapes |= {"heads": (1, 1, width, head), "hidden": (head * _NUM_CELLS, hidden)}
+    return shapes | {"policy": (head * _NUM_CELLS, 7), "result": (hidden, 3)}
 
 
-def _of_dense(shape: NetworkConfig) -> dict[str, tuple[int, ...]]:
-    sizes: dict[str, tuple[int, ...]] = {}
-    inputs = 2 * _CELLS
-    for number, width in enumerate(shape.hidden):
-        sizes[f"full{number}"] = (inputs, width)
+def _dense_shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+    inputs = 2 * _NUM_CELLS
+    for number, width in enumerate(config.hidden):
+        shapes[f"full{number}"] = (inputs, width)
         inputs = width
-    return sizes | {"policy": (inputs, 7), "result": (inputs, 3)}
+    return shapes | {"policy": (inputs, 7), "result": (inputs, 3)}
 
 
-def _network(
-    jax: Any, weights: dict[str, Any], planes: Any, shape: NetworkConfig
+def _evaluate(
+    jax: Any, weights: dict[str, Any], planes: Any, config: NetworkConfig
 ) -> tuple[Any, Any]:
     numpy = jax.numpy
 
-    def convolved(x: Any, name: str) -> Any:
-        found = jax.lax.conv_general_dilated(
+    def convolve(x: Any, name: str) -> Any:
+        y = jax.lax.conv_general_dilated(
             x, weights[name], (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
         )
-        return found + weights[f"{name}.bias"]
+        return y + weights[f"{name}.bias"]
 
-    def full(x: Any, name: str) -> Any:
+    def linear(x: Any, name: str) -> Any:
         return x @ weights[name] + weights[f"{name}.bias"]
 
     def layers(x: Any, layer: Any, name: str, number: int) -> Any:
-        """One, and pairs with ways around them."""
+        """Apply one layer, and pairs of layers with skip connections."""
         x = jax.nn.relu(layer(x, f"{name}0"))
         for place in range(1, number, 2):
             y = jax.nn.relu(layer(x, f"{name}{place}"))
@@ -124,11 +125,11 @@ def _network(
         return x
 
     x = planes.astype(numpy.bfloat16)
-    if shape.kind == DENSE:
-        whole = x = layers(x.reshape(len(x), -1), full, "full", len(shape.hidden))
+    if config.kind == DENSE:
+        board = x = layers(x.reshape(len(x), -1), linear, "full", len(config.hidden))
     else:
-        x = layers(x, convolved, "conv", 2 * len(shape.channels) + 1)
-        x = jax.nn.relu(convolved(x, "heads")).reshape(len(x), -1)
-        whole = jax.nn.relu(full(x, "hidden"))
-    chances = jax.nn.softmax(full(whole, "result").astype(numpy.float32))
-    return full(x, "policy").astype(numpy.float32), chances[:, 0] - chances[:, 2]
+        x = layers(x, convolve, "conv", 2 * len(config.channels) + 1)
+        x = jax.nn.relu(convolve(x, "heads")).reshape(len(x), -1)
+        board = jax.nn.relu(linear(x, "hidden"))
+    probabilities = jax.nn.softmax(linear(board, "result").astype(numpy.float32))
+    return linear(x, "policy").astype(numpy.float32), probabilities[:, 0] - probabilities[:, 2]

@@ -1,10 +1,11 @@
-"""AlphaZero's search: simulations a second, beside pgx with mctx and beside the bare network.
+"""AlphaZero's search: simulations per second, beside pgx with mctx and the network alone.
 
-On a GPU: a residual tower of 4x64, and nine full layers of 512, in half precision, Gumbel at the
-root, every simulation one evaluation, on Connect Four after some random plies. The bare network on
-batches of the same size is the ceiling. Wall time, after everything was compiled.
+On a GPU: a residual tower of 4x64 and nine fully connected layers of 512, in half precision, with
+Gumbel selection at the root and one evaluation for each simulation, on Connect Four after some
+random plies. The network alone on batches of the same size is the upper limit. Wall time, after
+everything is compiled.
 
-On a processor: the kernels with a network that costs nothing, and with the tower of a recipe; then
+On a CPU: the kernels with a network that costs nothing, and with the tower of a recipe; then
 self-play. One core, CPU time.
 """
 
@@ -21,81 +22,86 @@ from zermelo.learn.config import recipes
 from zermelo.learn.config.network import DENSE, TOWER, NetworkConfig
 
 SIMULATIONS = 32
-SHAPES = {
+NETWORKS = {
     "a tower of 4x64": NetworkConfig(TOWER, (32, 64), (64,) * 4),
-    "9 full layers of 512": NetworkConfig(DENSE, (512,) * 9),
+    "9 fully connected layers of 512": NetworkConfig(DENSE, (512,) * 9),
 }
 GAME = "connect4"
 BATCHES = (1_024, 8_192, 32_768)
 RECIPES = ("tictactoe-alphazero", "gomoku6-alphazero")
-_ROWS = 256  # games at once on a processor
-_SECONDS = 2.0  # of a measurement
-_ELSEWHERE = 3_400.0  # simulations/s of alpha-zero-general: Connect Four, free network, one core
+_NUM_GAMES = 256  # in parallel on a CPU
+_SECONDS = 2.0  # for each measurement
+# Simulations/s of alpha-zero-general on another CPU: Connect Four, free network, one core.
+_ALPHA_ZERO_GENERAL = 3_400.0
 
 
 def run(
     device: str, batches: Sequence[int], repeat: int, progress: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Measure here."""
+    """Measure on the device, and return a report."""
     if device == "cuda":
-        if not throughput.device_name():
-            msg = "there is no CUDA device here that torch can use: leave --device out, or say cpu"
+        if not throughput.gpu_name():
+            msg = "torch finds no CUDA device: omit --device, or use --device cpu"
             raise BadSpec(msg)
-        rows, notes = _on_gpu(batches, repeat, progress)
+        rows, notes = _measure_gpu(batches, repeat, progress)
     else:
-        measure.use_one_core()
-        rows, notes = _on_cpu(repeat, progress)
-    return measure.report("selfplay", rows, notes)
+        measure.pin_to_one_core()
+        rows, notes = _measure_cpu(repeat, progress)
+    return measure.create_report("selfplay", rows, notes)
 
 
 Rows = tuple[list[dict[str, Any]], list[str]]
 
 
-def _on_gpu(batches: Sequence[int], repeat: int, progress: Callable[[str], None]) -> Rows:
-    rows, notes = [], [throughput.device_name()]
+def _measure_gpu(batches: Sequence[int], repeat: int, progress: Callable[[str], None]) -> Rows:
+    rows, notes = [], [throughput.gpu_name()]
     has_peer = all(map(measure.is_installed, ("jax", "pgx", "mctx")))
     if not has_peer:
         notes.append("jax, pgx or mctx is not installed: not measured")
-    for batch, (name, shape) in itertools.product(batches, SHAPES.items()):
+    for batch, (name, config) in itertools.product(batches, NETWORKS.items()):
         task = f"{SIMULATIONS} simulations, {batch:,} games, {name}"
         progress(f"{task}: zermelo")
-        bare, searched = throughput.on_device(
-            _word_game(GAME), shape, batch, SIMULATIONS, repeat, "cuda"
+        evaluations, searches = throughput.measure_tensor_search(
+            _word_game(GAME), config, batch, SIMULATIONS, repeat, "cuda"
         )
-        rows.append(measure.row(GAME, task, "zermelo", searched, "simulations/s"))
-        rows.append(measure.row(GAME, task, "the bare network", bare, "simulations/s"))
+        rows.append(measure.create_row(GAME, task, "zermelo", searches, "simulations/s"))
+        row = measure.create_row(GAME, task, "the network alone", evaluations, "simulations/s")
+        rows.append(row)
         if has_peer:
             from zermelo.bench import pgx_mctx
 
             progress(f"{task}: pgx and mctx")
-            value = pgx_mctx.rate(batch, SIMULATIONS, shape, repeat)
-            rows.append(measure.row(GAME, task, "pgx + mctx", value, "simulations/s"))
+            value = pgx_mctx.measure_rate(batch, SIMULATIONS, config, repeat)
+            rows.append(measure.create_row(GAME, task, "pgx + mctx", value, "simulations/s"))
     return rows, notes
 
 
-def _on_cpu(repeat: int, progress: Callable[[str], None]) -> Rows:
+def _measure_cpu(repeat: int, progress: Callable[[str], None]) -> Rows:
     rows = []
     free = f"{SIMULATIONS} simulations, a free network"
     game = _word_game(GAME)
     progress(f"{GAME}: a free network")
-    steps = throughput.searches(game, None, _ROWS, SIMULATIONS)
-    value = measure.rate(steps, _SECONDS, repeat)
-    rows.append(measure.row(GAME, free, "zermelo", value, "simulations/s"))
-    rows.append(measure.row(GAME, free, "alpha-zero-general", _ELSEWHERE, "simulations/s"))
+    searches = throughput.prepare_kernel_searches(game, None, _NUM_GAMES, SIMULATIONS)
+    value = measure.measure_rate(searches, _SECONDS, repeat)
+    rows.append(measure.create_row(GAME, free, "zermelo", value, "simulations/s"))
+    rows.append(
+        measure.create_row(GAME, free, "alpha-zero-general", _ALPHA_ZERO_GENERAL, "simulations/s")
+    )
     for name in RECIPES:
         recipe = recipes.load(name)
         game = _word_game(recipe.game)
         tower = f"a tower of {len(recipe.network.channels)}x{recipe.network.channels[0]}"
         progress(f"{game.spec}: {tower}")
-        steps = throughput.searches(game, recipe, _ROWS, SIMULATIONS)
-        value = measure.rate(steps, _SECONDS, repeat)
+        searches = throughput.prepare_kernel_searches(game, recipe, _NUM_GAMES, SIMULATIONS)
+        value = measure.measure_rate(searches, _SECONDS, repeat)
         task = f"{SIMULATIONS} simulations, {tower}"
-        rows.append(measure.row(game.spec, task, "zermelo", value, "simulations/s"))
+        rows.append(measure.create_row(game.spec, task, "zermelo", value, "simulations/s"))
         progress(f"{game.spec}: self-play")
-        value = measure.rate(throughput.chunks(game, recipe), _SECONDS, repeat)
+        rollouts = throughput.prepare_rollouts(game, recipe)
+        value = measure.measure_rate(rollouts, _SECONDS, repeat)
         task = f"self-play, {tower}"
-        rows.append(measure.row(game.spec, task, "zermelo", value, "positions/s"))
-    return rows, ["alpha-zero-general: as measured elsewhere, on another processor"]
+        rows.append(measure.create_row(game.spec, task, "zermelo", value, "positions/s"))
+    return rows, ["alpha-zero-general: measured on another CPU"]
 
 
 def _word_game(spec: str) -> WordGame:

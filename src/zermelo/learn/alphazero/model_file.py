@@ -1,82 +1,96 @@
-"""AlphaZero's networks from files, after a look at all of them. No torch."""
+"""AlphaZero's networks from model files, after checks of everything in them. Without torch."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from zermelo.core.game import Game
+from zermelo.learn.config.network import DENSE
 from zermelo.learn.config.selfplay import POLICY_VALUE_ENCODERS
-from zermelo.learn.models.model import check_arrays, opened
-from zermelo.learn.networks.numpy_inference import DenseForward, TowerForward, lines_of
-from zermelo.learn.networks.symmetry_average import Judge, in_images
-from zermelo.learn.networks.weights_file import BadWeights
+from zermelo.learn.models.files import check_arrays, load_model_file, with_biases
+from zermelo.learn.networks.evaluation import PolicyValueFunction, average_over_symmetries
+from zermelo.learn.networks.numpy_inference import NumpyFullyConnected, NumpyTower, line_matrix
+from zermelo.learn.networks.weights_file import Array, BadWeights
 
-MOST = 4096  #: simulations
-_WIDEST, _DEEPEST = 1024, 64  # network that a file may ask for
+MAX_SIMULATIONS = 4096
+_MAX_WIDTH, _MAX_LAYERS = 1024, 64  # of a network in a file
 
-_Sizes = dict[str, tuple[int, ...]]  # of arrays, by the names of layers
+_Shapes = dict[str, tuple[int, ...]]  # of weights, by the names of layers
 
 
-def read(run: str, game: Game) -> tuple[Judge, int, int]:
-    """(network, simulations, actions considered); BadWeights where something does not fit."""
-    path, arrays, said = opened(run, game, "alphazero")
-    shape = said["shape"]
-    channels, hidden = shape.get("channels"), shape.get("hidden")
-    simulations, considered = shape.get("simulations"), shape.get("considered")
-    images = shape.get("images")
-    is_dense = shape.get("kind") == "dense"
-    counts = {"channels": (0, 0) if is_dense else (1, _DEEPEST)}
-    counts["hidden"] = (1, _DEEPEST) if is_dense else (2, 2)
-    for name, (least, most) in counts.items():
-        given = shape.get(name)
-        fits = isinstance(given, list) and least <= len(given) <= most
-        if not fits or not all(type(w) is int and 0 < w <= _WIDEST for w in given):
-            msg = f"{path}: {name} of the network is {given!r}: it must be a list of widths"
+class PolicyValueModel(NamedTuple):
+    """A network, and the options of the search that its file names."""
+
+    evaluate: PolicyValueFunction
+    simulations: int
+    considered: int  #: actions at the root
+
+
+def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
+    """Load the network of a run; raise BadWeights if something does not fit."""
+    path, arrays, metadata = load_model_file(run, game, "alphazero")
+    shape, encoder = metadata["shape"], metadata.get("encoder")
+    is_dense = shape.get("kind") == DENSE
+    _check_widths(path, shape, is_dense=is_dense)
+    for name in ("simulations", "considered", "images"):
+        number = shape.get(name)
+        if type(number) is not int or not 0 < number <= MAX_SIMULATIONS:
+            msg = f"{path}: {name} is {number!r}: it must be a number from 1 to {MAX_SIMULATIONS:,}"
             raise BadWeights(msg)
-    numbers = {"simulations": simulations, "considered": considered, "images": images}
-    for name, number in numbers.items():
-        if type(number) is not int or not 0 < number <= MOST:
-            msg = f"{path}: {name} is {number!r}: it must be a number from 1 to {MOST:,}"
-            raise BadWeights(msg)
-    if said.get("encoder") not in POLICY_VALUE_ENCODERS:
-        msg = f"{path}: its encoder is {said.get('encoder')!r}: it must be one of {POLICY_VALUE_ENCODERS}"
+    if encoder not in POLICY_VALUE_ENCODERS:
+        names = " or ".join(POLICY_VALUE_ENCODERS)
+        msg = f"{path}: its encoder is {encoder!r}: it must be {names}"
         raise BadWeights(msg)
-    lines = lines_of(game, said["encoder"])
+    channels, hidden, lines = shape["channels"], shape["hidden"], line_matrix(game, encoder)
+    net: PolicyValueFunction
     if is_dense:
-        sizes = _of_dense(path, hidden, lines, game)
-        net: Judge = DenseForward(arrays, len(hidden), lines)
+        check_arrays(path, arrays, with_biases(_dense_shapes(path, hidden, lines, game)))
+        net = NumpyFullyConnected(arrays, len(hidden), lines)
     else:
-        sizes = _of_tower(path, channels, hidden, lines, game)
-        net = TowerForward(arrays, len(channels), lines)
-    wanted: dict[str, Any] = {f"{name}.weight": size for name, size in sizes.items()}
-    wanted |= {f"{name}.bias": size[:1] for name, size in sizes.items()}
-    check_arrays(path, arrays, wanted)
-    return in_images(net, game, images), simulations, considered
+        check_arrays(path, arrays, with_biases(_tower_shapes(path, channels, hidden, lines, game)))
+        net = NumpyTower(arrays, len(channels), lines)
+    evaluate = average_over_symmetries(net, game, shape["images"])
+    return PolicyValueModel(evaluate, shape["simulations"], shape["considered"])
 
 
-def _of_dense(path: Path, hidden: Any, lines: Any, game: Game) -> _Sizes:
+def _check_widths(path: Path, shape: dict[str, Any], *, is_dense: bool) -> None:
+    """Check the numbers of layers and their widths."""
+    limits = {
+        "channels": (0, 0) if is_dense else (1, _MAX_LAYERS),
+        "hidden": (1, _MAX_LAYERS) if is_dense else (2, 2),
+    }
+    for name, (least, most) in limits.items():
+        widths = shape.get(name)
+        is_list = isinstance(widths, list) and least <= len(widths) <= most
+        if not is_list or any(type(w) is not int or not 0 < w <= _MAX_WIDTH for w in widths or ()):
+            msg = f"{path}: {name} of the network is {widths!r}: it must be a list of widths"
+            raise BadWeights(msg)
+
+
+def _dense_shapes(path: Path, hidden: list[int], lines: Array | None, game: Game) -> _Shapes:
     assert game.grid is not None
     if len(set(hidden)) != 1 or len(hidden) % 2 == 0:
-        msg = f"{path}: layers of one width are needed, one and some pairs"
+        msg = f"{path}: hidden layers must all have the same width, and their number must be odd"
         raise BadWeights(msg)
     width, inputs = hidden[0], 2 * game.grid.size
     if lines is not None:
         inputs += 2 * (int(lines[0].sum()) - 1) * len(lines)
-    sizes: _Sizes = {"policy": (game.num_actions, width), "result": (3, width)}
+    shapes: _Shapes = {"policy": (game.num_actions, width), "result": (3, width)}
     for number in range(len(hidden)):
-        sizes[f"full{number}"] = (width, width if number else inputs)
-    return sizes
+        shapes[f"full{number}"] = (width, width if number else inputs)
+    return shapes
 
 
-def _of_tower(path: Path, channels: Any, hidden: Any, lines: Any, game: Game) -> _Sizes:
+def _tower_shapes(
+    path: Path, channels: list[int], hidden: list[int], lines: Array | None, game: Game
+) -> _Shapes:
     assert game.grid is not None
     if len(set(channels)) != 1:
-        msg = f"{path}: a tower has blocks of one width and two heads"
+        msg = f"{path}: the blocks of a tower must have the same width"
         raise BadWeights(msg)
     planes = 2 if lines is None else 2 * int(lines[0].sum())
     width, (head, inner), cells = channels[0], hidden, game.grid.size
-    sizes: _Sizes = {"conv0": (width, planes, 3, 3)}
+    shapes: _Shapes = {"conv0": (width, planes, 3, 3)}
     for number in range(1, 2 * len(channels) + 1):
-        sizes[f"conv{number}"] = (width, width, 3, 3)
-    sizes |= {"heads": (head, width), "hidden": (inner, head * cells), "result": (3, inner)}
-    sizes |= {"policy": (game.num_actions, head * cells + inner)}
-    return sizes
+        shapes[f"conv{number}"] = (width, width, 3, 3)
+    shapes |= {"heads": (head, width), "hidden": (inner, head * cells), "result": (3, inner)}
+    return shapes | {"policy": (game.num_actions, head * cells + inner)}

@@ -1,4 +1,4 @@
-"""AlphaZero's player: a tree search by what was learned, or the learned policy alone. No torch."""
+"""AlphaZero's player: tree search with a policy-value network, or its policy. Without torch."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,76 +10,84 @@ from zermelo.core.game import Game, WordGame
 from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
 from zermelo.core.value import Value
-from zermelo.learn.alphazero.network_files import MOST, read
+from zermelo.learn.alphazero.model_file import MAX_SIMULATIONS, load_policy_value_model
 from zermelo.learn.alphazero.search_cpu import KernelSearch
-from zermelo.learn.alphazero.search_options import NEVER, UNKNOWN, Found
-from zermelo.learn.networks.numpy_inference import planes_of
-from zermelo.learn.networks.symmetry_average import Judge
+from zermelo.learn.alphazero.search_parameters import (
+    ILLEGAL_LOGIT,
+    UNPROVEN,
+    PolicySearchResult,
+)
+from zermelo.learn.networks.evaluation import PolicyValueFunction
+from zermelo.learn.networks.numpy_inference import encode_planes
 from zermelo.search.limits import SearchClock
 
-_LESS = 0.99  # of an estimate: 1 is for what is proven
+_MAX_ESTIMATE = 0.99  # 1 is for proven wins
 
 
 class AlphaZeroPlayer(Player):
-    """Searches with what was learned; what it proves on the way, it says.
+    """Searches with a policy-value network, and reports values that the search proves.
 
-    Without a run it takes the model that is shipped for the game, without `sims` as many
-    simulations as the model was made for; with none it plays the policy's best move.
+    Without a run it plays the model that is shipped for the game; without `sims` it makes as many
+    simulations as the model's file says; with `sims=0` it plays the best move of the policy.
     """
 
     def __init__(self, run: str = "", sims: int | None = None) -> None:
-        if sims is not None and not 0 <= sims <= MOST:
-            msg = f"sims is {sims}: it can be 0, the policy alone, to {MOST:,}"
+        if sims is not None and not 0 <= sims <= MAX_SIMULATIONS:
+            msg = f"sims is {sims}: it can be 0 (the policy alone) to {MAX_SIMULATIONS:,}"
             raise BadSpec(msg)
         self.run, self.sims = run, sims
-        words = [*([run] if run else []), *([f"sims={sims}"] if sims is not None else [])]
-        self.name = f"alphazero:{','.join(words)}" if words else "alphazero"
+        parts = [*([run] if run else []), *([f"sims={sims}"] if sims is not None else [])]
+        self.name = f"alphazero:{','.join(parts)}" if parts else "alphazero"
         self._game: Game | None = None
-        self._net: Judge | None = None
+        self._evaluate: PolicyValueFunction | None = None
         self._search: KernelSearch | None = None
 
-    def prepare(self, game: Game) -> Judge:
-        """Its network for a game; BadWeights where it has none."""
-        if self._net is None or self._game != game:
-            self._net, simulations, considered = read(self.run, game)
-            number = simulations if self.sims is None else self.sims
+    def prepare(self, game: Game) -> PolicyValueFunction:
+        """Return the network for a game; raise BadWeights if the run does not fit it."""
+        if self._evaluate is None or self._game != game:
+            model = load_policy_value_model(self.run, game)
+            self._evaluate = model.evaluate
+            simulations = model.simulations if self.sims is None else self.sims
             assert isinstance(game, WordGame)
             self._search = None
-            if number:
-                self._search = KernelSearch(game, self._net, 1, number, considered=considered)
+            if simulations:
+                self._search = KernelSearch(
+                    game, model.evaluate, 1, simulations, considered=model.considered
+                )
             self._game = game
-        return self._net
+        return self._evaluate
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """One answer."""
-        net = self.prepare(position.game)
+        """Yield one analysis."""
+        evaluate = self.prepare(position.game)
         clock = SearchClock(limit)
         states = np.array([position.state], np.uint64)
         is_proven = False
         if self._search is None:
-            candidates = _by_policy(position, net, states)
+            candidates = _candidates_by_policy(position, evaluate, states)
         else:
-            found = self._search(states, clock=clock)
-            candidates, is_proven = _by_search(position, found), found.proven[0] != UNKNOWN
-        told = Analysis.from_candidates(
+            result = self._search(states, clock=clock)
+            candidates = _candidates_by_search(position, result)
+            is_proven = result.proven_value[0] != UNPROVEN
+        analysis = Analysis.from_candidates(
             candidates, nodes=max(1, clock.nodes), seconds=clock.seconds, source="alphazero"
         )
-        yield told if is_proven else told.as_lower_bound()
+        yield analysis if is_proven else analysis.as_lower_bound()
 
 
-def _by_search(position: Position, found: Found) -> list[Candidate]:
-    """The move first, then by visits; what a look at the board excluded comes last."""
-    best = int(found.actions[0])
-    visits, worths, known = found.visits[0], found.worths[0], found.known[0]
-    policy = found.policy[0]
+def _candidates_by_search(position: Position, result: PolicySearchResult) -> list[Candidate]:
+    """Return the move to play, then the others by visits; moves that were not tried come last."""
+    best = int(result.actions[0])
+    visits, q, proven_q = result.visits[0], result.q[0], result.proven_q[0]
+    policy = result.policy[0]
     ranked = sorted(position.actions, key=lambda a: (a != best, -visits[a], -policy[a]))
     text = position.game.to_text
     return [
         Candidate(
             move := text(action),
-            value=None if known[action] == UNKNOWN else Value.from_score(known[action]),
-            estimate=None if known[action] != UNKNOWN else _estimate(worths[action]),
-            exact=bool(known[action] != UNKNOWN),
+            value=None if proven_q[action] == UNPROVEN else Value.from_score(proven_q[action]),
+            estimate=None if proven_q[action] != UNPROVEN else _estimate(q[action]),
+            exact=bool(proven_q[action] != UNPROVEN),
             best=action == best,
             visits=int(visits[action]),
             pv=(move,),
@@ -88,18 +96,20 @@ def _by_search(position: Position, found: Found) -> list[Candidate]:
     ]
 
 
-def _by_policy(position: Position, net: Judge, states: Any) -> list[Candidate]:
-    """The most likely first; the state's value is that of the best."""
+def _candidates_by_policy(
+    position: Position, evaluate: PolicyValueFunction, states: Any
+) -> list[Candidate]:
+    """Return the moves by probability; the best one has the value of the state."""
     game = position.game
-    logits, values = net(planes_of(game, states))
-    likely = np.full(game.num_actions, NEVER)
-    likely[position.actions] = logits[0, position.actions]
-    best = int(likely.argmax())
-    ranked = sorted(position.actions, key=lambda action: -likely[action])
+    logits, values = evaluate(encode_planes(game, states))
+    legal_logits = np.full(game.num_actions, ILLEGAL_LOGIT)
+    legal_logits[position.actions] = logits[0, position.actions]
+    best = int(legal_logits.argmax())
+    ranked = sorted(position.actions, key=lambda action: -legal_logits[action])
     return [
         Candidate(
             move := game.to_text(action),
-            estimate=_estimate(values[0] + likely[action] - likely[best]),
+            estimate=_estimate(values[0] + legal_logits[action] - legal_logits[best]),
             best=action == best,
             pv=(move,),
         )
@@ -107,5 +117,5 @@ def _by_policy(position: Position, net: Judge, states: Any) -> list[Candidate]:
     ]
 
 
-def _estimate(worth: Any) -> float:
-    return round(float(np.clip(worth, -_LESS, _LESS)), 4)
+def _estimate(value: Any) -> float:
+    return round(float(np.clip(value, -_MAX_ESTIMATE, _MAX_ESTIMATE)), 4)

@@ -1,12 +1,11 @@
-"""AlphaZero's search in kernels: many trees, each grown until it waits for the network.
+"""AlphaZero's search as kernels: a batch of trees, each grown until it waits for the network.
 
-The same search as in `learn/tensor_search.py`, tree by tree. A simulation goes down to a leaf;
-one whose value is known is backed up at once and the next begins, any other waits until the
-network has judged it together with those of all other trees.
+The same search as in `search_gpu`, tree by tree. A simulation descends to a leaf. A leaf whose
+value is known is backed up at once, and the next simulation begins; any other leaf waits until the
+network has evaluated it together with those of all other trees.
 
-A tree has a block of `room` nodes, and a node as many edges side by side as it has moves worth
-trying, rising. All that is kept of an edge is seen by the side that moves along it. An edge ends
-after the answer where there is only one worth trying: no simulation is spent on it.
+Where only one reply to a move is worth trying, the edge of the move leads to the state after the
+reply: no simulation is spent on it.
 """
 
 from typing import Any
@@ -16,190 +15,176 @@ import numpy as np
 from zermelo.core.bitboard import lowest, word
 from zermelo.core.game import SolverHooks
 from zermelo.kernels import kernel
-from zermelo.learn.alphazero.search_options import SCALE, UNKNOWN, VISITS
+from zermelo.learn.alphazero.search_parameters import C_SCALE, C_VISIT, UNPROVEN
 from zermelo.learn.alphazero.selection import (
     ACTION,
     CHILD,
-    COUNT,
-    FIRST,
+    FIRST_EDGE,
     LOGIT,
+    NEXT_EDGE,
+    NUM_EDGES,
+    NUM_NODES,
+    NUM_SIMULATIONS,
+    PATH_LENGTH,
     PRIOR,
+    PROVEN,
+    ROOT_PROVEN,
     SIGN,
-    TOTAL,
-    TRIED,
+    TREE_ARRAYS,
     VALUE,
-    WORTH,
-    choose_by_halving,
-    choose_by_policy,
-    choose_by_puct,
-    improved,
+    VALUE_SUM,
+    VISITS,
+    TreeArrays,
+    completed_value,
+    improved_logit,
     is_playable,
-    least_playable,
-    survey,
-    value_of,
+    min_playable_value,
+    select_by_halving,
+    select_by_policy,
+    select_by_puct,
+    summarize_node,
 )
 
-# Columns of `trees`.
-NODES, EDGES, DONE, STEPS, KNOWN = range(5)
-NUM_TREE = 5
 # Entries of `control`.
-SIMULATIONS, CONSIDERED, BY_PUCT = range(3)
+MAX_SIMULATIONS, NUM_CONSIDERED, USE_PUCT = range(3)
 NUM_CONTROLS = 3
 
 
-@kernel(
-    "int64, uint64[:,::1], int64, int64[:,::1], int64[:,::1], float32[:,::1], float32[:,::1], "
-    "int64[::1]",
-    common=False,
-)
-def plant(
-    game: SolverHooks,
-    rows: Any,
-    states: Any,  # [row * room + node]: the roots are there
-    room: Any,
-    trees: Any,
-    nodes: Any,
-    edges: Any,
-    planes: Any,  # [leaf]: what waits, as the network sees it
-    slots: Any,  # [leaf]: and its tree
-) -> None:
-    """Trees of nothing but a root, which all wait for the network.
+@kernel(f"int64, int64, {TREE_ARRAYS}", common=False)
+def reset_trees(game: SolverHooks, num_trees: Any, room: Any, packed: Any) -> None:
+    """Replace the trees by their roots, which all wait for the network.
 
-    What is known of a root does not say by which move: of a win at once the moves that win are
-    left, else all that are legal.
+    The root states are in `states` already. If a root is an immediate win, only the moves that win
+    are left; if its value is known otherwise, all legal moves are, since it does not say by which
+    move.
     """
-    per_tree = room * game.num_actions
-    for row in range(rows):
-        state = game.load(states, row * room)
-        known, value, mask = judge(game, state)
+    arrays = TreeArrays(*packed)
+    trees = arrays.trees
+    edges_per_tree = room * game.num_actions
+    for row in range(num_trees):
+        state = game.load(arrays.states, row * room)
+        known, value, mask = resolve(game, state)
         if known:
             mask = game.legal(state)
-            wins = winning(game, state, mask)
+            wins = winning_actions(game, state, mask)
             if wins != 0:
                 mask = wins
-        trees[row, NODES] = 0
-        trees[row, EDGES] = row * per_tree
-        trees[row, DONE] = 0
-        trees[row, STEPS] = 0
-        trees[row, KNOWN] = value if known else UNKNOWN
-        add_node(game, row, room, mask, trees, nodes, edges)
-        write_planes(state, row, planes)
-        slots[row] = row
+        trees[row, NUM_NODES] = 0
+        trees[row, NEXT_EDGE] = row * edges_per_tree
+        trees[row, NUM_SIMULATIONS] = 0
+        trees[row, PATH_LENGTH] = 0
+        trees[row, ROOT_PROVEN] = value if known else UNPROVEN
+        add_node(game, row, room, mask, arrays)
+        write_planes(state, row, arrays.planes)
+        arrays.leaf_trees[row] = row
 
 
 @kernel(
-    "int64, int64[::1], int64[:,::1], float32[:,::1], uint64[:,::1], int64, int64[:,::1], "
-    "int64[:,::1], float32[::1], float32[:,::1], int64[:,::1], float32[::1], float32[:,::1], "
-    "int64[::1], float32[:,:], float32[:]",
+    "int64, int64, int64[::1], int64[:,::1], float32[:,::1], "
+    f"{TREE_ARRAYS}, float32[:,:], float32[:]",
     common=False,
 )
 def simulate(
     game: SolverHooks,
-    waiting: Any,
-    control: Any,
-    halving: Any,  # [actions considered, simulation]: the visits of the one to be taken
-    noise: Any,  # [row, action]
-    states: Any,
+    num_leaves: Any,
     room: Any,
-    trees: Any,
-    nodes: Any,
-    raw: Any,  # [node]: what the network says of it
-    edges: Any,
-    paths: Any,  # [row, step]: edges
-    scores: Any,  # room for one node's
-    planes: Any,
-    slots: Any,
-    logits: Any,  # [leaf, action]: what the network found
-    values: Any,  # [leaf]: for the side to move there
+    control: Any,
+    halving: Any,  # [actions considered, simulation]: the visits of the action to select
+    noise: Any,  # [tree, action]
+    packed: Any,
+    logits: Any,  # [leaf, action]: of the network
+    values: Any,  # [leaf]: of the network, for the side to move
 ) -> Any:
-    """Hand trees what they waited for, and go on until they wait again; returns how many do."""
-    found = 0
-    for leaf in range(waiting):
-        row = slots[leaf]
-        new = row * room + trees[row, NODES] - 1
-        raw[new] = values[leaf]
-        open_node(new, leaf, nodes, edges, logits)
-        back_up(row, values[leaf], trees, edges, paths)
-        while trees[row, DONE] < control[SIMULATIONS]:
-            trees[row, DONE] += 1
-            node, edge = descend(
-                row, room, control, halving, noise, trees, nodes, raw, edges, paths, scores
-            )
-            if edges[edge, WORTH] == UNKNOWN and edges[edge, CHILD] == 0:
+    """Expand the waiting leaves, and simulate until the trees wait again.
+
+    Return the number of trees that do.
+    """
+    arrays = TreeArrays(*packed)
+    trees, edges = arrays.trees, arrays.edges
+    num_waiting = 0
+    for leaf in range(num_leaves):
+        row = arrays.leaf_trees[leaf]
+        new = row * room + trees[row, NUM_NODES] - 1
+        arrays.raw_values[new] = values[leaf]
+        expand_node(new, leaf, arrays, logits)
+        back_up(row, values[leaf], arrays)
+        while trees[row, NUM_SIMULATIONS] < control[MAX_SIMULATIONS]:
+            trees[row, NUM_SIMULATIONS] += 1
+            node, edge = descend(row, room, control, halving, noise, arrays)
+            if edges[edge, PROVEN] == UNPROVEN and edges[edge, CHILD] == 0:
                 action = int(edges[edge, ACTION])
-                state = game.as_words(game.play(game.load(states, node), action))
-                known, value, mask = judge(game, state)
+                state = game.as_words(game.play(game.load(arrays.states, node), action))
+                known, value, mask = resolve(game, state)
                 if not known and is_single(mask):
-                    state = game.as_words(game.play(state, only(game, mask)))
-                    known, value, mask = judge(game, state)
+                    state = game.as_words(game.play(state, single_action(game, mask)))
+                    known, value, mask = resolve(game, state)
                     edges[edge, SIGN] = 1
                 if not known:
-                    edges[edge, CHILD] = trees[row, NODES]
-                    game.store(states, row * room + trees[row, NODES], state)
-                    add_node(game, row, room, mask, trees, nodes, edges)
-                    write_planes(state, found, planes)
-                    slots[found] = row
-                    found += 1
+                    edges[edge, CHILD] = trees[row, NUM_NODES]
+                    game.store(arrays.states, row * room + trees[row, NUM_NODES], state)
+                    add_node(game, row, room, mask, arrays)
+                    write_planes(state, num_waiting, arrays.planes)
+                    arrays.leaf_trees[num_waiting] = row
+                    num_waiting += 1
                     break
-                learn_worth(edge, edges[edge, SIGN] * value, edges)
-            if edges[edge, WORTH] != UNKNOWN:
-                back_up(row, edges[edge, SIGN] * edges[edge, WORTH], trees, edges, paths)
-            else:  # as deep as paths go: what was said of it before
-                back_up(row, raw[row * room + int(edges[edge, CHILD])], trees, edges, paths)
-    return found
+                set_proven(edge, edges[edge, SIGN] * value, edges)
+            if edges[edge, PROVEN] != UNPROVEN:
+                back_up(row, edges[edge, SIGN] * edges[edge, PROVEN], arrays)
+            else:  # the path has its maximum length: back up the network's value once more
+                back_up(row, arrays.raw_values[row * room + int(edges[edge, CHILD])], arrays)
+    return num_waiting
 
 
 @kernel(
-    "int64, int64[::1], float32[:,::1], int64, int64[:,::1], int64[:,::1], float32[::1], "
-    "float32[:,::1], float32[::1], int64[::1], float32[:,::1], float32[::1], float32[:,::1], "
-    "int64[::1], float32[:,::1], int64[:,::1]",
+    f"int64, int64, int64[::1], float32[:,::1], {TREE_ARRAYS}, "
+    "int64[::1], float32[:,::1], float32[::1], float32[:,::1], int64[::1], float32[:,::1], "
+    "int64[:,::1]",
     common=False,
 )
-def answer(
+def read_results(
     _game: SolverHooks,
-    rows: Any,
+    num_trees: Any,
+    room: Any,
     control: Any,
     noise: Any,
-    room: Any,
-    trees: Any,
-    nodes: Any,
-    raw: Any,
-    edges: Any,
-    scores: Any,
-    actions: Any,
-    policy: Any,  # [row, action]
+    packed: Any,
+    actions: Any,  # from here on the fields of `PolicySearchResult`
+    policy: Any,
     values: Any,
-    visits: Any,  # [row, action]
-    proven: Any,
-    worths: Any,  # [row, action]
-    known: Any,  # [row, action]
+    visits: Any,
+    proven_values: Any,
+    q: Any,
+    proven_q: Any,
 ) -> None:
-    """What to play at every root, and what to learn from it."""
-    for row in range(rows):
+    """Write the move to play at every root, and what to learn from its search."""
+    arrays = TreeArrays(*packed)
+    trees, nodes, edges, scores = arrays.trees, arrays.nodes, arrays.edges, arrays.scores
+    for row in range(num_trees):
         root = row * room
-        first, count = nodes[root, FIRST], nodes[root, COUNT]
-        mixed, _number, most, worth = survey(root, nodes, raw, edges)
-        proven[row] = trees[row, KNOWN] if trees[row, KNOWN] != UNKNOWN else int(worth)
-        weight = (np.float32(VISITS) + most) * np.float32(SCALE)
-        least = least_playable(first, count, edges)
-        # 1. The policy: by what was seen, or by how often; the priors where that says nothing.
-        top, tried = np.float32(-np.inf), np.float32(0.0)
+        first, count = nodes[root, FIRST_EDGE], nodes[root, NUM_EDGES]
+        mixed, _visits, max_visits, proven = summarize_node(root, nodes, arrays.raw_values, edges)
+        known = trees[row, ROOT_PROVEN]
+        proven_values[row] = known if known != UNPROVEN else int(proven)
+        weight = (np.float32(C_VISIT) + max_visits) * np.float32(C_SCALE)
+        least = min_playable_value(first, count, edges)
+        # 1. The policy: improved by values, or by visits; the priors if there are no visits.
+        top, total_visits = np.float32(-np.inf), np.float32(0.0)
         for edge in range(first, first + count):
             if is_playable(edge, least, edges):
-                top = max(top, improved(edge, mixed, weight, edges))
-                tried += edges[edge, TRIED]
+                top = max(top, improved_logit(edge, mixed, weight, edges))
+                total_visits += edges[edge, VISITS]
         total = np.float32(0.0)
         for place in range(count):
             edge = first + place
             share = np.float32(0.0)
             if is_playable(edge, least, edges):
-                if control[BY_PUCT] == 0:
-                    share = np.exp(improved(edge, mixed, weight, edges) - top)
+                if control[USE_PUCT] == 0:
+                    share = np.exp(improved_logit(edge, mixed, weight, edges) - top)
                 else:
-                    share = edges[edge, TRIED] if tried > 0 else edges[edge, PRIOR]
+                    share = edges[edge, VISITS] if total_visits > 0 else edges[edge, PRIOR]
             scores[place] = share
             total += share
-        # 2. The move: of those that were tried most the best, noise included.
+        # 2. The move: the best of those with the most visits, noise included.
         best, best_visits, best_score = first, np.float32(-1.0), np.float32(-np.inf)
         value = np.float32(0.0)
         for place in range(count):
@@ -207,23 +192,25 @@ def answer(
             action = int(edges[edge, ACTION])
             share = scores[place] / total
             policy[row, action] = share
-            visits[row, action] = edges[edge, TRIED]
-            worths[row, action] = value_of(edge, mixed, edges)
-            known[row, action] = int(edges[edge, WORTH])
-            value += share * worths[row, action]
+            visits[row, action] = edges[edge, VISITS]
+            q[row, action] = completed_value(edge, mixed, edges)
+            proven_q[row, action] = int(edges[edge, PROVEN])
+            value += share * q[row, action]
             score = share
-            if control[BY_PUCT] == 0:
-                score = noise[row, action] + improved(edge, mixed, weight, edges)
-            visited = edges[edge, TRIED]
-            ahead = visited > best_visits or (visited == best_visits and score > best_score)
-            if ahead and is_playable(edge, least, edges):
-                best, best_visits, best_score = edge, visited, score
+            if control[USE_PUCT] == 0:
+                score = noise[row, action] + improved_logit(edge, mixed, weight, edges)
+            edge_visits = edges[edge, VISITS]
+            is_better = edge_visits > best_visits or (
+                edge_visits == best_visits and score > best_score
+            )
+            if is_better and is_playable(edge, least, edges):
+                best, best_visits, best_score = edge, edge_visits, score
         actions[row] = int(edges[best, ACTION])
         values[row] = value
 
 
-def judge(game: SolverHooks, state: Any) -> Any:
-    """(is the value known without a search, that value, the moves worth trying if not)."""
+def resolve(game: SolverHooks, state: Any) -> Any:
+    """Return (whether the value is known without search, the value, the moves worth trying)."""
     over, value = game.result(state)
     if over:
         return True, value, word(0)
@@ -232,39 +219,38 @@ def judge(game: SolverHooks, state: Any) -> Any:
 
 
 def is_single(mask: Any) -> Any:
-    """Whether there is only one thing to do; that may be a pass."""
+    """Return whether there is only one move, which may be a pass."""
     return mask & (mask - word(1)) == 0
 
 
-def only(game: SolverHooks, mask: Any) -> Any:
-    """The action of a mask that is single."""
+def single_action(game: SolverHooks, mask: Any) -> Any:
+    """Return the action of a mask with a single move."""
     return game.num_actions - 1 if mask == 0 else game.to_action(lowest(mask))
 
 
-def winning(game: SolverHooks, state: Any, mask: Any) -> Any:
-    """Of legal actions those that win at once."""
-    found = word(0)
+def winning_actions(game: SolverHooks, state: Any, mask: Any) -> Any:
+    """Return the legal actions of a mask that win immediately."""
+    wins = word(0)
     while mask != 0:
         action = lowest(mask)
         over, value = game.result(game.as_words(game.play(state, action)))
         if over and value < 0:
-            found = found | (word(1) << word(action))
+            wins = wins | (word(1) << word(action))
         mask = mask & (mask - word(1))
-    return found
+    return wins
 
 
-def add_node(
-    game: SolverHooks, row: Any, room: Any, mask: Any, trees: Any, nodes: Any, edges: Any
-) -> None:
-    """A node with an edge for each action of a mask, or for the pass.
+def add_node(game: SolverHooks, row: Any, room: Any, mask: Any, arrays: Any) -> None:
+    """Add a node with an edge for each action of a mask, or for the pass.
 
-    They rise, so that of equals the lowest is taken.
+    Actions are in ascending order, so that the lowest of several equal ones is selected.
     """
+    trees, edges = arrays.trees, arrays.edges
     actions = word(0)
     while mask != 0:
         actions = actions | (word(1) << word(game.to_action(lowest(mask))))
         mask = mask & (mask - word(1))
-    first = edge = trees[row, EDGES]
+    first = edge = trees[row, NEXT_EDGE]
     if actions == 0:
         add_edge(edge, game.num_actions - 1, edges)
         edge += 1
@@ -272,35 +258,36 @@ def add_node(
         add_edge(edge, lowest(actions), edges)
         actions = actions & (actions - word(1))
         edge += 1
-    node = row * room + trees[row, NODES]
-    nodes[node, FIRST] = first
-    nodes[node, COUNT] = edge - first
-    trees[row, NODES] += 1
-    trees[row, EDGES] = edge
+    node = row * room + trees[row, NUM_NODES]
+    arrays.nodes[node, FIRST_EDGE] = first
+    arrays.nodes[node, NUM_EDGES] = edge - first
+    trees[row, NUM_NODES] += 1
+    trees[row, NEXT_EDGE] = edge
 
 
 def add_edge(edge: Any, action: Any, edges: Any) -> None:
-    """One that nothing is known of."""
-    edges[edge, TRIED] = 0
-    edges[edge, TOTAL] = 0
+    """Write an edge without visits."""
+    edges[edge, VISITS] = 0
+    edges[edge, VALUE_SUM] = 0
     edges[edge, VALUE] = 0
-    edges[edge, WORTH] = UNKNOWN
+    edges[edge, PROVEN] = UNPROVEN
     edges[edge, CHILD] = 0
     edges[edge, ACTION] = action
     edges[edge, SIGN] = -1
 
 
 def write_planes(state: Any, leaf: Any, planes: Any) -> None:
-    """The mover's stones, then the other's."""
+    """Write the stones of the side to move, then those of the other side."""
     cells = planes.shape[1] // 2
     for cell in range(cells):
         planes[leaf, cell] = (state[0] >> word(cell)) & word(1)
         planes[leaf, cells + cell] = (state[1] >> word(cell)) & word(1)
 
 
-def open_node(node: Any, leaf: Any, nodes: Any, edges: Any, logits: Any) -> None:
-    """What the network says of its actions, the logits brought to those of a sum of 1."""
-    first, count = nodes[node, FIRST], nodes[node, COUNT]
+def expand_node(node: Any, leaf: Any, arrays: Any, logits: Any) -> None:
+    """Write the network's normalised logits and priors to the edges of a node."""
+    nodes, edges = arrays.nodes, arrays.edges
+    first, count = nodes[node, FIRST_EDGE], nodes[node, NUM_EDGES]
     top, total = np.float32(-np.inf), np.float32(0.0)
     for edge in range(first, first + count):
         logit = logits[leaf, int(edges[edge, ACTION])]
@@ -316,61 +303,52 @@ def open_node(node: Any, leaf: Any, nodes: Any, edges: Any, logits: Any) -> None
         edges[edge, PRIOR] /= total
 
 
-def descend(
-    row: Any,
-    room: Any,
-    control: Any,
-    halving: Any,
-    noise: Any,
-    trees: Any,
-    nodes: Any,
-    raw: Any,
-    edges: Any,
-    paths: Any,
-    scores: Any,
-) -> Any:
-    """(node, edge) where a path ends: an edge that is new or known, or the deepest allowed.
+def descend(row: Any, room: Any, control: Any, halving: Any, noise: Any, arrays: Any) -> Any:
+    """Return (node, edge) at the end of a path: an edge that is new or proven, or the last allowed.
 
-    That a node is proven is seen in passing, and the path ends above it.
+    If a node on the way turns out to be proven, the path ends above it.
     """
+    trees, nodes, edges, paths = arrays.trees, arrays.nodes, arrays.edges, arrays.paths
+    raw_values, scores = arrays.raw_values, arrays.scores
     node, steps = row * room, 1
-    mixed, number, most, _worth = survey(node, nodes, raw, edges)
-    if control[BY_PUCT] != 0:
-        edge = choose_by_puct(node, row, noise, mixed, number, nodes, edges)
+    mixed, visits, max_visits, _proven = summarize_node(node, nodes, raw_values, edges)
+    if control[USE_PUCT] != 0:
+        edge = select_by_puct(node, row, noise, mixed, visits, nodes, edges)
     else:
-        considered = min(nodes[node, COUNT], control[CONSIDERED])
-        wanted = halving[considered, trees[row, DONE] - 1]
-        edge = choose_by_halving(node, row, noise, wanted, mixed, most, nodes, edges)
+        considered = min(nodes[node, NUM_EDGES], control[NUM_CONSIDERED])
+        num_visits = halving[considered, trees[row, NUM_SIMULATIONS] - 1]
+        edge = select_by_halving(node, row, noise, num_visits, mixed, max_visits, nodes, edges)
     paths[row, 0] = edge
-    while steps < paths.shape[1] and edges[edge, CHILD] != 0 and edges[edge, WORTH] == UNKNOWN:
-        below = row * room + int(edges[edge, CHILD])
-        mixed, number, most, worth = survey(below, nodes, raw, edges)
-        if worth != UNKNOWN:
-            learn_worth(edge, edges[edge, SIGN] * worth, edges)
+    while steps < paths.shape[1] and edges[edge, CHILD] != 0 and edges[edge, PROVEN] == UNPROVEN:
+        child = row * room + int(edges[edge, CHILD])
+        mixed, visits, max_visits, proven = summarize_node(child, nodes, raw_values, edges)
+        if proven != UNPROVEN:
+            set_proven(edge, edges[edge, SIGN] * proven, edges)
             break
-        node = below
-        if control[BY_PUCT] != 0:
-            edge = choose_by_puct(node, -1, noise, mixed, number, nodes, edges)
+        node = child
+        if control[USE_PUCT] != 0:
+            edge = select_by_puct(node, -1, noise, mixed, visits, nodes, edges)
         else:
-            edge = choose_by_policy(node, mixed, number, most, nodes, edges, scores)
+            edge = select_by_policy(node, mixed, visits, max_visits, nodes, edges, scores)
         paths[row, steps] = edge
         steps += 1
-    trees[row, STEPS] = steps
+    trees[row, PATH_LENGTH] = steps
     return node, edge
 
 
-def learn_worth(edge: Any, worth: Any, edges: Any) -> None:
-    """What is proven takes the place of what was seen."""
-    edges[edge, WORTH] = worth
-    edges[edge, VALUE] = worth
+def set_proven(edge: Any, value: Any, edges: Any) -> None:
+    """Set the proven value of an edge, which replaces the mean of its visits."""
+    edges[edge, PROVEN] = value
+    edges[edge, VALUE] = value
 
 
-def back_up(row: Any, value: Any, trees: Any, edges: Any, paths: Any) -> None:
-    """A leaf's value to every edge above it, as the side sees it that moves along the edge."""
-    for step in range(trees[row, STEPS] - 1, -1, -1):
+def back_up(row: Any, value: Any, arrays: Any) -> None:
+    """Add the value of a leaf to every edge on the path, seen by the side that moves along it."""
+    edges, paths = arrays.edges, arrays.paths
+    for step in range(arrays.trees[row, PATH_LENGTH] - 1, -1, -1):
         edge = paths[row, step]
         value = edges[edge, SIGN] * value
-        edges[edge, TRIED] += np.float32(1.0)
-        edges[edge, TOTAL] += value
-        if edges[edge, WORTH] == UNKNOWN:
-            edges[edge, VALUE] = edges[edge, TOTAL] / edges[edge, TRIED]
+        edges[edge, VISITS] += np.float32(1.0)
+        edges[edge, VALUE_SUM] += value
+        if edges[edge, PROVEN] == UNPROVEN:
+            edges[edge, VALUE] = edges[edge, VALUE_SUM] / edges[edge, VISITS]

@@ -1,117 +1,156 @@
-"""Which way a search of AlphaZero's goes: what its edges are worth, and which comes next.
+"""The trees of AlphaZero's search as arrays, and selection in them, as kernel code.
 
-A node has its edges side by side. All that is kept of an edge is seen by the side that moves
-along it.
+A tree has a block of `room` rows in `nodes`. The edges of a node are adjacent rows of `edges`, one
+for each action worth trying, in ascending order. Everything in a row is seen by the side that moves
+along the edge.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from zermelo.learn.alphazero.search_options import NOISE, PUCT, SCALE, UNKNOWN, VISITS
+from zermelo.learn.alphazero.search_parameters import (
+    C_SCALE,
+    C_VISIT,
+    NOISE_SHARE,
+    PUCT_C,
+    UNPROVEN,
+)
 
-# Columns of `edges`: whole numbers too, which a float holds exactly up to 2**24.
-LOGIT, PRIOR, TRIED, TOTAL, VALUE, WORTH, CHILD, ACTION, SIGN = range(9)
-NUM_COLUMNS = 9
+
+class TreeArrays(NamedTuple):
+    """The arrays of a batch of trees; `negamax.SearchArrays` says how they are passed."""
+
+    states: Any  #: [node, word]
+    trees: Any  #: [tree, column]
+    nodes: Any  #: [node, column]
+    raw_values: Any  #: [node]: the network's value
+    edges: Any  #: [edge, column]
+    paths: Any  #: [tree, step]: the edges of the current simulation
+    scores: Any  #: [edge of a node]: scratch memory
+    planes: Any  #: [leaf, plane and cell]: the input of the network
+    leaf_trees: Any  #: [leaf]: the tree that waits for it
+
+
+#: the numba type of `TreeArrays` as a plain tuple
+TREE_ARRAYS = (
+    "Tuple((uint64[:,::1], int64[:,::1], int64[:,::1], float32[::1], float32[:,::1], "
+    "int64[:,::1], float32[::1], float32[:,::1], int64[::1]))"
+)
+
+# Columns of `trees`.
+NUM_NODES, NEXT_EDGE, NUM_SIMULATIONS, PATH_LENGTH, ROOT_PROVEN = range(5)
+NUM_TREE_COLUMNS = 5
+# Columns of `edges`; a float32 holds whole numbers up to 2**24 exactly.
+LOGIT, PRIOR, VISITS, VALUE_SUM, VALUE, PROVEN, CHILD, ACTION, SIGN = range(9)
+NUM_EDGE_COLUMNS = 9
 # Columns of `nodes`.
-FIRST, COUNT = range(2)
+FIRST_EDGE, NUM_EDGES = range(2)
 
-_TINY = 1e-9
-_LARGEST = 80.0  # whose exp a float still holds
-
-
-def is_seen(edge: Any, edges: Any) -> Any:
-    """Whether something is known of an edge but what the network said."""
-    return edges[edge, TRIED] > 0 or edges[edge, WORTH] != UNKNOWN
+_MIN_SHARE = 1e-9
+_MAX_EXPONENT = 80.0  # exp of it fits into a float32
 
 
-def value_of(edge: Any, mixed: Any, edges: Any) -> Any:
-    """What was seen of an edge; one that was not tried is worth the mix."""
-    return edges[edge, VALUE] if is_seen(edge, edges) else mixed
+def has_value(edge: Any, edges: Any) -> Any:
+    """Return whether an edge was visited or its value is proven."""
+    return edges[edge, VISITS] > 0 or edges[edge, PROVEN] != UNPROVEN
 
 
-def improved(edge: Any, mixed: Any, weight: Any, edges: Any) -> Any:
-    """The logit of the improved policy."""
-    return edges[edge, LOGIT] + weight * value_of(edge, mixed, edges)
+def completed_value(edge: Any, mixed: Any, edges: Any) -> Any:
+    """Return the value of an edge, or the mixed value of its node if it has none."""
+    return edges[edge, VALUE] if has_value(edge, edges) else mixed
 
 
-def survey(node: Any, nodes: Any, raw: Any, edges: Any) -> Any:
-    """(the mix, visits, the most of one edge, what the node is proven to be worth).
+def improved_logit(edge: Any, mixed: Any, weight: Any, edges: Any) -> Any:
+    """Return the logit of an edge in the improved policy."""
+    return edges[edge, LOGIT] + weight * completed_value(edge, mixed, edges)
 
-    The mix is what edges not tried are worth: the mean of what the network says of the node and
-    what was seen below it. Proven is a win by one edge, or the best of all if all are known.
+
+def summarize_node(node: Any, nodes: Any, raw_values: Any, edges: Any) -> Any:
+    """Return (mixed value, visits, maximum visits of an edge, proven value or UNPROVEN).
+
+    The mixed value stands for edges without visits: the mean of the network's value of the node
+    and of the values of its edges, weighted by their priors. A node is proven if one edge is a
+    proven win, or if all edges are proven.
     """
-    share = below = number = most = np.float32(0.0)
+    share = below = visits = max_visits = np.float32(0.0)
     best, is_open = np.float32(-1.0), False
-    for edge in range(nodes[node, FIRST], nodes[node, FIRST] + nodes[node, COUNT]):
-        visits, worth = edges[edge, TRIED], edges[edge, WORTH]
-        number += visits
-        most = max(most, visits)
-        if visits > 0 or worth != UNKNOWN:
+    for edge in range(nodes[node, FIRST_EDGE], nodes[node, FIRST_EDGE] + nodes[node, NUM_EDGES]):
+        edge_visits, proven = edges[edge, VISITS], edges[edge, PROVEN]
+        visits += edge_visits
+        max_visits = max(max_visits, edge_visits)
+        if edge_visits > 0 or proven != UNPROVEN:
             share += edges[edge, PRIOR]
             below += edges[edge, PRIOR] * edges[edge, VALUE]
-        if worth == UNKNOWN:
+        if proven == UNPROVEN:
             is_open = True
         else:
-            best = max(best, worth)
-    mixed = raw[node]
+            best = max(best, proven)
+    mixed = raw_values[node]
     if share > 0:
-        below /= max(share, np.float32(_TINY))
-        mixed = (mixed + number * below) / (np.float32(1.0) + number)
-    proven = np.float32(UNKNOWN) if is_open and best < 1 else best
-    return mixed, number, most, proven
+        below /= max(share, np.float32(_MIN_SHARE))
+        mixed = (mixed + visits * below) / (np.float32(1.0) + visits)
+    proven_value = np.float32(UNPROVEN) if is_open and best < 1 else best
+    return mixed, visits, max_visits, proven_value
 
 
-def choose_by_halving(
-    root: Any, row: Any, noise: Any, wanted: Any, mixed: Any, most: Any, nodes: Any, edges: Any
+def select_by_halving(
+    root: Any,
+    row: Any,
+    noise: Any,
+    num_visits: Any,
+    mixed: Any,
+    max_visits: Any,
+    nodes: Any,
+    edges: Any,
 ) -> Any:
-    """Of the edges with as many visits as sequential halving has come to, the best."""
-    weight = (np.float32(VISITS) + most) * np.float32(SCALE)
-    best, best_score = nodes[root, FIRST], np.float32(-np.inf)
-    for edge in range(nodes[root, FIRST], nodes[root, FIRST] + nodes[root, COUNT]):
-        if edges[edge, TRIED] == wanted:
-            drawn = noise[row, int(edges[edge, ACTION])]
-            score = drawn + improved(edge, mixed, weight, edges)
+    """Return the best edge among those with as many visits as sequential halving is at."""
+    weight = (np.float32(C_VISIT) + max_visits) * np.float32(C_SCALE)
+    best, best_score = nodes[root, FIRST_EDGE], np.float32(-np.inf)
+    for edge in range(nodes[root, FIRST_EDGE], nodes[root, FIRST_EDGE] + nodes[root, NUM_EDGES]):
+        if edges[edge, VISITS] == num_visits:
+            gumbel = noise[row, int(edges[edge, ACTION])]
+            score = gumbel + improved_logit(edge, mixed, weight, edges)
             if score > best_score:
                 best, best_score = edge, score
     return best
 
 
-def choose_by_policy(
-    node: Any, mixed: Any, number: Any, most: Any, nodes: Any, edges: Any, scores: Any
+def select_by_policy(
+    node: Any, mixed: Any, visits: Any, max_visits: Any, nodes: Any, edges: Any, scores: Any
 ) -> Any:
-    """The edge that lags most behind its share in the improved policy."""
-    weight = (np.float32(VISITS) + most) * np.float32(SCALE)
-    first, count = nodes[node, FIRST], nodes[node, COUNT]
+    """Return the edge whose share of visits is furthest below its improved policy."""
+    weight = (np.float32(C_VISIT) + max_visits) * np.float32(C_SCALE)
+    first, count = nodes[node, FIRST_EDGE], nodes[node, NUM_EDGES]
     top = np.float32(-np.inf)
     for edge in range(first, first + count):
-        top = max(top, improved(edge, mixed, weight, edges))
-    # All that was not seen has the same factor beside its prior.
-    unseen = np.exp(min(weight * mixed - top, np.float32(_LARGEST)))
+        top = max(top, improved_logit(edge, mixed, weight, edges))
+    # All edges without a value have the same factor beside their prior.
+    factor = np.exp(min(weight * mixed - top, np.float32(_MAX_EXPONENT)))
     total = np.float32(0.0)
     for place in range(count):
         edge = first + place
-        if is_seen(edge, edges):
-            scores[place] = np.exp(improved(edge, mixed, weight, edges) - top)
+        if has_value(edge, edges):
+            scores[place] = np.exp(improved_logit(edge, mixed, weight, edges) - top)
         else:
-            scores[place] = edges[edge, PRIOR] * unseen
+            scores[place] = edges[edge, PRIOR] * factor
         total += scores[place]
-    each, share = np.float32(1.0) / total, np.float32(1.0) / (np.float32(1.0) + number)
+    scale, share = np.float32(1.0) / total, np.float32(1.0) / (np.float32(1.0) + visits)
     best, best_score = first, np.float32(-np.inf)
     for place in range(count):
-        score = scores[place] * each - edges[first + place, TRIED] * share
+        score = scores[place] * scale - edges[first + place, VISITS] * share
         if score > best_score:
             best, best_score = first + place, score
     return best
 
 
-def choose_by_puct(
-    node: Any, row: Any, noise: Any, mixed: Any, number: Any, nodes: Any, edges: Any
+def select_by_puct(
+    node: Any, row: Any, noise: Any, mixed: Any, visits: Any, nodes: Any, edges: Any
 ) -> Any:
-    """The edge with the most of value and what the policy expects of it; at a root with noise."""
-    first, last = nodes[node, FIRST], nodes[node, FIRST] + nodes[node, COUNT]
-    weight = np.float32(PUCT) * np.sqrt(np.float32(1.0) + number)
-    part, left = np.float32(NOISE if row >= 0 else 0.0), np.float32(1.0)
+    """Return the edge with the highest PUCT score; at a root (`row` >= 0) with noise."""
+    first, last = nodes[node, FIRST_EDGE], nodes[node, FIRST_EDGE] + nodes[node, NUM_EDGES]
+    weight = np.float32(PUCT_C) * np.sqrt(np.float32(1.0) + visits)
+    part, left = np.float32(NOISE_SHARE if row >= 0 else 0.0), np.float32(1.0)
     if row >= 0:
         for edge in range(first, last):
             left -= part * noise[row, int(edges[edge, ACTION])]
@@ -120,25 +159,28 @@ def choose_by_puct(
         prior = edges[edge, PRIOR]
         if row >= 0:
             prior = left * prior + part * noise[row, int(edges[edge, ACTION])]
-        score = value_of(edge, mixed, edges)
-        score += weight * prior / (np.float32(1.0) + edges[edge, TRIED])
+        score = completed_value(edge, mixed, edges)
+        score += weight * prior / (np.float32(1.0) + edges[edge, VISITS])
         if score > best_score:
             best, best_score = edge, score
     return best
 
 
-def least_playable(first: Any, count: Any, edges: Any) -> Any:
-    """A proven win before all else, and never a proven loss while something else is left."""
+def min_playable_value(first: Any, count: Any, edges: Any) -> Any:
+    """Return 1 if an edge is a proven win, 0 if one is not a proven loss, else -1."""
     least = np.float32(-1.0)
     for edge in range(first, first + count):
-        if edges[edge, WORTH] == 1:
+        if edges[edge, PROVEN] == 1:
             return np.float32(1.0)
-        if edges[edge, WORTH] != -1:
+        if edges[edge, PROVEN] != -1:
             least = np.float32(0.0)
     return least
 
 
 def is_playable(edge: Any, least: Any, edges: Any) -> Any:
-    """Whether an edge is proven to be worth so much, or with 0 not proven to be lost."""
-    worth = edges[edge, WORTH]
-    return worth == 1 if least == 1 else worth >= least
+    """Return whether an edge may be played, given `min_playable_value` of its node.
+
+    A proven win comes before all else, and a proven loss after all else.
+    """
+    proven = edges[edge, PROVEN]
+    return proven == 1 if least == 1 else proven >= least

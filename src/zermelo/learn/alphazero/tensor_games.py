@@ -1,7 +1,7 @@
-"""Games as tensors: the rules' one source on int64, many states at once, on any device.
+"""Games on tensors: the rules themselves, on int64 and on any device, for a batch of states.
 
-A state is a row of words; planes for a network and the tactics that a search should not have to
-find come from the same words. Nothing here needs a compiler.
+A state is a tuple of tensors, one for each word. The tactics of line games are those of the solver
+hooks. Nothing here needs a compiler.
 """
 
 import functools
@@ -14,19 +14,19 @@ from torch import Tensor
 from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.game import WordGame
 from zermelo.core.symmetry import Symmetry, invert
-from zermelo.games.lines.small import WordLineGame
-from zermelo.learn.alphazero.search_options import UNKNOWN
+from zermelo.games.lines.tactics import LineTactics
+from zermelo.learn.alphazero.search_parameters import UNPROVEN
 
-State = tuple[Tensor, ...]  #: a tensor a word
+TensorState = tuple[Tensor, ...]  #: a tensor for each word
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What is known of states without a search."""
+class Resolution:
+    """What is known about states without search."""
 
-    value: Tensor  #: for the side to move: 1, 0, -1, or UNKNOWN
-    moves: Tensor  #: [row, action]: those worth trying; what wins at once, or all where all lose
-    over: Tensor  #: whether the game has ended
+    value: Tensor  #: for the side to move: 1, 0, -1, or UNPROVEN
+    moves: Tensor  #: [row, action]: those worth trying: winning moves, or all if all lose
+    over: Tensor  #: whether the game is over
 
 
 class TensorGame:
@@ -40,85 +40,79 @@ class TensorGame:
         self._signed: Any = game.to_signed()
         self._cells = torch.arange(game.grid.size, device=self.device)
         self._actions = torch.arange(game.num_actions, device=self.device)
-        turns = game.symmetries() or (_unmoved(game),)
-        self.num_symmetries = len(turns)  #: symmetries, with the one that changes nothing
-        self._cell_turns = torch.tensor([invert(s.cells) for s in turns], device=self.device)
-        self._action_turns = torch.tensor([invert(s.actions) for s in turns], device=self.device)
-        self._tactical = isinstance(game, WordLineGame) and game.hooks.has_tactics
+        symmetries = game.symmetries() or (_identity(game),)
+        self.num_symmetries = len(symmetries)  #: the identity included
+        self._cell_maps = torch.tensor([invert(s.cells) for s in symmetries], device=self.device)
+        self._action_maps = torch.tensor(
+            [invert(s.actions) for s in symmetries], device=self.device
+        )
+        self._has_tactics = isinstance(game.hooks, LineTactics) and game.hooks.has_tactics
 
-    def start(self, number: int) -> State:
-        """So many games that have not begun."""
+    def initial_states(self, number: int) -> TensorState:
+        """Return copies of the initial state."""
         words = self._signed.initial()
         return tuple(torch.full((number,), int(w), device=self.device) for w in words)
 
-    def play(self, state: State, actions: Tensor) -> State:
-        """After an action of each row, which the caller vouches for."""
-        found: State = self._signed.play(state, actions)
-        return found
+    def play(self, state: TensorState, actions: Tensor) -> TensorState:
+        """Return the states after one action each; legality is not checked."""
+        after: TensorState = self._signed.play(state, actions)
+        return after
 
-    def result(self, state: State) -> tuple[Tensor, Tensor]:
-        """(over, value for the side to move)."""
+    def result(self, state: TensorState) -> tuple[Tensor, Tensor]:
+        """Return (whether the game is over, its value for the side to move)."""
         over, value = self._signed.result(state)
         return over, value
 
-    def legal(self, state: State) -> Tensor:
-        """[row, action]: what may be played, while a game runs; a pass where nothing else may."""
-        found = self._spread(self._signed.legal(state))
+    def legal(self, state: TensorState) -> Tensor:
+        """Return the legal actions [row, action] of games that are not over, passes included."""
+        legal = self._unpack_mask(self._signed.legal(state))
         if self.num_actions > self._cells.numel():
-            found[:, -1] |= ~found.any(1)
-        return found
+            legal[:, -1] |= ~legal.any(1)
+        return legal
 
-    def judge(self, state: State) -> Judged:
-        """The end; and in line games a win now, blocks, and what would lose at once."""
+    def resolve(self, state: TensorState) -> Resolution:
+        """Return what is known without search: in line games wins, blocks and immediate losses."""
         over, value = self.result(state)
         moves = self.legal(state)
-        if not self._tactical:
-            return Judged(torch.where(over, value, UNKNOWN), moves, over)
-        game, (mine, theirs, _player) = self._signed, state
-        free = game.full ^ (mine | theirs)
-        places = free
-        if game.gravity:
-            places = free & ((((mine | theirs) >> game.cols) & game.full) | game.bottom)
-        wins = game.completing_cells(mine, game.win_windows, game.win) & places
-        threats = game.completing_cells(theirs, game.win_windows, game.win) & free
-        safe = places
-        if game.lose > 0:
-            safe = places & (game.full ^ game.completing_cells(mine, game.lose_windows, game.lose))
-        blocks = threats & places
-        good = torch.where(blocks == 0, safe, safe & blocks)
-        good = torch.where((blocks & (blocks - 1)) == 0, good, 0)
-        if game.gravity:  # a stone right below the other's winning cell opens it
-            good = good & (game.full ^ ((threats << game.cols) & game.full))
-        known = torch.where(wins != 0, 1, torch.where((good == 0) & (free != 0), -1, UNKNOWN))
-        good = torch.where(wins != 0, wins, good)
-        if game.gravity:  # cells as columns
-            rows = [(good >> (game.cols * row)) & game.top for row in range(self.rows)]
-            good = functools.reduce(torch.bitwise_or, rows)
-        narrow = ~over & (known != -1)
-        if game.pie:  # what may be swapped is not looked into
+        if not self._has_tactics:
+            return Resolution(torch.where(over, value, UNPROVEN), moves, over)
+        hooks, (mine, theirs, _player) = self._signed.hooks, state
+        free, places = hooks.free_and_playable(mine, theirs)
+        wins = hooks.completing_cells(mine, hooks.win_windows, hooks.win) & places
+        threats = hooks.completing_cells(theirs, hooks.win_windows, hooks.win) & free
+        cells = hooks.answer_threats(threats, places, hooks.safe_cells(mine, places))
+        known = torch.where(wins != 0, 1, torch.where((cells == 0) & (free != 0), -1, UNPROVEN))
+        cells = torch.where(wins != 0, wins, cells)
+        if hooks.gravity:  # cells to columns
+            rows = [(cells >> (hooks.cols * row)) & hooks.top for row in range(self.rows)]
+            cells = functools.reduce(torch.bitwise_or, rows)
+        is_narrowed = ~over & (known != -1)
+        if hooks.pie:  # a state where the sides may be swapped is not resolved
             swaps = moves[:, -1]
-            known, narrow = torch.where(swaps, UNKNOWN, known), narrow & ~swaps
-        moves = torch.where(narrow[:, None], self._spread(good), moves)
-        return Judged(torch.where(over, value, known), moves, over)
+            known, is_narrowed = torch.where(swaps, UNPROVEN, known), is_narrowed & ~swaps
+        moves = torch.where(is_narrowed[:, None], self._unpack_mask(cells), moves)
+        return Resolution(torch.where(over, value, known), moves, over)
 
-    def planes(self, state: State) -> Tensor:
-        """[row, 2, rows, cols]: the mover's stones, the other's."""
+    def planes(self, state: TensorState) -> Tensor:
+        """Return planes [row, 2, rows, cols]: the stones of the side to move first."""
         boards = torch.stack(state[:2], 1)
-        found = (boards[:, :, None] >> self._cells) & 1
-        return found.reshape(-1, 2, self.rows, self.cols)
+        planes = (boards[:, :, None] >> self._cells) & 1
+        return planes.reshape(-1, 2, self.rows, self.cols)
 
-    def turned(self, planes: Tensor, policies: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
-        """Both as the symmetry of this number moves them, row by row."""
-        cells = self._cell_turns[turns][:, None].expand(-1, planes.shape[1], -1)
-        moved = planes.flatten(2).gather(2, cells).reshape(planes.shape)
-        return moved, policies.gather(1, self._action_turns[turns])
+    def transform(
+        self, planes: Tensor, policies: Tensor, symmetries: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return both, each row transformed by the symmetry with its number."""
+        cells = self._cell_maps[symmetries][:, None].expand(-1, planes.shape[1], -1)
+        images = planes.flatten(2).gather(2, cells).reshape(planes.shape)
+        return images, policies.gather(1, self._action_maps[symmetries])
 
-    def _spread(self, mask: Tensor) -> Tensor:
-        found = (mask[:, None] >> self._actions.clamp(max=WORD_BITS - 1)) & 1
-        return found.bool() & (self._actions < WORD_BITS)
+    def _unpack_mask(self, mask: Tensor) -> Tensor:
+        """Return the bits of masks as [row, action]."""
+        bits = (mask[:, None] >> self._actions.clamp(max=WORD_BITS - 1)) & 1
+        return bits.bool() & (self._actions < WORD_BITS)
 
 
-def _unmoved(game: WordGame) -> Symmetry:
-    """The symmetry that every game has."""
+def _identity(game: WordGame) -> Symmetry:
     assert game.grid is not None
     return Symmetry("", tuple(range(game.grid.size)), tuple(range(game.num_actions)))

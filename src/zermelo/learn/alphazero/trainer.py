@@ -1,192 +1,102 @@
-"""AlphaZero as a run follows it: who plays its chunks, the loop, and the whole of it as arrays."""
+"""The trainer of AlphaZero: rollouts, updates, and checkpoints."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import WordGame
-from zermelo.learn.actors.protocol import (
-    InProcessActor,
-    Arrays,
-    ActorPool,
-    RolloutStream,
-    RolloutRequest,
-)
-from zermelo.learn.alphazero import learner as alphazero
-from zermelo.learn.alphazero.learner import Chunk, Learner, Replay
-from zermelo.learn.alphazero.search_cpu import KernelSearch
-from zermelo.learn.alphazero.search_gpu import Search
-from zermelo.learn.alphazero.search_options import NEVER, Found
-from zermelo.learn.alphazero.tensor_games import State, TensorGame
-from zermelo.learn.batch.exams import Exam
+from zermelo.learn.actors.protocol import ActorPool, InProcessActor, RolloutStream
+from zermelo.learn.alphazero.learner import AlphaZeroLearner, PositionReplay
+from zermelo.learn.alphazero.rollouts import AlphaZeroRollouts, search_options
+from zermelo.learn.alphazero.search_gpu import TensorSearch
+from zermelo.learn.alphazero.search_parameters import ILLEGAL_LOGIT
+from zermelo.learn.alphazero.selfplay import TrainingPositions
+from zermelo.learn.alphazero.tensor_games import TensorGame, TensorState
+from zermelo.learn.batch.evaluation_sets import EvaluationSet
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.reports import TrainingReport
-from zermelo.learn.config.selfplay import SelfPlayConfig
 from zermelo.learn.networks import torch_arrays
-from zermelo.learn.networks.policy_value import Net, folded, made
-from zermelo.learn.networks.symmetry_average import in_images
-from zermelo.learn.networks.tower import Folded
+from zermelo.learn.networks.evaluation import PolicyValueFunction, average_over_symmetries
+from zermelo.learn.networks.policy_value import PolicyValueNetwork, build_network
+from zermelo.learn.networks.weights_file import Array, Arrays
 
-_LAST = 100  # results that are told
-_NET, _AVERAGE, _REPLAY = "net.", "average.", "replay."
+_NUM_RESULTS = 100  # of the latest games, in reports
+# Names and prefixes in checkpoints.
+_NET, _AVERAGE_NET, _REPLAY, _RNG_STATE = "net.", "average.", "replay.", "dice"
+_NUM_ROLLOUTS, _NEXT_INDEX = "chunks", "next"
 
 
-class Diverged(ZermeloError):
-    """Learning that has come to nothing."""
+class TrainingDiverged(ZermeloError):
+    """A training whose loss became NaN or infinite."""
 
 
 @dataclass(frozen=True)
 class AlphaZeroReport(TrainingReport):
-    """What AlphaZero reports after an update: both losses are means over a rollout's updates."""
+    """The state of an AlphaZero training after an update; losses are means over a rollout's."""
 
     policy_loss: float
     value_loss: float
 
 
-class ZeroRollouts:
-    """Plays chunks: with kernels on a processor, else, or if asked, with tensors."""
+class AlphaZeroTrainer:
+    """Trains a policy-value network by self-play with tree search."""
 
     def __init__(
-        self, recipe: Recipe, game: WordGame, device: str = "cpu", *, by_tensors: bool = False
+        self,
+        recipe: Recipe,
+        game: WordGame,
+        seed: int,
+        pool: ActorPool | None = None,
+        device: str = "cpu",
     ) -> None:
-        self.playing, self.game = recipe.selfplay, TensorGame(game, device)
-        self.net = net_for(recipe, game).to(device, memory_format=torch.channels_last).eval()
-        self._quick: Folded | None = None
-        if by_tensors or device != "cpu":
-            self.net = self.net.to(torch.float32 if device == "cpu" else torch.bfloat16)
-            self._make = _on_tensors(self.game, self.net, self.playing)
-        else:
-            self._quick = folded(self.net)
-            self._make = _in_kernels(game, self._quick, self.playing)
-        self._searches: dict[int, Any] = {}
-
-    def __call__(self, weights: Arrays, request: RolloutRequest) -> Arrays:
-        """The chunk of an order."""
-        self.net.load_state_dict(torch_arrays.tensors(weights, ""))
-        if self._quick is not None:
-            self._quick.load(self.net)
-        seed = int(request.new_rng().integers(1 << 62))
-        rng = torch.Generator(device=self.game.device).manual_seed(seed)
-        with torch.no_grad():
-            chunk, results = alphazero.play(
-                self.game, self.playing, self._search, request.progress, rng
-            )
-        found = chunk._asdict() | {"results": results.to(torch.int8)}
-        found["policies"] = chunk.policies.to(torch.float16)
-        return {name: tensor.contiguous().cpu().numpy() for name, tensor in found.items()}
-
-    def _search(self, state: State, noise: Tensor, simulations: int) -> Found:
-        if simulations not in self._searches:
-            self._searches[simulations] = self._make(simulations)
-        found: Found = self._searches[simulations](state, noise)
-        return found
-
-
-def _on_tensors(game: TensorGame, net: Net, playing: SelfPlayConfig) -> Callable[[int], Any]:
-    """On a GPU compiled, and recorded as one graph; searches of all sizes share what is."""
-    recorded = game.device.type == "cuda"
-    judge = compiled_judge(net, game.device.type)
-
-    def searching(simulations: int) -> Search:
-        return Search(
-            game,
-            judge,
-            playing.games,
-            simulations,
-            **_led(playing),
-            room=max(playing.simulations) + 1,
-            recorded=recorded,
-        )
-
-    return searching
-
-
-def _led(playing: SelfPlayConfig) -> dict[str, Any]:
-    """How both searches are led."""
-    return {"considered": playing.considered, "rule": playing.rule}
-
-
-def compiled_judge(net: Net, device: str) -> Any:
-    """The network as a search on a device asks it.
-
-    The libraries' own convolutions, once tried out, are as fast as any that are generated, and
-    ready a minute sooner.
-    """
-    if device != "cuda":
-        return net.judge
-    torch.backends.cudnn.benchmark = True
-    return torch.compile(net.judge, dynamic=False)
-
-
-def _in_kernels(game: WordGame, judge: Folded, playing: SelfPlayConfig) -> Callable[[int], Any]:
-    def searching(simulations: int) -> Any:
-        search = KernelSearch(game, judge, playing.games, simulations, **_led(playing))
-
-        def searched(state: State, noise: Tensor) -> Found:
-            found = search(torch.stack(state, 1).numpy().view(np.uint64), noise.numpy())
-            return Found(*map(torch.from_numpy, vars(found).values()))
-
-        return searched
-
-    return searching
-
-
-def net_for(recipe: Recipe, game: WordGame) -> Net:
-    """A network that has not learned yet."""
-    return made(recipe.network, game, recipe.encoder)
-
-
-class Zero:
-    """A network in training by its own games."""
-
-    def __init__(
-        self, recipe: Recipe, game: WordGame, seed: int, pool: ActorPool | None, device: str = "cpu"
-    ) -> None:
-        self.recipe, self.settings, self.game_batch = recipe, recipe.learning, GameBatch(game)
+        self.recipe, self.config, self.game_batch = recipe, recipe.learning, GameBatch(game)
         self.game = TensorGame(game, device)
         self.device = self.game.device
-        net = net_for(recipe, game).to(self.device, memory_format=torch.channels_last)
-        self.replay = Replay(self.game, recipe.replay.size)
-        settings = self.settings
-        self.learner = Learner(
+        net = build_network(recipe.network, game, recipe.encoder)
+        net = net.to(self.device, memory_format=torch.channels_last)
+        self.replay = PositionReplay(self.game, recipe.replay.size)
+        self.learner = AlphaZeroLearner(
             net,
             self.game,
             self.replay,
-            batch=settings.batch,
-            average=settings.average,
-            clip=settings.clip,
+            batch=self.config.batch,
+            average=self.config.average,
+            clip=self.config.clip,
         )
         self.rng = torch.Generator(device=self.device).manual_seed(seed)
-        pool = pool or InProcessActor(ZeroRollouts(recipe, game, device))
-        self.rollouts = RolloutStream(pool, self._weights, seed)
-        self.results: list[int] = []  #: how the last games ended for the first player
+        pool = pool or InProcessActor(AlphaZeroRollouts(recipe, game, device))
+        self.rollouts = RolloutStream(pool, self._actor_weights, seed)
+        self.results: list[int] = []  #: of the latest games, for the first player
 
-    def _weights(self) -> Arrays:
-        return {n: a.copy() for n, a in torch_arrays.net_arrays("", self.learner.average).items()}
+    def _actor_weights(self) -> Arrays:
+        arrays = torch_arrays.network_to_arrays("", self.learner.average_net)
+        return {name: array.copy() for name, array in arrays.items()}
 
     @property
     def updates(self) -> int:
-        """How many are done."""
+        """The number of updates so far."""
         return self.learner.updates
 
     def steps(self) -> Iterator[AlphaZeroReport]:
-        """Play, remember, learn. The updates for a chunk are told of when all are done."""
-        settings = self.settings
-        while self.updates < settings.updates:
-            chunk = self.rollouts.next(self.updates / settings.updates)
-            self.results = (self.results + chunk["results"].tolist())[-_LAST:]
-            names = Chunk._fields
-            self.replay.add(Chunk(*(torch.from_numpy(chunk[n]).to(self.device) for n in names)))
-            if self.replay.used < settings.warm_up:
+        """Train until the last update, with a report for each.
+
+        The updates for a rollout are made together, and reported afterwards.
+        """
+        config = self.config
+        while self.updates < config.updates:
+            rollout = self.rollouts.next(self.updates / config.updates)
+            self.results = (self.results + rollout["results"].tolist())[-_NUM_RESULTS:]
+            columns = (torch.from_numpy(rollout[name]) for name in TrainingPositions._fields)
+            self.replay.add(TrainingPositions(*(column.to(self.device) for column in columns)))
+            if self.replay.used < config.warm_up:
                 continue
             before = self.updates
-            policy_loss, value_loss, rate = self._learn()
+            policy_loss, value_loss, rate = self._make_updates()
             if self.updates % self.recipe.keeping.checkpoint == 0:
                 self.rollouts.restart()
             loss = policy_loss + value_loss
@@ -195,92 +105,104 @@ class Zero:
                     update, loss, 0.0, rate, self.results, policy_loss, value_loss
                 )
 
-    def _learn(self) -> tuple[float, float, float]:
-        """The updates for one chunk: (losses of policy and value, rate)."""
-        settings, number = self.settings, self.recipe.selfplay.updates
-        places = self.replay.draw(number, settings.batch, self.rng)
-        images = self.game.num_turns if settings.canonical else 1
-        turns = torch.randint(images, places.shape, device=self.device, generator=self.rng)
+    def _make_updates(self) -> tuple[float, float, float]:
+        """Make the updates for one rollout; return (policy loss, value loss, learning rate)."""
+        config, number = self.config, self.recipe.selfplay.updates
+        indices = self.replay.sample(number, config.batch, self.rng)
+        num_images = self.game.num_symmetries if config.canonical else 1
+        symmetries = torch.randint(
+            num_images, indices.shape, device=self.device, generator=self.rng
+        )
         total = torch.zeros(2, device=self.device)
         rate = 0.0
         for update in range(number):
-            rate = settings.rate(self.updates / settings.updates)
-            total += self.learner.learn(places[update], turns[update], rate)
+            rate = config.rate(self.updates / config.updates)
+            total += self.learner.update(indices[update], symmetries[update], rate)
         policy_loss, value_loss = (total / number).tolist()
         if not np.isfinite(policy_loss + value_loss):
-            msg = f"{self.recipe.name}: the loss is no number any more: try a lower learning.rate"
-            raise Diverged(msg)
+            msg = f"{self.recipe.name}: the loss is not finite: try a lower learning.rate"
+            raise TrainingDiverged(msg)
         return policy_loss, value_loss, rate
 
-    def values(self, states: Any) -> Any:
-        """[row, action]: the value of the state, less by what its policy holds less of an action.
+    def values(self, states: Array) -> Array:
+        """Return the value of states plus the log-probability of actions relative to the best.
 
-        So the best action is the policy's, and it has the value of the state.
+        [state, action]: the best action is the policy's, and has the value of the state.
         """
-        words = torch.from_numpy(states.view(np.int64)).to(self.device)
-        state = tuple(words.unbind(1))
+        state = self._to_tensors(states)
         with torch.no_grad():
-            logits, values = self._judge()(self.game.planes(state))
-        logits = torch.where(self.game.legal(state), logits, NEVER)
-        return (values[:, None] + logits - logits.amax(1, keepdim=True)).cpu().numpy()
+            logits, values = self._evaluation()(self.game.planes(state))
+        logits = torch.where(self.game.legal(state), logits, ILLEGAL_LOGIT)
+        q: Array = (values[:, None] + logits - logits.amax(1, keepdim=True)).cpu().numpy()
+        return q
 
-    def marked(self, exam: Exam) -> dict[str, Any]:
-        """The share of mistakes of the policy alone, and of a search as in play, on the device."""
-        words = torch.from_numpy(exam.states.view(np.int64)).to(self.device)
-        playing, number = self.recipe.selfplay, self.recipe.selfplay.play_simulations
-        search = Search(self.game, self._judge(), len(words), number, **_led(playing))
+    def grade(self, evaluation_set: EvaluationSet) -> dict[str, Any]:
+        """Return the mistake rates of the policy alone, and of a search as in play."""
+        config, states = self.recipe.selfplay, evaluation_set.states
+        search = TensorSearch(
+            self.game,
+            self._evaluation(),
+            len(states),
+            config.play_simulations,
+            **search_options(config),
+        )
         with torch.no_grad():
-            found = search(tuple(words.unbind(1)))
+            actions = search(self._to_tensors(states)).actions.cpu().numpy()
         return {
-            "positions": len(words),
-            "raw": exam.mistakes(self.values(exam.states).argmax(1)),
-            "search": exam.mistakes(found.actions.cpu().numpy()),
-            "simulations": number,
+            "positions": len(states),
+            "raw": evaluation_set.mistake_rate(self.values(states).argmax(1)),
+            "search": evaluation_set.mistake_rate(actions),
+            "simulations": config.play_simulations,
         }
 
-    def _judge(self) -> Any:
-        """The network as it is asked in play."""
-        judge = self.learner.average.judge
-        return in_images(judge, self.game_batch.game, self.recipe.selfplay.images)
+    def _to_tensors(self, states: Array) -> TensorState:
+        words = torch.from_numpy(states.view(np.int64)).to(self.device)
+        return tuple(words.unbind(1))
+
+    def _evaluation(self) -> PolicyValueFunction:
+        """Return the evaluation as in play."""
+        images = self.recipe.selfplay.images
+        return average_over_symmetries(
+            self.learner.average_net.evaluate, self.game_batch.game, images
+        )
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
-        """The average of the weights, and how many simulations it plays with."""
-        shape = self.recipe.network.to_json()
-        playing = self.recipe.selfplay
-        more = {
-            "simulations": playing.play_simulations,
-            "considered": playing.considered,
-            "images": playing.images,
+        """Return the average of the weights, and the network with its search options."""
+        config = self.recipe.selfplay
+        return self.learner.average_net.export(), self.recipe.network.to_json() | {
+            "simulations": config.play_simulations,
+            "considered": config.considered,
+            "images": config.images,
         }
-        return self.learner.average.export(), shape | more
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
-        """Weights, optimiser, replay, all dice, and how many chunks were played."""
-        arrays = torch_arrays.to_arrays(self._nets(), self.learner.optimiser)
-        arrays["dice"] = self.rng.get_state().numpy()
+        """Return everything that the rest of the training depends on, for a checkpoint."""
+        arrays = torch_arrays.training_state_to_arrays(self._networks(), self.learner.optimiser)
+        arrays[_RNG_STATE] = self.rng.get_state().numpy()
         for name, rows in self.replay.rows._asdict().items():
             arrays[_REPLAY + name] = rows[: self.replay.used].cpu().numpy()
-        about = {
+        metadata = {
             "updates": self.updates,
-            "chunks": self.rollouts.num_consumed,
+            _NUM_ROLLOUTS: self.rollouts.num_consumed,
             "results": self.results,
-            "next": self.replay.next,
+            _NEXT_INDEX: self.replay.next,
         }
-        return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, about
+        return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata
 
-    def load_arrays(self, arrays: Arrays, about: dict[str, Any]) -> None:
-        """As it was."""
-        torch_arrays.load_arrays(arrays, self._nets(), self.learner.optimiser)
-        self.rng.set_state(torch.from_numpy(arrays["dice"].copy()))
-        chunk = Chunk(*(torch.from_numpy(arrays[_REPLAY + n]) for n in Chunk._fields))
-        self.replay.load(chunk, int(about["next"]))
-        self.learner.updates = int(about["updates"])
-        self.results = [int(result) for result in about["results"]]
-        self.rollouts.restart(int(about["chunks"]))
+    def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
+        """Restore what `to_arrays` returned."""
+        torch_arrays.load_training_state(arrays, self._networks(), self.learner.optimiser)
+        self.rng.set_state(torch.from_numpy(arrays[_RNG_STATE].copy()))
+        columns = (arrays[_REPLAY + name] for name in TrainingPositions._fields)
+        positions = TrainingPositions(*map(torch.from_numpy, columns))
+        self.replay.load(positions, int(metadata[_NEXT_INDEX]))
+        self.learner.updates = int(metadata["updates"])
+        self.results = [int(result) for result in metadata["results"]]
+        self.rollouts.restart(int(metadata[_NUM_ROLLOUTS]))
 
-    def _nets(self) -> dict[str, Any]:
-        return {_NET: self.learner.net, _AVERAGE: self.learner.average}
+    def _networks(self) -> dict[str, PolicyValueNetwork]:
+        return {_NET: self.learner.net, _AVERAGE_NET: self.learner.average_net}
 
     def close(self) -> None:
-        """Whoever plays for it goes home."""
+        """Stop the actors."""
         self.rollouts.pool.close()

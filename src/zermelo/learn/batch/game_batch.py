@@ -153,7 +153,8 @@ def find_least_images(
 def transform_states(game: WordGame, states: Any, tables: Any, symmetries: Any, images: Any) -> Any:
     """Write the image of every state under its symmetry."""
     for row in range(len(states)):
-        game.store(images, row, game.transform_by_table(game.load(states, row), tables[symmetries[row]]))
+        table = tables[symmetries[row]]
+        game.store(images, row, game.transform_by_table(game.load(states, row), table))
 
 
 @kernel("uint64[:,::1], bool[::1]", common=False)

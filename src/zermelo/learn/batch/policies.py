@@ -12,7 +12,8 @@ Policy = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 def masked_argmax(values: np.ndarray, legal: np.ndarray) -> np.ndarray:
     """Return the best legal action of every row, the first if several are best."""
-    return np.where(legal, values, -np.inf).argmax(1)
+    actions: np.ndarray = np.where(legal, values, -np.inf).argmax(1)
+    return actions
 
 
 def random_policy(rng: np.random.Generator) -> Policy:

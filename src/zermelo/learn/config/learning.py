@@ -16,12 +16,12 @@ class Phase:
     epsilon: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.05))
 
 
-def phase_at(phases: tuple[Phase, ...], done: float) -> tuple[Phase, float]:
-    """Return the phase after the fraction `done` of the training, and how much of it is over."""
+def phase_at(phases: tuple[Phase, ...], progress: float) -> tuple[Phase, float]:
+    """Return the phase at that share of the training, and what share of the phase is over."""
     begin = 0.0
     for phase in phases:
-        if done < begin + phase.share or phase is phases[-1]:
-            return phase, (done - begin) / phase.share
+        if progress < begin + phase.share or phase is phases[-1]:
+            return phase, (progress - begin) / phase.share
         begin += phase.share
     raise AssertionError
 

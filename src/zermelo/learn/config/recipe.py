@@ -11,14 +11,14 @@ from zermelo.learn.config.learning import (
     ShapingConfig,
 )
 from zermelo.learn.config.network import NetworkConfig
-from zermelo.learn.config.selfplay import ActingConfig, HybridSearchConfig, SelfPlayConfig
+from zermelo.learn.config.selfplay import KEY, ActingConfig, HybridSearchConfig, SelfPlayConfig
 
 KINDS = ("dqn", "tabular", "supervised", "value", "alphazero")  #: of trainers
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A training, with the field names that the tables and keys of its TOML file have."""
+    """A training. Fields are the tables and keys of a TOML file; see `recipe_keys`."""
 
     name: str
     game: str
@@ -36,5 +36,19 @@ class Recipe:
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)  #: of AlphaZero
 
     def to_json(self) -> dict[str, Any]:
-        """Return the recipe as nested dicts, for files and for comparison."""
-        return dataclasses.asdict(self)
+        """Return the recipe as nested dicts with the keys of TOML files."""
+        table = _to_json(self)
+        assert isinstance(table, dict)
+        return table
+
+
+def recipe_keys(table: type) -> dict[str, str]:
+    """Return the field names of a table's class, by their keys in recipes."""
+    return {f.metadata.get(KEY, f.name): f.name for f in dataclasses.fields(table)}
+
+
+def _to_json(value: object) -> object:
+    if dataclasses.is_dataclass(value):
+        keys = recipe_keys(type(value))
+        return {key: _to_json(getattr(value, name)) for key, name in keys.items()}
+    return tuple(map(_to_json, value)) if isinstance(value, tuple) else value

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.core.errors import BadSpec
-from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.recipe import Recipe, recipe_keys
 from zermelo.learn.config.validation import BadRecipe, check
 
 _MAX_BYTES = 100_000
@@ -105,12 +105,15 @@ def _convert_table(kind: Any, value: Any, path: str) -> Any:
     if not isinstance(value, dict):
         msg = f"{path} is {value!r}: it must be a table"
         raise BadRecipe(msg)
-    hints = typing.get_type_hints(kind)
-    unknown = next((key for key in value if key not in hints), None)
+    hints, names = typing.get_type_hints(kind), recipe_keys(kind)
+    unknown = next((key for key in value if key not in names), None)
     if unknown is not None:
-        msg = f"{path} has no {unknown!r}: it has {', '.join(hints)}"
+        msg = f"{path} has no {unknown!r}: it has {', '.join(names)}"
         raise BadRecipe(msg)
-    fields = {key: _convert(hints[key], item, f"{path}.{key}") for key, item in value.items()}
+    fields = {
+        names[key]: _convert(hints[names[key]], item, f"{path}.{key}")
+        for key, item in value.items()
+    }
     try:
         return kind(**fields)
     except TypeError as error:

@@ -14,9 +14,9 @@ class LinearSchedule:
 
     begin: float
     end: float
-    until: float = 1.0  #: the fraction of the training at which `end` is reached
+    until: float = 1.0  #: the share of the training after which `end` is reached
 
-    def __call__(self, done: float) -> float:
-        """Return the value after the fraction `done` of the training."""
-        share = min(1.0, max(0.0, done) / self.until)
+    def __call__(self, progress: float) -> float:
+        """Return the value at that share of the training."""
+        share = min(1.0, max(0.0, progress) / self.until)
         return self.begin + share * (self.end - self.begin)

@@ -1,6 +1,6 @@
 """How training games are played: the tables `[acting]`, `[searching]` and `[selfplay]`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 #: selection in AlphaZero's search: Gumbel AlphaZero (Danihelka et al. 2022), or PUCT as in
 #: AlphaZero itself (Silver et al. 2018)
@@ -8,6 +8,8 @@ GUMBEL, PUCT = "gumbel", "puct"
 SEARCH_RULES = (GUMBEL, PUCT)
 #: inputs of AlphaZero's networks: the stones alone, or with them the lines they occupy
 POLICY_VALUE_ENCODERS = ("cells", "lines")
+
+KEY = "key"  #: in the metadata of a field: its key in recipes, if that is not its name
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,16 @@ class SelfPlayConfig:
     capped: float = 0.0  #: share of plies with a quarter of the simulations, not learned from
     starts: float = 0.3  #: share of games that begin at random positions …
     start_plies: int = 12  #: … after at most so many plies
-    curious: float = 0.1  #: share of moves that are sampled uniformly to explore
-    mixed: float = 0.9  #: weight of the later target against the later search value in a target
+    #: share of moves that are sampled uniformly
+    exploration: float = field(default=0.1, metadata={KEY: "curious"})
+    #: of the value targets: weight of the next target against the next search value
+    td_lambda: float = field(default=0.9, metadata={KEY: "mixed"})
     updates: int = 32  #: for each rollout
     play_simulations: int = 64  #: in play
     images: int = 1  #: symmetric images whose evaluations are averaged in play
 
-    def simulations_at(self, done: float) -> int:
-        """Return the number of simulations after the fraction `done` of the training."""
-        return self.simulations[min(int(done * len(self.simulations)), len(self.simulations) - 1)]
+    def simulations_at(self, progress: float) -> int:
+        """Return the number of simulations at that share of the training."""
+        return self.simulations[
+            min(int(progress * len(self.simulations)), len(self.simulations) - 1)
+        ]

@@ -1,51 +1,51 @@
-"""Weights in fewer bits, for files that many will load."""
+"""Weights in 16 or 8 bits, for smaller files."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from zermelo.learn.networks.weights_file import BadWeights
+from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
 
 BITS = (32, 16, 8)  #: of a weight
-_SCALE = ".scale"  # after the name of an array of whole numbers: what one of them is worth, by row
-_MOST = 127
+_SCALE = ".scale"  # suffix of the name of an int8 array's scales, one for each row
+_MAX_INT8 = 127
 
 
-def packed(arrays: dict[str, Any], bits: int) -> dict[str, Any]:
-    """The same in so many bits a number; what is no fraction stays as it is.
+def pack_weights(arrays: Arrays, bits: int) -> Arrays:
+    """Return the arrays with `bits` for each weight; integer arrays stay as they are.
 
-    With eight, every row of a layer's weights is whole numbers of a step of its own, since rows
-    differ more than what is in one of them; biases get sixteen.
+    With 8 bits, every row of a matrix has a scale of its own, since the sizes of weights differ
+    more between rows than within one; biases get 16 bits.
     """
-    found: dict[str, Any] = {}
+    packed: Arrays = {}
     for name, array in arrays.items():
         if bits == BITS[0] or array.dtype.kind != "f":
-            found[name] = array
+            packed[name] = array
         elif bits == BITS[1] or array.ndim == 1:
-            found[name] = array.astype(np.float16)
+            packed[name] = array.astype(np.float16)
         else:
-            most = np.abs(array.reshape(len(array), -1)).max(1).astype(np.float32)
-            scale = np.where(most > 0, most / _MOST, 1).astype(np.float32)
-            found[name] = np.rint(array / _by_row(scale, array)).astype(np.int8)
-            found[name + _SCALE] = scale
-    return found
+            largest = np.abs(array.reshape(len(array), -1)).max(1).astype(np.float32)
+            scale = np.where(largest > 0, largest / _MAX_INT8, 1).astype(np.float32)
+            packed[name] = np.rint(array / _by_row(scale, array)).astype(np.int8)
+            packed[name + _SCALE] = scale
+    return packed
 
 
-def unpacked(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Fractions again, where a file holds whole numbers and what they are worth."""
-    found = dict(arrays)
+def unpack_weights(path: Path, arrays: Arrays) -> Arrays:
+    """Return the arrays with int8 weights multiplied by their scales."""
+    unpacked = dict(arrays)
     for name in arrays:
-        whole = arrays.get(name.removesuffix(_SCALE))
-        if not name.endswith(_SCALE) or whole is None:
+        weights = arrays.get(name.removesuffix(_SCALE))
+        if not name.endswith(_SCALE) or weights is None:
             continue
-        scale = found.pop(name)
-        if whole.ndim == 0 or whole.dtype != np.int8 or scale.shape != whole.shape[:1]:
-            msg = f"{path}: {name} does not fit the numbers it is for"
+        scale = unpacked.pop(name)
+        if weights.ndim == 0 or weights.dtype != np.int8 or scale.shape != weights.shape[:1]:
+            msg = f"{path}: {name} does not fit the weights that it scales"
             raise BadWeights(msg)
-        found[name.removesuffix(_SCALE)] = whole * _by_row(scale.astype(np.float32), whole)
-    return found
+        weights = weights * _by_row(scale.astype(np.float32), weights)
+        unpacked[name.removesuffix(_SCALE)] = weights
+    return unpacked
 
 
-def _by_row(scale: Any, array: Any) -> Any:
+def _by_row(scale: Array, array: Array) -> Array:
     return scale.reshape(-1, *[1] * (array.ndim - 1))

@@ -1,28 +1,30 @@
-"""The mean of what a network says of a position and of its symmetric images. Arrays or tensors."""
+"""Evaluation by a policy-value network, averaged over symmetric images. Arrays or tensors."""
 
 from collections.abc import Callable
 from typing import Any
 
 from zermelo.core.game import Game
-from zermelo.core.symmetry import inverse
+from zermelo.core.symmetry import invert
 
-#: planes → (logits of actions, value for the side to move)
-Judge = Callable[[Any], tuple[Any, Any]]
+PolicyValueFunction = Callable[[Any], tuple[Any, Any]]
+"""planes [row, 2, rows, cols] -> (action logits [row, action], values for the side to move)"""
 
 
-def in_images(judge: Judge, game: Game, number: int) -> Judge:
-    """A judge that looks at so many of a game's images, or at all if there are fewer."""
-    turns = [(inverse(s.cells), list(s.actions)) for s in game.symmetries()[:number]]
-    if len(turns) <= 1:
-        return judge
+def average_over_symmetries(
+    evaluate: PolicyValueFunction, game: Game, max_images: int
+) -> PolicyValueFunction:
+    """Return the mean of `evaluate` over a position and its first symmetric images."""
+    symmetries = [(invert(s.cells), list(s.actions)) for s in game.symmetries()[:max_images]]
+    if len(symmetries) <= 1:
+        return evaluate
 
-    def mean(planes: Any) -> tuple[Any, Any]:
+    def evaluate_images(planes: Any) -> tuple[Any, Any]:
         stones = planes.reshape(*planes.shape[:2], -1)
-        found = []
-        for cells, actions in turns:
-            logits, values = judge(stones[:, :, cells].reshape(planes.shape))
-            found.append((logits[:, actions], values))
-        logits, values = (sum(part) / len(turns) for part in zip(*found, strict=True))
+        evaluations = []
+        for cells, actions in symmetries:
+            logits, values = evaluate(stones[:, :, cells].reshape(planes.shape))
+            evaluations.append((logits[:, actions], values))
+        logits, values = (sum(part) / len(symmetries) for part in zip(*evaluations, strict=True))
         return logits, values
 
-    return mean
+    return evaluate_images

@@ -1,5 +1,6 @@
-"""Networks without torch: the same numbers by numpy, for play."""
+"""Networks in numpy, for play without torch."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,145 +10,152 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
 from zermelo.games.geometry import list_windows
 from zermelo.games.lines.small import WordLineGame
-from zermelo.learn.networks.weights_file import BadWeights
+from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
 
-LINE = 0.25  #: what a line counts for in a plane
+LINE_PLANE_SCALE = 0.25  #: the value of one line in a plane of lines
 
 
-class Forward:
-    """A Q-network from its arrays, as `learn.nets.exported` writes them."""
+class NumpyQNetwork:
+    """A Q network from the weights that `q_network.export_q_network` returns."""
 
     def __init__(
-        self, arrays: dict[str, Any], shape: dict[str, Any], inputs: tuple[int, ...]
+        self, arrays: Arrays, config: Mapping[str, Any], input_shape: tuple[int, ...]
     ) -> None:
-        self.arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
-        self.shape, self.inputs = shape, inputs
+        self.arrays = _to_float32(arrays)
+        self.config, self.input_shape = config, input_shape
         try:
-            self(np.zeros((1, *inputs), np.float32), None)
+            self(np.zeros((1, *input_shape), np.float32), None)
         except (KeyError, ValueError, IndexError, TypeError) as error:
-            msg = f"the weights do not fit the network they name: {error}"
+            msg = f"the weights do not fit the network that the file describes: {error}"
             raise BadWeights(msg) from None
 
-    def __call__(self, x: Any, legal: Any) -> Any:
-        """[row, action]; `legal` as for the network itself."""
-        for number in range(len(self.shape["channels"])):
-            x = self._bend(convolved(x, self.arrays, f"conv{number}"))
+    def __call__(self, x: Array, legal: Array | None) -> Array:
+        """Return Q [row, action]; a dueling network subtracts the mean over `legal` actions."""
+        for number in range(len(self.config["channels"])):
+            x = self._activate(_convolve(x, self.arrays, f"conv{number}"))
         x = x.reshape(len(x), -1)
-        for number in range(len(self.shape["hidden"])):
-            x = self._bend(full(x, self.arrays, f"full{number}"))
-        found = full(x, self.arrays, "actions")
-        if self.shape["dueling"]:
-            counts = np.ones_like(found) if legal is None else legal.astype(np.float32)
-            mean = (found * counts).sum(1, keepdims=True) / np.maximum(counts.sum(1), 1)[:, None]
-            found = full(x, self.arrays, "state") + found - mean
-        return found
+        for number in range(len(self.config["hidden"])):
+            x = self._activate(_linear(x, self.arrays, f"full{number}"))
+        q = _linear(x, self.arrays, "actions")
+        if self.config["dueling"]:
+            mask = np.ones_like(q) if legal is None else legal.astype(np.float32)
+            mean = (q * mask).sum(1, keepdims=True) / np.maximum(mask.sum(1), 1)[:, None]
+            q = _linear(x, self.arrays, "state") + q - mean
+        return q
 
-    def _bend(self, x: Any) -> Any:
-        kind = self.shape["activation"]
+    def _activate(self, x: Array) -> Array:
+        kind = self.config["activation"]
         if kind == "tanh":
-            return np.tanh(x)
+            return np.asarray(np.tanh(x))
         return np.where(x > 0, x, x * np.float32(0.01 if kind == "leaky" else 0.0))
 
 
-class TowerForward:
-    """AlphaZero's network from its arrays, as `Tower.exported` writes them."""
+class NumpyTower:
+    """AlphaZero's residual tower from the weights that `Tower.export` returns."""
 
-    def __init__(self, arrays: dict[str, Any], blocks: int, lines: Any = None) -> None:
-        self.arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
-        self.blocks, self.lines = blocks, lines
+    def __init__(self, arrays: Arrays, num_blocks: int, lines: Array | None = None) -> None:
+        self.arrays = _to_float32(arrays)
+        self.num_blocks, self.lines = num_blocks, lines
 
-    def __call__(self, planes: Any) -> tuple[Any, Any]:
-        """(logits of actions, what is to be expected, from -1 to 1)."""
+    def __call__(self, planes: Array) -> tuple[Array, Array]:
+        """Return (action logits, expected values in [-1, 1])."""
         arrays = self.arrays
-        seen = planes if self.lines is None else with_lines(planes, self.lines)
-        x = np.maximum(convolved(seen, arrays, "conv0"), 0)
-        for block in range(self.blocks):
-            y = np.maximum(convolved(x, arrays, f"conv{2 * block + 1}"), 0)
-            x = np.maximum(x + convolved(y, arrays, f"conv{2 * block + 2}"), 0)
+        inputs = planes if self.lines is None else add_line_planes(planes, self.lines)
+        x = np.maximum(_convolve(inputs, arrays, "conv0"), 0)
+        for block in range(self.num_blocks):
+            y = np.maximum(_convolve(x, arrays, f"conv{2 * block + 1}"), 0)
+            x = np.maximum(x + _convolve(y, arrays, f"conv{2 * block + 2}"), 0)
         cells = x.reshape(*x.shape[:2], -1)
         heads = arrays["heads.weight"] @ cells + arrays["heads.bias"][:, None]
         x = np.maximum(heads, 0).reshape(len(x), -1)
-        whole = np.maximum(full(x, arrays, "hidden"), 0)
-        logits = full(np.concatenate([x, whole], 1), arrays, "policy")
-        return logits, _expected(full(whole, arrays, "result"))
+        board = np.maximum(_linear(x, arrays, "hidden"), 0)
+        logits = _linear(np.concatenate([x, board], 1), arrays, "policy")
+        return logits, _expected_value(_linear(board, arrays, "result"))
 
 
-class DenseForward:
-    """AlphaZero's network of full layers from its arrays, as `Dense.exported` writes them."""
+class NumpyFullyConnected:
+    """AlphaZero's fully connected network from the weights that its `export` returns."""
 
-    def __init__(self, arrays: dict[str, Any], layers: int, lines: Any = None) -> None:
-        self.arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
-        self.layers, self.lines = layers, lines
+    def __init__(self, arrays: Arrays, num_layers: int, lines: Array | None = None) -> None:
+        self.arrays = _to_float32(arrays)
+        self.num_layers, self.lines = num_layers, lines
 
-    def __call__(self, planes: Any) -> tuple[Any, Any]:
-        """(logits of actions, what is to be expected, from -1 to 1)."""
+    def __call__(self, planes: Array) -> tuple[Array, Array]:
+        """Return (action logits, expected values in [-1, 1])."""
         arrays, stones = self.arrays, planes.reshape(*planes.shape[:2], -1)
-        hits = [] if self.lines is None else line_hits(stones, self.lines)
-        x = np.concatenate([stones, *hits], 2).reshape(len(planes), -1)
-        x = np.maximum(full(x, arrays, "full0"), 0)
-        for number in range(1, self.layers, 2):
-            y = np.maximum(full(x, arrays, f"full{number}"), 0)
-            x = np.maximum(x + full(y, arrays, f"full{number + 1}"), 0)
-        return full(x, arrays, "policy"), _expected(full(x, arrays, "result"))
+        indicators = [] if self.lines is None else line_indicators(stones, self.lines)
+        x = np.concatenate([stones, *indicators], 2).reshape(len(planes), -1)
+        x = np.maximum(_linear(x, arrays, "full0"), 0)
+        for number in range(1, self.num_layers, 2):
+            y = np.maximum(_linear(x, arrays, f"full{number}"), 0)
+            x = np.maximum(x + _linear(y, arrays, f"full{number + 1}"), 0)
+        return _linear(x, arrays, "policy"), _expected_value(_linear(x, arrays, "result"))
 
 
-def _expected(results: Any) -> Any:
-    """From the logits of win, draw and loss what is to be expected."""
-    chances = np.exp(results - results.max(1, keepdims=True))
-    return (chances[:, 0] - chances[:, 2]) / chances.sum(1)
-
-
-def planes_of(game: Game, states: Any) -> Any:
-    """[row, 2, rows, cols]: the mover's stones, the other's, of states [row, word]."""
+def encode_planes(game: Game, states: Array) -> Array:
+    """Return planes [row, 2, rows, cols] of states [row, word]: the mover's stones first."""
     assert game.grid is not None
     cells = np.arange(game.grid.size, dtype=np.uint64)
-    found = (states[:, :2, None] >> cells) & np.uint64(1)
-    return found.reshape(-1, 2, game.grid.rows, game.grid.cols).astype(np.float32)
+    planes = (states[:, :2, None] >> cells) & np.uint64(1)
+    return planes.reshape(-1, 2, game.grid.rows, game.grid.cols).astype(np.float32)
 
 
-def lines_of(game: Game, encoder: str) -> Any:
-    """[line, cell]: which cells each line of a line game holds, if the encoder wants to know."""
+def line_matrix(game: Game, encoder: str) -> Array | None:
+    """Return the cells of each line as [line, cell], None unless the encoder is `lines`."""
     if encoder != "lines":
         return None
     if not isinstance(game, WordLineGame):
-        msg = f"{game.spec}: lines are counted in line games alone"
+        msg = f"{game.spec}: the encoder lines is for line games up to 64 cells"
         raise BadSpec(msg)
-    found = list_windows(game.grid, game.win)
-    matrix = np.zeros((len(found), game.grid.size), np.float32)
-    for line, (cell, step) in enumerate(found):
+    windows = list_windows(game.grid, game.win)
+    matrix = np.zeros((len(windows), game.grid.size), np.float32)
+    for line, (cell, step) in enumerate(windows):
         matrix[line, [cell + step * place for place in range(game.win)]] = 1
     return matrix
 
 
-def with_lines(planes: Any, lines: Any) -> Any:
-    """After the stones of both sides, how many lines run through each cell that only one is in.
+def add_line_planes(planes: Array, lines: Array) -> Array:
+    """Return the planes with those of the lines added.
 
-    A plane for each side and number of stones, from one to one less than it takes.
+    There is one for each number of stones, from one to one short of winning, and side: the number
+    of lines through each cell with exactly so many stones of that side and none of the other.
     """
     stones = planes.reshape(len(planes), 2, -1)
-    parts = [hits @ lines * np.float32(LINE) for hits in line_hits(stones, lines)]
-    seen = np.concatenate([stones, *parts], 1)
-    return seen.reshape(len(planes), -1, *planes.shape[2:])
+    scale = np.float32(LINE_PLANE_SCALE)
+    line_planes = [hits @ lines * scale for hits in line_indicators(stones, lines)]
+    return np.concatenate([stones, *line_planes], 1).reshape(len(planes), -1, *planes.shape[2:])
 
 
-def line_hits(stones: Any, lines: Any) -> list[Any]:
-    """[row, side, line]: for each number whether a side alone has so many stones in a line."""
+def line_indicators(stones: Array, lines: Array) -> list[Array]:
+    """Return for each count whether only one side has stones in a line, exactly so many.
+
+    Each is [row, side, line].
+    """
     counts = stones @ lines.T
-    alone = counts[:, ::-1] == 0
+    is_alone = counts[:, ::-1] == 0
     numbers = range(1, int(lines[0].sum()))
-    return [(alone & (counts == number)).astype(np.float32) for number in numbers]
+    return [(is_alone & (counts == number)).astype(np.float32) for number in numbers]
 
 
-def full(x: Any, arrays: dict[str, Any], name: str) -> Any:
-    """A layer where all is connected."""
-    return x @ arrays[f"{name}.weight"].T + arrays[f"{name}.bias"]
+def _to_float32(arrays: Arrays) -> Arrays:
+    return {name: array.astype(np.float32) for name, array in arrays.items()}
 
 
-def convolved(x: Any, arrays: dict[str, Any], name: str) -> Any:
-    """3x3 with a border of zeros: one product of matrices."""
+def _expected_value(results: Array) -> Array:
+    """Return P(win) - P(loss) from the logits of win, draw and loss."""
+    weights = np.exp(results - results.max(1, keepdims=True))
+    return np.asarray((weights[:, 0] - weights[:, 2]) / weights.sum(1))
+
+
+def _linear(x: Array, arrays: Arrays, name: str) -> Array:
+    return np.asarray(x @ arrays[f"{name}.weight"].T + arrays[f"{name}.bias"])
+
+
+def _convolve(x: Array, arrays: Arrays, name: str) -> Array:
+    """Apply a 3x3 convolution with zero padding, as one matrix product."""
     weight = arrays[f"{name}.weight"]
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
-    windows = sliding_window_view(padded, (3, 3), axis=(2, 3))  # row, plane, y, x, 3, 3
-    rows = windows.transpose(0, 2, 3, 1, 4, 5).reshape(-1, weight[0].size)
-    found = rows @ weight.reshape(len(weight), -1).T + arrays[f"{name}.bias"]
-    return found.reshape(len(x), *x.shape[2:], -1).transpose(0, 3, 1, 2)
+    patches = sliding_window_view(padded, (3, 3), axis=(2, 3))  # row, plane, y, x, 3, 3
+    rows = patches.transpose(0, 2, 3, 1, 4, 5).reshape(-1, weight[0].size)
+    y = rows @ weight.reshape(len(weight), -1).T + arrays[f"{name}.bias"]
+    return np.asarray(y.reshape(len(x), *x.shape[2:], -1).transpose(0, 3, 1, 2))

@@ -1,186 +1,103 @@
-"""Networks: a number for every action, or one for the state. The home of layers, nothing else."""
+"""Q networks: one number for every action. The names of modules are those in checkpoints."""
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from zermelo.learn.config.network import NetworkConfig
+from zermelo.learn.networks.fused import fuse_batch_norm
+from zermelo.learn.networks.torch_arrays import to_weights
+from zermelo.learn.networks.weights_file import Arrays
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "leaky": nn.LeakyReLU}
-_SPREAD = 0.05  # of the rows of a network by lines, at the start
-_NOISE = 0.5  # of a noisy layer, at the start
+_INITIAL_NOISE = 0.5  # of a noisy layer, over the square root of its inputs
 
 
 class QNetwork(nn.Module):
-    """The value of every action. Dueling: that of the state, and what each action adds to it."""
+    """Q values of all actions; a dueling network adds the state's value and advantages."""
 
-    def __init__(self, shape: NetworkConfig, inputs: tuple[int, ...], num_actions: int) -> None:
+    def __init__(self, config: NetworkConfig, inputs: tuple[int, ...], num_actions: int) -> None:
         super().__init__()
-        self.shape = shape
-        act = _ACTIVATIONS[shape.activation]
+        self.config = config
+        activation = _ACTIVATIONS[config.activation]
         body: list[nn.Module] = []
         planes = inputs[0]
-        for width in shape.channels:
-            body += [nn.Conv2d(planes, width, 3, padding=1), nn.BatchNorm2d(width), act()]
+        for width in config.channels:
+            body += [nn.Conv2d(planes, width, 3, padding=1), nn.BatchNorm2d(width), activation()]
             planes = width
         body.append(nn.Flatten())
-        size = math.prod(inputs) if shape.kind == "mlp" else planes * math.prod(inputs[1:])
-        full = NoisyLinear if shape.noisy else nn.Linear
-        for width in shape.hidden:
-            body += [full(size, width), act()]
-            body += [nn.Dropout(shape.dropout)] if shape.dropout else []
+        size = math.prod(inputs) if config.kind == "mlp" else planes * math.prod(inputs[1:])
+        linear = NoisyLinear if config.noisy else nn.Linear
+        for width in config.hidden:
+            body += [linear(size, width), activation()]
+            body += [nn.Dropout(config.dropout)] if config.dropout else []
             size = width
         self.body = nn.Sequential(*body)
-        self.actions = full(size, num_actions)
-        self.state = full(size, 1) if shape.dueling else None
+        self.actions = linear(size, num_actions)
+        self.state = linear(size, 1) if config.dueling else None
 
     def forward(self, x: Tensor, legal: Tensor) -> Tensor:
-        """[row, action]; `legal` says over which actions a dueling network takes the mean."""
+        """Return Q [row, action]; a dueling network subtracts the mean over `legal` actions."""
         x = self.body(x)
-        found: Tensor = self.actions(x)
+        q: Tensor = self.actions(x)
         if self.state is not None:
-            legal = legal.to(found.dtype)
-            mean = (found * legal).sum(1, keepdim=True) / legal.sum(1, keepdim=True).clamp(min=1)
-            found = self.state(x) + found - mean
-        return found
+            legal = legal.to(q.dtype)
+            mean = (q * legal).sum(1, keepdim=True) / legal.sum(1, keepdim=True).clamp(min=1)
+            q = self.state(x) + q - mean
+        return q
 
-    def hush(self) -> None:
-        """Noisy layers: no noise any more."""
+    def disable_noise(self) -> None:
+        """Make noisy layers use their mean weights from now on."""
         for module in self.modules():
             if isinstance(module, NoisyLinear):
-                module.quiet = True
+                module.is_noisy = False
 
-    def renew_noise(self, generator: torch.Generator) -> None:
-        """Noisy layers: other noise from now on."""
+    def sample_noise(self, generator: torch.Generator) -> None:
+        """Sample new noise for noisy layers."""
         for module in self.modules():
             if isinstance(module, NoisyLinear):
-                module.renew(generator)
+                module.sample_noise(generator)
 
 
 class NoisyLinear(nn.Linear):
-    """A full layer whose weights carry noise of learned size (Fortunato et al. 2018)."""
+    """A linear layer with noise of learned size on its weights (Fortunato et al. 2018)."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__(inputs, outputs)
-        self.quiet = False
-        size = _NOISE / math.sqrt(inputs)
+        self.is_noisy = True
+        size = _INITIAL_NOISE / math.sqrt(inputs)
         self.weight_noise = nn.Parameter(torch.full((outputs, inputs), size))
         self.bias_noise = nn.Parameter(torch.full((outputs,), size))
         self.register_buffer("noise_in", torch.zeros(inputs))
         self.register_buffer("noise_out", torch.zeros(outputs))
 
-    def renew(self, generator: torch.Generator) -> None:
-        """One draw for each input and output; a weight's noise is their product."""
+    def sample_noise(self, generator: torch.Generator) -> None:
+        """Sample factorised noise: one number for each input and output, multiplied for weights."""
         for noise in (self.noise_in, self.noise_out):
-            drawn = torch.randn(noise.shape, generator=generator).to(noise.device)
-            noise.copy_(drawn.sign() * drawn.abs().sqrt())
+            sample = torch.randn(noise.shape, generator=generator).to(noise.device)
+            noise.copy_(sample.sign() * sample.abs().sqrt())
 
     def forward(self, x: Tensor) -> Tensor:
-        """With the noise of the last draw, which is also how it explores."""
-        if self.quiet:
+        """Apply the layer with the latest noise."""
+        if not self.is_noisy:
             return super().forward(x)
         weight = self.weight + self.weight_noise * torch.outer(self.noise_out, self.noise_in)
         return nn.functional.linear(x, weight, self.bias + self.bias_noise * self.noise_out)
 
 
-def export_q_network(net: QNetwork) -> dict[str, Any]:
-    """The arrays that play needs: noise left out, normalisation folded into its convolution."""
-    found: dict[str, Any] = {}
+def export_q_network(net: QNetwork) -> Arrays:
+    """Return the weights for play: without noise, and with batch norm fused into convolutions."""
     convolutions = [module for module in net.body if isinstance(module, nn.Conv2d)]
     norms = [module for module in net.body if isinstance(module, nn.BatchNorm2d)]
-    full = [module for module in net.body if isinstance(module, nn.Linear)]
+    linear = [module for module in net.body if isinstance(module, nn.Linear)]
+    tensors: dict[str, Tensor] = {}
     for number, (convolution, norm) in enumerate(zip(convolutions, norms, strict=True)):
-        found |= folded(f"conv{number}", convolution, norm)
-    layers = {f"full{number}": layer for number, layer in enumerate(full)}
+        tensors |= fuse_batch_norm(f"conv{number}", convolution, norm)
+    layers = {f"full{number}": layer for number, layer in enumerate(linear)}
     layers["actions"] = net.actions
     if net.state is not None:
         layers["state"] = net.state
     for name, layer in layers.items():
-        found[f"{name}.weight"], found[f"{name}.bias"] = layer.weight, layer.bias
-    return arrays_of(found)
-
-
-def folded(name: str, convolution: Any, norm: Any) -> dict[str, Tensor]:
-    """A convolution that does what it and its normalisation did."""
-    scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-    bias = 0 if convolution.bias is None else convolution.bias
-    return {
-        f"{name}.weight": convolution.weight * scale[:, None, None, None],
-        f"{name}.bias": (bias - norm.running_mean) * scale + norm.bias,
-    }
-
-
-class LinesNetwork(nn.Module):
-    """The value of a state by the lines of the board, and its cells: `x` says what each is."""
-
-    def __init__(self, shape: NetworkConfig, kinds: int) -> None:
-        super().__init__()
-        width, head = shape.hidden
-        self.shape = shape
-        self.lines = nn.EmbeddingBag(kinds, width, mode="sum")
-        nn.init.normal_(self.lines.weight, std=_SPREAD)
-        self.bias = nn.Parameter(torch.zeros(width))
-        self.full = nn.ModuleList([nn.Linear(width, head), nn.Linear(head, head)])
-        self.value = nn.Linear(head, 1)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """[row], from -1 to 1, of numbers [row, turn, …]."""
-        rows, turns, numbers = x.shape
-        x = torch.relu(self.lines(x.reshape(rows * turns, numbers)) + self.bias)
-        x = x.reshape(rows, turns, -1).mean(1)
-        for layer in self.full:
-            x = torch.relu(layer(x))
-        found: Tensor = torch.tanh(self.value(x)).squeeze(1)
-        return found
-
-    def export(self) -> dict[str, Any]:
-        """The arrays that play needs, by the names of `learn/valued.py`."""
-        found: dict[str, Any] = {"lines.weight": self.lines.weight, "lines.bias": self.bias}
-        for number, layer in enumerate(self.full):
-            found |= _turned(f"full{number}", layer)
-        return arrays_of(found | _turned("value", self.value))
-
-
-class ResidualNetwork(nn.Module):
-    """The value of a state as published for Squava, with 512 and 256 units: 686,081 parameters."""
-
-    def __init__(self, shape: NetworkConfig, inputs: int) -> None:
-        super().__init__()
-        width, head = shape.hidden
-        self.shape = shape
-        self.full = nn.ModuleList([nn.Linear(n, width) for n in (inputs, width, width)])
-        self.norm = nn.ModuleList([nn.LayerNorm(width) for _ in range(3)])
-        self.head, self.value = nn.Linear(width, head), nn.Linear(head, 1)
-        self.dropout = nn.Dropout(shape.dropout)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """[row], from -1 to 1."""
-        first = torch.relu(self.norm[0](self.full[0](x)))
-        x = self.dropout(torch.relu(self.norm[1](self.full[1](first))))
-        x = torch.relu(self.norm[2](self.full[2](x))) + first
-        x = self.dropout(nn.functional.elu(self.head(x)))
-        found: Tensor = torch.tanh(self.value(x)).squeeze(1)
-        return found
-
-    def export(self) -> dict[str, Any]:
-        """The arrays that play needs, by the names of `learn/valued.py`."""
-        found: dict[str, Any] = {}
-        for number, (layer, norm) in enumerate(zip(self.full, self.norm, strict=True)):
-            found |= _turned(f"full{number}", layer)
-            found |= {f"norm{number}.weight": norm.weight, f"norm{number}.bias": norm.bias}
-        return arrays_of(found | _turned("head", self.head) | _turned("value", self.value))
-
-
-def _turned(name: str, layer: Any) -> dict[str, Tensor]:
-    """A layer with its matrix [input, output]."""
-    return {f"{name}.weight": layer.weight.T, f"{name}.bias": layer.bias}
-
-
-def arrays_of(found: dict[str, Tensor]) -> dict[str, Any]:
-    """For a file."""
-    return {
-        name: tensor.detach().cpu().float().contiguous().numpy().copy()
-        for name, tensor in found.items()
-    }
+        tensors[f"{name}.weight"], tensors[f"{name}.bias"] = layer.weight, layer.bias
+    return to_weights(tensors)

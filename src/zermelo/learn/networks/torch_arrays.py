@@ -1,24 +1,24 @@
-"""What torch keeps, as arrays by name, and back: networks, their optimiser, the dice."""
+"""Networks, optimisers and random generators of torch as numpy arrays by name, and back."""
 
 from collections.abc import Mapping
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from zermelo.learn.networks.weights_file import Arrays
 
-_ADAM, _DICE = "adam.", "torch"
+_ADAM, _RNG = "adam.", "torch"  # names of arrays in checkpoints
 
 
-def net_arrays(prefix: str, net: nn.Module) -> Arrays:
-    """A network's weights."""
+def network_to_arrays(prefix: str, net: nn.Module) -> Arrays:
+    """Return the weights of a network; the arrays share its memory if it is on the CPU."""
     return {prefix + key: t.detach().cpu().numpy() for key, t in net.state_dict().items()}
 
 
-def tensors(arrays: Arrays, prefix: str) -> dict[str, torch.Tensor]:
-    """Those whose names begin so, as a network takes them."""
+def arrays_to_tensors(arrays: Arrays, prefix: str) -> dict[str, Tensor]:
+    """Return copies of the arrays whose names begin with the prefix, without it."""
     return {
         name.removeprefix(prefix): torch.from_numpy(np.array(array))
         for name, array in arrays.items()
@@ -26,31 +26,41 @@ def tensors(arrays: Arrays, prefix: str) -> dict[str, torch.Tensor]:
     }
 
 
-def to_arrays(nets: Mapping[str, nn.Module], optimiser: Optimizer) -> Arrays:
-    """Networks by the prefix of their names, what the optimiser remembers, torch's dice."""
-    arrays: Arrays = {_DICE: torch.get_rng_state().numpy()}
+def to_weights(tensors: Mapping[str, Tensor]) -> Arrays:
+    """Return copies of the tensors as float32 arrays, for a weights file."""
+    return {
+        name: tensor.detach().cpu().float().contiguous().numpy().copy()
+        for name, tensor in tensors.items()
+    }
+
+
+def training_state_to_arrays(nets: Mapping[str, nn.Module], optimiser: Optimizer) -> Arrays:
+    """Return networks (by prefix), the optimiser's state and torch's random state."""
+    arrays: Arrays = {_RNG: torch.get_rng_state().numpy()}
     for prefix, net in nets.items():
-        arrays |= net_arrays(prefix, net)
+        arrays |= network_to_arrays(prefix, net)
     for number, state in optimiser.state_dict()["state"].items():
         for key, tensor in state.items():
             arrays[f"{_ADAM}{number}.{key}"] = tensor.detach().cpu().numpy()
     return arrays
 
 
-def load_arrays(arrays: Arrays, nets: Mapping[str, nn.Module], optimiser: Optimizer) -> None:
-    """As they were."""
+def load_training_state(
+    arrays: Arrays, nets: Mapping[str, nn.Module], optimiser: Optimizer
+) -> None:
+    """Restore what `training_state_to_arrays` returned."""
     for prefix, net in nets.items():
-        net.load_state_dict(tensors(arrays, prefix))
+        net.load_state_dict(arrays_to_tensors(arrays, prefix))
     state = optimiser.state_dict()
     numbers = [number for group in state["param_groups"] for number in group["params"]]
-    kept = {number: tensors(arrays, f"{_ADAM}{number}.") for number in numbers}
-    state["state"] = {number: found for number, found in kept.items() if found}
+    states = {number: arrays_to_tensors(arrays, f"{_ADAM}{number}.") for number in numbers}
+    state["state"] = {number: tensors for number, tensors in states.items() if tensors}
     rates = [group["lr"] for group in optimiser.param_groups]
     optimiser.load_state_dict(state)
     for group, rate in zip(optimiser.param_groups, rates, strict=True):
-        group["lr"] = rate  # not a copy: whoever sets the rate may hold on to the tensor
-    for parameter, found in optimiser.state.items():
-        for key, tensor in found.items():
-            if tensor.shape == parameter.shape:  # laid out in memory as the parameter is
-                found[key] = torch.empty_like(parameter).copy_(tensor)
-    torch.set_rng_state(torch.from_numpy(arrays[_DICE].copy()))
+        group["lr"] = rate  # the same object: a captured graph reads the rate from this tensor
+    for parameter, tensors in optimiser.state.items():
+        for key, tensor in tensors.items():
+            if tensor.shape == parameter.shape:  # use the memory format of the parameter
+                tensors[key] = torch.empty_like(parameter).copy_(tensor)
+    torch.set_rng_state(torch.from_numpy(arrays[_RNG].copy()))

@@ -1,7 +1,7 @@
-"""Weights on disk: safetensors with JSON beside them. Nothing here is ever executed.
+"""Weights files: safetensors with metadata in JSON. Nothing in them is ever executed.
 
-A file says for which game and rules it was made, how its states are encoded and what the network
-looks like; whoever loads it checks that first.
+The metadata names the game, a fingerprint of its rules, the encoder and the network; the code that
+loads a file checks them first.
 """
 
 import contextlib
@@ -17,69 +17,70 @@ from safetensors.numpy import save
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
 
-Arrays = dict[str, np.ndarray]  #: by name: weights, a checkpoint or a rollout
+Array = np.ndarray
+Arrays = dict[str, Array]  #: by name: weights, a checkpoint or a rollout
 MAX_BYTES = 1 << 30
-PLAYS = "plays."  #: before the names of those arrays of a checkpoint that play
-_KEY = "zermelo"  # of our JSON in the file's own metadata
+PLAYS = "plays."  #: prefix of the arrays of a checkpoint that are needed for play
+_KEY = "zermelo"  # of our JSON in the metadata of safetensors
 
 
 class BadWeights(ZermeloError):
-    """A file that cannot be used, with what is wrong with it."""
+    """A weights file that cannot be used; the message names the reason."""
 
 
-def write(path: Path, arrays: Arrays, about: dict[str, Any]) -> None:
-    """The file appears whole or not at all."""
+def write(path: Path, arrays: Arrays, metadata: dict[str, Any]) -> None:
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = save(arrays, metadata={_KEY: json.dumps(about)})
+    data = save(arrays, metadata={_KEY: json.dumps(metadata)})
     write_atomically(path, data, durable=True, mode=0o644)
 
 
 def read(
-    path: Path, max_bytes: int = MAX_BYTES, *, playing: bool = False
+    path: Path, max_bytes: int = MAX_BYTES, *, only_play: bool = False
 ) -> tuple[Arrays, dict[str, Any]]:
-    """(arrays, what the file says about itself); BadWeights when it is none of ours.
+    """Return (arrays, metadata); raise BadWeights if the file is not one of ours.
 
-    `playing`: only the arrays that play, which in a checkpoint stand under `PLAYS`.
+    With `only_play`, return of a checkpoint only the arrays under `PLAYS`.
     """
-    with _opened(path, max_bytes) as (file, about):
-        prefix = PLAYS if playing and about.get("plays") else ""
+    with _open(path, max_bytes) as (file, metadata):
+        prefix = PLAYS if only_play and metadata.get("plays") else ""
         names = [name for name in file.keys() if name.startswith(prefix)]  # noqa: SIM118
-        return {name.removeprefix(prefix): file.get_tensor(name) for name in names}, about
+        return {name.removeprefix(prefix): file.get_tensor(name) for name in names}, metadata
 
 
-def read_about(path: Path) -> dict[str, Any]:
-    """What a file says about itself, without its arrays."""
-    with _opened(path, MAX_BYTES) as (_, about):
-        return about
+def read_metadata(path: Path) -> dict[str, Any]:
+    """Return the metadata of a file without reading its arrays."""
+    with _open(path, MAX_BYTES) as (_, metadata):
+        return metadata
 
 
 @contextlib.contextmanager
-def _opened(path: Path, max_bytes: int) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """A file of ours; whatever is wrong with it, in one line."""
+def _open(path: Path, max_bytes: int) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Open a file and check its metadata; every problem is a BadWeights of one line."""
     try:
         size = path.stat().st_size
         with safe_open(path, framework="numpy") as file:
-            about = json.loads((file.metadata() or {}).get(_KEY, "null"))
-            yield file, _checked(path, size, about, max_bytes)
+            metadata = json.loads((file.metadata() or {}).get(_KEY, "null"))
+            _check(path, size, metadata, max_bytes)
+            yield file, metadata
     except BadWeights:
         raise
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise BadWeights(msg) from None
-    # Of kinds of numbers that numpy lacks safetensors knows more than it can give.
+    # Safetensors knows number formats that numpy lacks, and fails in several ways.
     except (SafetensorError, ValueError, TypeError, LookupError, AttributeError) as error:
-        msg = f"{path} is damaged, or no file of weights: {error}"
+        msg = f"{path} is damaged or not a weights file: {error}"
         raise BadWeights(msg) from None
     except RecursionError:
-        msg = f"{path} is damaged, or no file of weights"
+        msg = f"{path} is damaged or not a weights file"
         raise BadWeights(msg) from None
 
 
-def _checked(path: Path, size: int, about: Any, max_bytes: int) -> dict[str, Any]:
+def _check(path: Path, size: int, metadata: object, max_bytes: int) -> None:
     if size > max_bytes:
-        msg = f"{path} is larger than {max_bytes >> 20} MB: no such file of weights is"
+        msg = f"{path} is larger than {max_bytes >> 20} MB, the limit for a weights file"
         raise BadWeights(msg)
-    if not isinstance(about, dict):
-        msg = f"{path} holds weights, but not of ours"
+    if not isinstance(metadata, dict):
+        msg = f"{path} holds weights, but not those of a zermelo model"
         raise BadWeights(msg)
-    return about

@@ -1,0 +1,123 @@
+"""Rollouts of AlphaZero: the function that actors run, with a search on the CPU or the GPU."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from zermelo.core.game import WordGame
+from zermelo.learn.actors.protocol import RolloutRequest
+from zermelo.learn.alphazero.search_cpu import KernelSearch
+from zermelo.learn.alphazero.search_gpu import TensorSearch
+from zermelo.learn.alphazero.search_parameters import PolicySearchResult
+from zermelo.learn.alphazero.selfplay import play_rollout
+from zermelo.learn.alphazero.tensor_games import TensorGame, TensorState
+from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.selfplay import SelfPlayConfig
+from zermelo.learn.networks import torch_arrays
+from zermelo.learn.networks.evaluation import PolicyValueFunction
+from zermelo.learn.networks.policy_value import (
+    FusedNetwork,
+    PolicyValueNetwork,
+    build_network,
+    fuse_network,
+)
+from zermelo.learn.networks.weights_file import Arrays
+
+_Search = Callable[[TensorState, Tensor], PolicySearchResult]
+
+
+def search_options(config: SelfPlayConfig) -> dict[str, Any]:
+    """Return the options that both searches take from a recipe."""
+    return {"considered": config.considered, "rule": config.rule}
+
+
+class AlphaZeroRollouts:
+    """The function with which actors play rollouts for AlphaZero.
+
+    On a CPU it searches with kernels, or with tensors if `use_tensors` is set; on a GPU always with
+    tensors.
+    """
+
+    def __init__(
+        self, recipe: Recipe, game: WordGame, device: str = "cpu", *, use_tensors: bool = False
+    ) -> None:
+        self.config, self.game = recipe.selfplay, TensorGame(game, device)
+        net = build_network(recipe.network, game, recipe.encoder)
+        self.net = net.to(device, memory_format=torch.channels_last).eval()
+        self._fused: FusedNetwork | None = None
+        self._build_search: Callable[[int], _Search]
+        if use_tensors or device != "cpu":
+            self.net = self.net.to(torch.float32 if device == "cpu" else torch.bfloat16)
+            self._build_search = _tensor_search_builder(self.game, self.net, self.config)
+        else:
+            self._fused = fuse_network(self.net)
+            self._build_search = _kernel_search_builder(game, self._fused, self.config)
+        self._searches: dict[int, _Search] = {}
+
+    def __call__(self, weights: Arrays, request: RolloutRequest) -> Arrays:
+        """Play a rollout, and return its positions and results."""
+        self.net.load_state_dict(torch_arrays.arrays_to_tensors(weights, ""))
+        if self._fused is not None:
+            self._fused.load(self.net)
+        seed = int(request.new_rng().integers(1 << 62))
+        rng = torch.Generator(device=self.game.device).manual_seed(seed)
+        with torch.no_grad():
+            positions, results = play_rollout(
+                self.game, self.config, self._search, request.progress, rng
+            )
+        rollout = positions._asdict() | {"results": results.to(torch.int8)}
+        rollout["policies"] = positions.policies.to(torch.float16)
+        return {name: tensor.contiguous().cpu().numpy() for name, tensor in rollout.items()}
+
+    def _search(self, state: TensorState, noise: Tensor, simulations: int) -> PolicySearchResult:
+        if simulations not in self._searches:
+            self._searches[simulations] = self._build_search(simulations)
+        return self._searches[simulations](state, noise)
+
+
+def _tensor_search_builder(
+    game: TensorGame, net: PolicyValueNetwork, config: SelfPlayConfig
+) -> Callable[[int], _Search]:
+    """Return a function that builds searches; on a GPU they share what is compiled."""
+    evaluate = compile_evaluation(net, game.device.type)
+    return lambda simulations: TensorSearch(
+        game,
+        evaluate,
+        config.games,
+        simulations,
+        **search_options(config),
+        max_nodes=max(config.simulations) + 1,
+        use_graph=game.device.type == "cuda",
+    )
+
+
+def compile_evaluation(net: PolicyValueNetwork, device: str) -> PolicyValueFunction:
+    """Return the evaluation by a network, compiled on a GPU.
+
+    The convolutions are those of the library, after it has tried them out: they are as fast as
+    generated ones, and ready a minute sooner.
+    """
+    if device != "cuda":
+        return net.evaluate
+    torch.backends.cudnn.benchmark = True
+    evaluate: PolicyValueFunction = torch.compile(net.evaluate, dynamic=False)
+    return evaluate
+
+
+def _kernel_search_builder(
+    game: WordGame, net: FusedNetwork, config: SelfPlayConfig
+) -> Callable[[int], _Search]:
+    def build_search(simulations: int) -> _Search:
+        kernel_search = KernelSearch(game, net, config.games, simulations, **search_options(config))
+
+        def search(state: TensorState, noise: Tensor) -> PolicySearchResult:
+            states = torch.stack(state, 1).numpy().view(np.uint64)
+            result = kernel_search(states, noise.numpy())
+            return PolicySearchResult(*map(torch.from_numpy, vars(result).values()))
+
+        return search
+
+    return build_search

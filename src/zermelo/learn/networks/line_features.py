@@ -1,0 +1,36 @@
+"""Features of the lines on the board, computed from its planes."""
+
+import torch
+from torch import Tensor, nn
+
+from zermelo.learn.networks.numpy_inference import LINE_PLANE_SCALE
+from zermelo.learn.networks.weights_file import Array
+
+
+class LineFeatures(nn.Module):
+    """The torch form of `numpy_inference.add_line_planes` and `line_indicators`."""
+
+    def __init__(self, lines: Array) -> None:
+        super().__init__()
+        self.lines: Tensor
+        self.register_buffer("lines", torch.from_numpy(lines), persistent=False)
+        self._counts = range(1, int(lines[0].sum()))
+        self.num_planes = 2 + 2 * len(self._counts)
+        self.num_indicators = 2 * len(self._counts) * len(lines)
+
+    def indicators(self, stones: Tensor) -> list[Tensor]:
+        """Return for each count whether only one side has stones in a line, exactly so many.
+
+        Each is [row, side, line].
+        """
+        counts = stones @ self.lines.T
+        is_alone = counts.flip(1) == 0
+        return [(is_alone & (counts == count)).to(stones.dtype) for count in self._counts]
+
+    def forward(self, planes: Tensor) -> Tensor:
+        """Return the planes with those of the lines added."""
+        stones = planes.flatten(2)
+        line_planes = [LINE_PLANE_SCALE * (hit @ self.lines) for hit in self.indicators(stones)]
+        features = torch.cat([stones, *line_planes], 1)
+        features = features.reshape(len(planes), -1, *planes.shape[2:])
+        return features.contiguous(memory_format=torch.channels_last)
