@@ -90,7 +90,9 @@ def test_ordering_saves_nodes_and_changes_no_score() -> None:
     for ordering in (True, False):
         engine, clock = WordEngine(GAME.hooks, ordering=ordering), SearchClock()
         engine.start_iteration(4)
-        results.append((engine.search(state, 4, -engine.far, engine.far, clock), clock.nodes))
+        results.append(
+            (engine.search(state, 4, -engine.win_score, engine.win_score, clock), clock.nodes)
+        )
     (score, nodes), (unordered_score, unordered_nodes) = results
     assert score == unordered_score
     assert nodes < unordered_nodes

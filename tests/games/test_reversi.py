@@ -320,10 +320,11 @@ def test_the_evaluation_is_the_sum_of_the_weights_of_all_lines() -> None:
                 parts += hooks.weights[start + sum(d * 3**n for n, d in enumerate(digits))]
         shares = [np.interp(64 - free, patterns.KNOTS, knot) for knot in np.eye(3)]
         expected = float(parts @ shares) / patterns.WEIGHTS_PER_DISC
-        found = hooks.evaluate(state)
-        assert abs(found - max(-63, min(63, expected))) <= 0.51
-        assert {hooks.evaluate(game.transform(state, turn)) for turn in game.symmetries()} == {found}
-        assert searcher.search(state, 0, -65, 65, SearchClock()) == found
+        estimate = hooks.evaluate(state)
+        assert abs(estimate - max(-63, min(63, expected))) <= 0.51
+        images = [game.transform(state, symmetry) for symmetry in game.symmetries()]
+        assert {hooks.evaluate(image) for image in images} == {estimate}
+        assert searcher.search(state, 0, -65, 65, SearchClock()) == estimate
 
 
 def test_weights_change_sign_when_the_colours_are_swapped() -> None:

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.errors import BadSpec
-from zermelo.core.game import Game, MaskGame, WordGame
+from zermelo.core.game import Game, WordGame
 from zermelo.core.notation import Grid, quote_text
 
 _NUM_GAMES, _MAX_PLIES = 20, 5_000
@@ -102,6 +102,6 @@ def _check_words(game: WordGame, state: Any) -> None:
 
 
 def _refuse(game: Game, rule: str, value: Any, expected: str) -> NoReturn:
-    kind = "word game" if isinstance(game, MaskGame) else "game"
+    kind = "word game" if isinstance(game, WordGame) else "game"
     msg = f"{game.spec}: this {kind}'s {rule} is {quote_text(repr(value))}: {expected}"
     raise BadSpec(msg)

@@ -24,7 +24,12 @@ from zermelo.bench import measure
 from zermelo.bench.squava import players
 from zermelo.games import registry
 from zermelo.games.lines.small import WordLineGame
-from zermelo.learn.hybrid.kernel_network import CACHE_SIZE, NetworkTactics, build_leaf_network, build_network_tactics
+from zermelo.learn.hybrid.kernel_network import (
+    CACHE_SIZE,
+    NetworkTactics,
+    build_leaf_network,
+    build_network_tactics,
+)
 from zermelo.learn.hybrid.player import HybridEngine, load_hybrid_engine
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.searcher import LeafNetwork
@@ -112,10 +117,8 @@ def _measure_search(
             switches = f"{'' if ordering else 'no '}ordering, {'' if cache else 'no '}cache"
             task = f"depth {depth}, {name}, {switches}"
             progress(task)
-            network = replace(
-                net,
-                estimates=np.zeros((CACHE_SIZE if cache else 0, hooks.game.num_words + 1), np.uint64),
-            )
+            shape = (CACHE_SIZE if cache else 0, hooks.game.num_words + 1)
+            network = replace(net, estimates=np.zeros(shape, np.uint64))
             result = search_all(hooks, network, states, depth, ordering=ordering, repeat=repeat)
             rows.append(_row(task, result))
             results[ordering, cache] = result
@@ -149,15 +152,21 @@ def _initial_weights(hooks: NetworkTactics) -> dict[str, Any]:
     weights: dict[str, Any] = {}
     for name, sizes in hooks.array_shapes:
         if len(sizes) > 1:
-            most = 1 / np.sqrt(sizes[0])
-            weights[name] = rng.uniform(-most, most, sizes)
+            bound = 1 / np.sqrt(sizes[0])
+            weights[name] = rng.uniform(-bound, bound, sizes)
         else:
             weights[name] = np.full(sizes, name.startswith("norm") and name.endswith("weight"))
     return weights
 
 
 def search_all(
-    hooks: NetworkTactics, net: LeafNetwork, states: list[Any], depth: int, *, ordering: bool, repeat: int
+    hooks: NetworkTactics,
+    net: LeafNetwork,
+    states: list[Any],
+    depth: int,
+    *,
+    ordering: bool,
+    repeat: int,
 ) -> SearchResults:
     """Search all states to a depth and return the median time of up to `repeat` passes."""
     times: list[float] = []

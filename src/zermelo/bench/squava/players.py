@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from zermelo.arena.tournament import Progress, tournament
+from zermelo.arena.tournament import TournamentProgress, tournament
 from zermelo.bench import measure
 from zermelo.games import registry
 from zermelo.grading import position_sets
@@ -37,14 +37,14 @@ def play_match(
     `more` is added to the row.
     """
 
-    def report(now: Progress) -> None:
+    def report(now: TournamentProgress) -> None:
         progress(f"{task}: {now.done} of {now.total} games")
 
     progress(task)
     result = tournament(GAME, players, games=games, processes=processes, progress=report)
-    tally = result.standings.meeting(*result.plan.names)
+    tally = result.standings.head_to_head(*result.plan.names)
     points = 100 * (tally.wins + tally.draws / 2) / games
-    return measure.row(
+    return measure.create_row(
         GAME,
         task,
         "zermelo",
@@ -74,7 +74,7 @@ def count_mistakes(spec: str, positions: list[LabelledPosition], progress: Repor
         mistakes += labelled.move_values.is_mistake(labelled.position.parse(analysis.move))
         nodes += analysis.nodes
     seconds = time.process_time() - begin
-    return measure.row(
+    return measure.create_row(
         GAME,
         f"mistakes of {spec}",
         "zermelo",
