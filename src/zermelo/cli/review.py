@@ -42,15 +42,14 @@ def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
 
 
 def _to_text(record: "ReviewedMove", symbols: str) -> str:
+    """Return a line such as `  2. O b1    loses in 3 moves (proven); mistake: better a1 (…)`."""
     certainty = "proven" if record.exact else "estimate"
-    if record.player is None:
-        return f"  0.        {symbols[0]} {record.description} ({certainty})"
-    mover = symbols[record.player]
-    text = f"{record.ply:>3}. {mover} {record.move:4} {mover} {record.description} ({certainty})"
+    move = "start" if record.player is None else f"{symbols[record.player]} {record.move}"
+    text = f"{record.ply:>3}. {move:7} {record.description} ({certainty})"
     if record.better is not None:
-        reasons = "; ".join(reason.text for reason in record.better.reasons)
-        text += f" - {record.mistake}: better {record.better.move}"
-        text += f", which {reasons}" if reasons else ""
+        reasons = ", ".join(reason.text for reason in record.better.reasons)
+        text += f"; {record.mistake}: better {record.better.move}"
+        text += f" ({reasons})" if reasons else ""
     return text
 
 
