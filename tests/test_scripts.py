@@ -51,9 +51,9 @@ def test_fit_reversi_refuses(arguments: list[str], part: str) -> None:
 
 def test_ablate(tmp_path: Path) -> None:
     positions = tmp_path / "positions.txt"
-    made = [sys.executable, "-m", "zermelo", "positions", "gomoku6", "--number", "6", "--plies"]
-    made += ["14", "20", "--decided", "1", "36", "--out", str(positions)]
-    subprocess.run(made, capture_output=True, check=True)
+    command = [sys.executable, "-m", "zermelo", "positions", "gomoku6", "--number", "6", "--plies"]
+    command += ["14", "20", "--decided", "1", "36", "--out", str(positions)]
+    subprocess.run(command, capture_output=True, check=True)
     names = ("as it is", "no symmetries")
     asked = [word for name in names for word in ("--only", name)]
     done = script("ablate.py", str(positions), "--updates", "8", "--actors", "0", "--short", *asked)

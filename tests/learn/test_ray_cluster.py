@@ -78,9 +78,9 @@ def test_weights_are_sent_once_and_new_ones_always(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even if Python gives the new weights the id of the old ones."""
-    sent: list[int] = []
+    pushed_versions: list[int] = []
     fake_ray = MagicMock()
-    fake_ray.put = lambda weights: sent.append(int(weights["version"]))
+    fake_ray.put = lambda weights: pushed_versions.append(int(weights["version"]))
     monkeypatch.setattr("zermelo.learn.actors.ray._import_ray", lambda: fake_ray)
     pool = RayActorPool(create_rollout_function, dqn_recipe(tmp_path), LOCAL, 1)
     for version in range(20):
@@ -88,7 +88,7 @@ def test_weights_are_sent_once_and_new_ones_always(
         pool.submit(RolloutRequest((0, 0), 0.0), weights)
         pool.submit(RolloutRequest((0, 1), 0.0), weights)
         del weights
-    assert sent == list(range(20))
+    assert pushed_versions == list(range(20))
 
 
 @pytest.mark.parametrize("address", ["nowhere", "host:port", ":1", "host:99999"])

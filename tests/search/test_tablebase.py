@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 import zermelo as z
 from support.paths import ROOT
+from support.positions import reachable_states
 from zermelo.cli import cli
 from zermelo.core.bitboard import Word, popcount
 from zermelo.core.game import SolverHooks, WordGame
@@ -43,16 +44,6 @@ def word_game(spec: str) -> WordGame:
     return game
 
 
-def reachable(game: WordGame) -> list[Any]:
-    seen, pending = set(), [game.initial()]
-    while pending:
-        state = pending.pop()
-        if state not in seen:
-            seen.add(state)
-            pending += [game.play(state, a) for a in game.actions(state)]
-    return sorted(seen)
-
-
 def are_equal(a: Tablebase, b: Tablebase) -> bool:
     return np.array_equal(a._keys, b._keys) and np.array_equal(a._codes, b._codes)
 
@@ -64,7 +55,7 @@ def test_every_state_equals_the_textbook(spec: str) -> None:
         Tablebase.build(game),
         textbook.TextbookSearch(game, method="memo", distance=True),
     )
-    states = reachable(game)
+    states = reachable_states(game)
     for state in states:
         value = book.solve(state)
         sign = (value > 0) - (value < 0)
@@ -85,7 +76,7 @@ def test_reversi_scores_are_points() -> None:
         return max(children, default=popcount(state[0]) - popcount(state[1]))
 
     assert tablebase.score(game.initial()) == points(game.initial()) == -8
-    states = reachable(game)[::5]
+    states = reachable_states(game)[::5]
     assert [tablebase.score(state) for state in states] == [points(state) for state in states]
 
 
@@ -116,15 +107,15 @@ def test_too_many_states_are_refused() -> None:
 
 
 class HeapHooks(SolverHooks):
-    """A lost heap costs its owner `worth` points, where that is not 0."""
+    """A lost heap costs its owner `points`, where that is not 0."""
 
     def __init__(self, game: WordGame) -> None:
         super().__init__(game)
-        self.ply_cost, self.win_score = int(self.worth == 0), 100_000
+        self.ply_cost, self.win_score = int(self.points == 0), 100_000
 
     def resolve(self, state: Any) -> Any:
         over, value = self.result(state)
-        return over, value * self.worth, self.legal(state)
+        return over, value * self.points, self.legal(state)
 
 
 class Heap(WordGame):
@@ -139,12 +130,12 @@ class Heap(WordGame):
     tokens: Word
     one: Word
     back: int  # 1: the last action puts a token back, so that games may be endless
-    worth: int
+    points: int
 
-    def __init__(self, tokens: int, *, back: int = 0, worth: int = 0) -> None:
-        self.spec = f"heap:{tokens},{back},{worth}"
+    def __init__(self, tokens: int, *, back: int = 0, points: int = 0) -> None:
+        self.spec = f"heap:{tokens},{back},{points}"
         self.tokens, self.num_actions, self.most, self.one = tokens, 3, 3, 1
-        self.back, self.worth, self.is_specialised = back, worth, False
+        self.back, self.points, self.is_specialised = back, points, False
 
     def initial(self) -> tuple[Word, Word]:
         return (self.tokens, 0)
@@ -174,7 +165,7 @@ def test_a_game_whose_queue_has_children_before_parents(
         Tablebase.build(game),
         textbook.TextbookSearch(game, method="memo", distance=True),
     )
-    for state in reachable(game):
+    for state in reachable_states(game):
         value = book.solve(state)
         sign = (value > 0) - (value < 0)
         assert tablebase.score(state) == value - sign * (
@@ -190,8 +181,8 @@ def test_endless_games_and_large_scores_are_refused(
     with pytest.raises(z.TooLarge, match="endless games"):
         Tablebase.build(Heap(9, back=1))
     with pytest.raises(z.TooLarge, match="more than 50 points"):
-        Tablebase.build(Heap(9, worth=60))
-    assert Tablebase.build(Heap(9, worth=40)).score((0, 0)) == -40
+        Tablebase.build(Heap(9, points=60))
+    assert Tablebase.build(Heap(9, points=40)).score((0, 0)) == -40
     with pytest.raises(z.TooLarge, match="more than 50 plies to the end"):
         Tablebase.build(Heap(150))
 
@@ -437,7 +428,7 @@ def digest_of(game: WordGame) -> str:
 
 def test_rules_and_parameters_change_the_digest() -> None:
     specs = ("tictactoe", "mnk:4x3x3", "mnk:3x4x3", "mnk:4x4x4", "reversi:4", "reversi:6")
-    games = [*map(word_game, specs), Heap(9), Heap(9, back=1), Heap(9, worth=1)]
+    games = [*map(word_game, specs), Heap(9), Heap(9, back=1), Heap(9, points=1)]
     digests = {digest_of(game) for game in games}
     assert len(digests) == len(games)
 

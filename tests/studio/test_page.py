@@ -336,9 +336,9 @@ def test_review_marks_a_mistake_and_what_was_better(browser: Any, server: Server
     with contextlib.closing(browser.new_context()) as context:
         page = open_page(context, server, "#game=tictactoe&moves=a1,b1,b2,c3,a3")
         playwright.expect(pick(page, "board")).to_be_visible(timeout=TIMEOUT)
-        judge = pick(page, "judge")
-        if judge.count() and judge.is_visible():
-            judge.click()
+        button = pick(page, "judge")
+        if button.count() and button.is_visible():
+            button.click()
         playwright.expect(pick(page, "mistake-2")).to_be_attached(timeout=TIMEOUT)
         pick(page, "move-2").click()
         playwright.expect(pick(page, "comment")).to_contain_text(

@@ -35,7 +35,7 @@ class GameRunner:
         It chooses at the beginning, in the middle and at the end of a game, as each may need other
         kernels. Errors are ignored: they will occur again in a game.
         """
-        self._sheet.start_turn(Activity.WARMING_UP, -1, player, 0, 0.0, 0.0)
+        self._sheet.start_turn(Activity.COMPILING, -1, player, 0, 0.0, 0.0)
         positions = self._play_random_game()
         for ply in sorted({0, len(positions) // 2, len(positions) - 1}):
             with contextlib.suppress(BaseException):

@@ -24,7 +24,7 @@ class Activity(IntEnum):
     """What a worker is doing."""
 
     IDLE = 0
-    WARMING_UP = 1  #: a player compiles its kernels; `seat` is its number in the plan
+    COMPILING = 1  #: a player compiles its kernels; `seat` is its number in the plan
     PLAYING = 2  #: a player is being created or chooses a move
 
 

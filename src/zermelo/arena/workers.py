@@ -77,7 +77,7 @@ class _WorkerProcess:
             stdout=subprocess.PIPE,
         )
         self.games: list[int] = []  #: handed out and not yet returned
-        self.chunk, self.sent = 1, 0.0  #: size of the last chunk, and when it was sent
+        self.chunk, self.sent_at = 1, 0.0  #: size of the last chunk, and when it was sent
         self.timed_out: Turn | None = None  #: the turn for which it was killed
         self.num_returned = 0
         self.ended = 0.0  #: when the process was seen to have ended
@@ -103,7 +103,7 @@ class _WorkerProcess:
 
     def assign(self, games: list[int]) -> None:
         """Send the numbers of games to play."""
-        self.games, self.sent = games, time.monotonic()
+        self.games, self.sent_at = games, time.monotonic()
         self.send({"games": games})
 
     def turn(self) -> Turn:
@@ -183,8 +183,8 @@ class _WorkerPool:
 
     def _assign_games(self, worker: _WorkerProcess) -> None:
         """Assign games for about half a second, fewer near the end so that all end together."""
-        if worker.sent:
-            rate = worker.chunk / max(time.monotonic() - worker.sent, 1e-6)
+        if worker.sent_at:
+            rate = worker.chunk / max(time.monotonic() - worker.sent_at, 1e-6)
             worker.chunk = int(min(_MAX_CHUNK, 4 * worker.chunk, rate * _CHUNK_SECONDS))
         share = len(self._pending) // (2 * self._processes)
         worker.chunk = max(1, min(worker.chunk, share))
@@ -225,10 +225,10 @@ class _WorkerPool:
             self._excused.add(turn.number)
         self._close_worker(worker)
         forfeited: list[GameRow] = []
-        if turn.activity is Activity.WARMING_UP:
+        if turn.activity is Activity.COMPILING:
             self._no_warm_up.add(turn.seat)
         elif turn.activity is Activity.PLAYING and turn.number in games:
-            forfeited = self._judge_death(worker, turn, code)
+            forfeited = self._handle_death(worker, turn, code)
         elif not worker.num_returned:
             self._num_failures += 1
             if self._num_failures >= _MAX_FAILURES:
@@ -238,7 +238,7 @@ class _WorkerPool:
         self._pending = deque(sorted({*self._pending, *again})) if again else self._pending
         return forfeited
 
-    def _judge_death(self, worker: _WorkerProcess, turn: Turn, code: int) -> list[GameRow]:
+    def _handle_death(self, worker: _WorkerProcess, turn: Turn, code: int) -> list[GameRow]:
         """Return the forfeited game, or nothing if it is to be played again."""
         if worker.timed_out is not None:
             if worker.timed_out.started != turn.started:

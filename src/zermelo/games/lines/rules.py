@@ -229,7 +229,7 @@ class LineGame(MaskGame):
         """Return the cell that the last action filled, or None after a swap."""
         if self.gravity:
             column = (state[0] | state[1]) & (self.column << action)
-            return (column & -column).bit_length() - 1  # the topmost stone
+            return int(column & -column).bit_length() - 1  # the topmost stone
         return action if action < self.grid.size else None
 
     def cell_hint(self, state: Any, cell: int) -> str:

@@ -68,8 +68,7 @@ def search(  # noqa: PLR0915 - numbered steps on one stack
 ) -> Any:
     """Search `board` with the window and depth in frames[0]; return whether it is finished.
 
-    The score is then in control[SCORE]. If the node budget is spent first, return False: call
-    again with a larger budget to continue.
+    The score is then in control[SCORE]. After False, call again with a larger budget to continue.
     """
     ply = control[PLY]
     if control[IS_INITIALISED] == 0:

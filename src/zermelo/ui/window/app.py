@@ -46,7 +46,7 @@ class App:
         self.running = True
         self.input = InputState()
         self._is_stale = True  # set by any thread
-        self._drawn: tuple[object, ...] = ()
+        self._frame_key: tuple[object, ...] = ()
         self._last_update = 0.0
         self.surface = self._create_surface(size)
         self._frame = pygame.Surface(self.surface.get_size())  # the last frame without the pulse
@@ -86,11 +86,11 @@ class App:
         """Draw a frame if anything has changed; return whether it had."""
         self.update()
         key = (self.view, self.input, self.surface.get_size())
-        has_changed = key != self._drawn
+        has_changed = key != self._frame_key
         if not has_changed and not self.view.thinking:
             return False
         if has_changed:
-            self._drawn = key
+            self._frame_key = key
             if self._frame.get_size() != self.surface.get_size():
                 self._frame = pygame.Surface(self.surface.get_size())
             drawing.draw_frame(self._frame, self.view, self.screen, self.input)
@@ -113,7 +113,7 @@ class App:
         elif event.type == pygame.WINDOWSIZECHANGED:
             self.surface = self._create_surface((event.x, event.y))
         elif event.type == pygame.WINDOWEXPOSED:
-            self._drawn = ()
+            self._frame_key = ()
         elif event.type == pygame.MOUSEMOTION:
             self._move_mouse(event.pos)
         elif event.type == pygame.WINDOWLEAVE:
