@@ -77,11 +77,11 @@ def test_solve_says_that_the_book_answers(tmp_path: Path, monkeypatch: pytest.Mo
     build_book(game, 3, tmp_path / "part").write(path)
     fresh = solve(game.start(), solver=Solver(game))
     monkeypatch.setattr(opening_book, "_shipped_path", lambda _game: path)
-    found = solve(game.start(), solver=solver_for(game))
-    assert (found.source, fresh.source, found.nodes) == ("book", "search", 0)
-    assert (found.value, found.plies, found.best) == (fresh.value, fresh.plies, fresh.best)
-    assert found.pv == fresh.pv[: len(found.pv)]
-    assert len(found.pv) == 3
+    by_book = solve(game.start(), solver=solver_for(game))
+    assert (by_book.source, fresh.source, by_book.nodes) == ("book", "search", 0)
+    assert (by_book.value, by_book.plies, by_book.best) == (fresh.value, fresh.plies, fresh.best)
+    assert by_book.pv == fresh.pv[: len(by_book.pv)]
+    assert len(by_book.pv) == 3
     beyond = game.position(moves="1 1 1 2")
     assert solve(beyond, solver=solver_for(game)).source == "search"
     assert z.player("perfect").choose(game.start()).source == "book"

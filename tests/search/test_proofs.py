@@ -1,4 +1,4 @@
-"""Proof files: the checker accepts ours, and nothing that is wrong."""
+"""Proof files: the checker accepts ours and rejects wrong ones."""
 
 import contextlib
 import functools
@@ -24,9 +24,9 @@ from zermelo.search.proofs import proof
 from zermelo.search.solver.solver import Solver
 
 CHECKER = ROOT / "scripts" / "check_proof.py"
-HEAD = 4  # lines
+HEADER = 4  # lines
 CLAIMS = {1: "first", 0: "draw", -1: "second"}
-#: small games of every kind, which minimax can value
+#: small games of every kind, which minimax can solve
 SMALL = (
     "mnk:3x3x3",
     "line:rows=3,cols=3,win=2",
@@ -48,28 +48,28 @@ def text_of(spec: str) -> str:
 
 
 def check(path: Path, text: str) -> tuple[int, str]:
-    """The exit code and what is said; as the command would, in this process."""
+    """Return the exit code and the output of the checker, which runs in this process."""
     path.write_text(text)
-    said = io.StringIO()
+    output = io.StringIO()
     with (
         mock.patch.object(sys, "argv", [str(CHECKER), str(path)]),
-        contextlib.redirect_stdout(said),
+        contextlib.redirect_stdout(output),
     ):
         try:
             runpy.run_path(str(CHECKER), run_name="__main__")
         except SystemExit as error:
             return 1, str(error.code)
-    return 0, said.getvalue().strip()
+    return 0, output.getvalue().strip()
 
 
 def complaint(path: Path, text: str) -> str:
-    code, said = check(path, text)
-    assert code == 1, said
-    assert re.fullmatch(r"not proven: [^\n]+", said)
-    return said
+    code, output = check(path, text)
+    assert code == 1, output
+    assert re.fullmatch(r"not proven: [^\n]+", output)
+    return output
 
 
-def changed(text: str, old: str, new: str) -> str:
+def replace_once(text: str, old: str, new: str) -> str:
     assert old in text
     return text.replace(old, new, 1)
 
@@ -77,21 +77,21 @@ def changed(text: str, old: str, new: str) -> str:
 @pytest.mark.parametrize("spec", SMALL)
 def test_small_games_are_proven(spec: str, tmp_path: Path) -> None:
     game, text = z.game(spec), text_of(spec)
-    code, said = check(tmp_path / "proof", text)
-    assert code == 0, said
+    code, output = check(tmp_path / "proof", text)
+    assert code == 0, output
     value = textbook.TextbookSearch(game, method="both").solve(game.initial())
-    assert said.startswith(f"proven: {game.spec} (rows ")
-    assert said.endswith(f" claim {CLAIMS[value]}: {len(text.splitlines()) - HEAD:,} positions")
+    assert output.startswith(f"proven: {game.spec} (rows ")
+    assert output.endswith(f" claim {CLAIMS[value]}: {len(text.splitlines()) - HEADER:,} positions")
 
 
 @pytest.mark.parametrize(
     "spec",
     ["mnk:4x4x4", "mnk:5x5x5", pytest.param("line:rows=8,cols=8,win=8", marks=pytest.mark.proof)],
 )
-def test_draws_that_pairs_hold(spec: str, tmp_path: Path) -> None:
+def test_draws_by_pairing_strategies(spec: str, tmp_path: Path) -> None:
     game, text = z.game(spec), text_of(spec)
-    code, said = check(tmp_path / "proof", text)
-    assert (code, f"claim draw: {game.num_actions + 1} positions" in said) == (0, True), said
+    code, output = check(tmp_path / "proof", text)
+    assert (code, f"claim draw: {game.num_actions + 1} positions" in output) == (0, True), output
 
 
 def test_the_script_runs_alone(tmp_path: Path) -> None:
@@ -111,13 +111,13 @@ def test_the_script_runs_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("spec", ["mnk:3x3x3", "mnk:4x3x3", "mnk:4x4x3", "connect4:4x4"])
 def test_one_wrong_move_fails(spec: str, tmp_path: Path) -> None:
-    """Every move that gives away what is claimed, at random places."""
+    """Try every move that fails the claim, in random positions."""
     game = z.game(spec)
     assert isinstance(game, WordLineGame)
     solver, lines = Solver(game), text_of(spec).splitlines()
     least = 0 if lines[3] == "claim draw" else 1
     wrong = 0
-    for place in random.Random(1).sample(range(HEAD, len(lines)), min(40, len(lines) - HEAD)):
+    for place in random.Random(1).sample(range(HEADER, len(lines)), min(40, len(lines) - HEADER)):
         board, move, *pairs = lines[place].split(" ")
         state = game.position(board).state
         for action in game.actions(state):
@@ -134,7 +134,7 @@ def test_one_wrong_move_fails(spec: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("spec", ["mnk:3x3x3", "mnk:4x3x3", "connect4:4x4"])
 def test_every_line_is_needed(spec: str, tmp_path: Path) -> None:
     lines = text_of(spec).splitlines(keepends=True)
-    for place in random.Random(2).sample(range(HEAD, len(lines)), 10):
+    for place in random.Random(2).sample(range(HEADER, len(lines)), 10):
         complaint(tmp_path / "proof", "".join(lines[:place] + lines[place + 1 :]))
         assert "twice" in complaint(tmp_path / "proof", "".join([*lines, lines[place]]))
         torn = "".join(lines[:place]) + lines[place][:5]
@@ -172,12 +172,12 @@ def test_every_line_is_needed(spec: str, tmp_path: Path) -> None:
     ],
 )
 def test_other_claims_and_rules_fail(spec: str, old: str, new: str, tmp_path: Path) -> None:
-    complaint(tmp_path / "proof", changed(text_of(spec), old, new))
+    complaint(tmp_path / "proof", replace_once(text_of(spec), old, new))
 
 
-def test_a_pair_less_fails(tmp_path: Path) -> None:
+def test_a_missing_pair_fails(tmp_path: Path) -> None:
     lines = text_of("mnk:4x4x4").splitlines()
-    for place in range(HEAD, len(lines)):
+    for place in range(HEADER, len(lines)):
         board, move, _pairs, *pairs = lines[place].split(" ")
         for rest in ([*pairs[1:]], [*pairs[:-1], pairs[0]], [*pairs, f"{move}-a1"]):
             line = " ".join((board, move, "pairs", *rest))
@@ -185,8 +185,7 @@ def test_a_pair_less_fails(tmp_path: Path) -> None:
             assert "leave the opponent a line" in complaint(tmp_path / "proof", text)
 
 
-def test_the_second_player_cannot_pose_as_the_first(tmp_path: Path) -> None:
-    """A win for the second, its marks exchanged, is no win for the first."""
+def test_a_win_of_the_second_player_is_not_one_of_the_first(tmp_path: Path) -> None:
     text = text_of("line:rows=3,cols=3,win=3,lose=1").replace("claim second", "claim first")
     assert "not a legal move" in complaint(tmp_path / "proof", text)
 
@@ -236,5 +235,5 @@ def test_games_without_proofs(spec: str, why: str) -> None:
     ("spec", "claim"), [("gomoku6", "first"), ("squava", "first"), ("mnk:5x5x4", "draw")]
 )
 def test_large_games_are_proven(spec: str, claim: str, tmp_path: Path) -> None:
-    code, said = check(tmp_path / "proof", text_of(spec))
-    assert (code, f" claim {claim}: " in said) == (0, True), said
+    code, output = check(tmp_path / "proof", text_of(spec))
+    assert (code, f" claim {claim}: " in output) == (0, True), output

@@ -1,4 +1,4 @@
-"""The solver against the textbook, published values and facts from elsewhere."""
+"""The solver against the textbook and against published values."""
 
 import csv
 import itertools
@@ -16,7 +16,7 @@ import pytest
 import zermelo as z
 from support import truth
 from support.commands import answer, zermelo
-from support.positions import late_state
+from support.positions import late_state, reachable_states
 from zermelo.core.player import Limit
 from zermelo.search import textbook
 from zermelo.search.limits import SearchClock
@@ -32,18 +32,8 @@ SWITCHES = [
 ] + [SolverSettings(table_bits=14), SolverSettings(table_bits=14, threads=2)]
 
 
-def reachable(game: z.Game) -> list[Any]:
-    seen, todo = set(), [game.initial()]
-    while todo:
-        state = todo.pop()
-        if state not in seen:
-            seen.add(state)
-            todo += [game.play(state, a) for a in game.actions(state)]
-    return sorted(seen)
-
-
-def agree(solver: Solver, book: textbook.TextbookSearch, state: Any) -> None:
-    """Value, distance and all best moves."""
+def check_agreement(solver: Solver, book: textbook.TextbookSearch, state: Any) -> None:
+    """Compare value, distance and all best moves with the textbook."""
     game = solver.game
     value, best = book.best_actions(state)
     score = solver.score(state)
@@ -61,25 +51,25 @@ def test_every_state_of_3x3(settings: SolverSettings) -> None:
         Solver(game, settings),
         textbook.TextbookSearch(game, method="memo", distance=True),
     )
-    for state in reachable(game)[:: 1 if settings == SWITCHES[0] else 7]:
+    for state in reachable_states(game)[:: 1 if settings == SWITCHES[0] else 7]:
         if not game.result(state)[0]:
-            agree(solver, book, state)
+            check_agreement(solver, book, state)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("settings", SWITCHES)
 def test_every_state_of_4x3(settings: SolverSettings) -> None:
-    """With threads one of those that are alike up to symmetry, since each question starts them."""
+    """With threads, which every question starts, only one state of each symmetry class."""
     game = z.game("mnk:4x3x3")
     assert isinstance(game, z.WordGame)
     solver, book = (
         Solver(game, settings),
         textbook.TextbookSearch(game, method="memo", distance=True),
     )
-    for state in reachable(game):
-        least = min(game.transform(state, turn) for turn in game.symmetries())
-        if not game.result(state)[0] and (settings.threads == 1 or state == least):
-            agree(solver, book, state)
+    for state in reachable_states(game):
+        canonical = min(game.transform(state, symmetry) for symmetry in game.symmetries())
+        if not game.result(state)[0] and (settings.threads == 1 or state == canonical):
+            check_agreement(solver, book, state)
 
 
 SPECS = (
@@ -104,8 +94,8 @@ SPECS = (
 )
 
 
-def random_positions(spec: str, number: int) -> None:
-    """Late positions under every switch setting."""
+def check_random_positions(spec: str, number: int) -> None:
+    """Check late positions with every combination of switches."""
     game, rng = z.game(spec), random.Random(spec)
     assert isinstance(game, z.WordGame)
     solvers = [Solver(game, settings) for settings in SWITCHES]
@@ -114,18 +104,18 @@ def random_positions(spec: str, number: int) -> None:
         state = late_state(game, free, rng)
         book = textbook.TextbookSearch(game, method="both", distance=True)
         for solver in solvers:
-            agree(solver, book, state)
+            check_agreement(solver, book, state)
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_random_positions(spec: str) -> None:
-    random_positions(spec, 12)
+    check_random_positions(spec, 12)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("spec", SPECS)
 def test_thousands_of_random_positions(spec: str) -> None:
-    random_positions(spec, 1000)
+    check_random_positions(spec, 1000)
 
 
 @pytest.mark.parametrize(
@@ -145,8 +135,8 @@ def test_thousands_of_random_positions(spec: str) -> None:
 )
 def test_published_values(spec: str, value: str, plies: int | None) -> None:
     """m,n,k values as collected by Uiterwijk and van den Herik (2000); Reversi by brute force."""
-    found = solve(z.game(spec).start())
-    assert (found.value, found.plies, found.exact) == (value, plies, True)
+    solution = solve(z.game(spec).start())
+    assert (solution.value, solution.plies, solution.exact) == (value, plies, True)
 
 
 @pytest.mark.proof
@@ -164,7 +154,7 @@ def test_squava_openings() -> None:
 
 
 def internal_score(game: z.WordGame, published: int, stones: int) -> int:
-    """From 22 minus the stones that the winner will have played, for the side to move."""
+    """Convert a published score: 22 minus the stones that the winner will have played."""
     if published == 0:
         return 0
     mover = stones % 2
@@ -174,11 +164,10 @@ def internal_score(game: z.WordGame, published: int, stones: int) -> int:
     return game.hooks.win_score - plies if published > 0 else plies - game.hooks.win_score
 
 
-def scored(rows: list[dict[str, str]], *, moves: bool) -> None:
-    """Scores of published Connect Four positions, and of each of their moves.
+def check_scores(rows: list[dict[str, str]], *, moves: bool) -> None:
+    """Check the scores of published Connect Four positions and of each of their moves.
 
-    The position's score is found; a move's is asked for: is it above the one before, and not
-    above this one?
+    The score of a position is searched for; those of its moves are only confirmed.
     """
     game = z.game("connect4")
     assert isinstance(game, z.WordGame)
@@ -188,30 +177,30 @@ def scored(rows: list[dict[str, str]], *, moves: bool) -> None:
         assert solver.score(state) == internal_score(game, int(row["score"]), stones)
         for action in game.actions(state) if moves else ():
             child = game.play(state, action)
-            want = internal_score(game, -int(row[f"c{action + 1}"]), stones + 1)
+            expected = internal_score(game, -int(row[f"c{action + 1}"]), stones + 1)
             if game.result(child)[0]:
-                assert solver.score(child) == want
+                assert solver.score(child) == expected
             else:
-                assert solver.bounds(child, want - 1, want + 1) == (want, want)
+                assert solver.bounds(child, expected - 1, expected + 1) == (expected, expected)
 
 
-def published() -> list[dict[str, str]]:
+def published_rows() -> list[dict[str, str]]:
     rows = list(csv.DictReader(truth.lines("connect4/scored_positions.csv")))
     assert len(rows) == 3000
     return rows
 
 
 def test_published_connect_four_scores() -> None:
-    scored(published()[::60], moves=True)
+    check_scores(published_rows()[::60], moves=True)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("part", range(10))
 def test_all_published_connect_four_scores(part: int) -> None:
-    scored(published()[part::10], moves=True)
+    check_scores(published_rows()[part::10], moves=True)
 
 
-def squava(step: int) -> None:
+def check_squava_wins(step: int) -> None:
     game = z.game("squava")
     assert isinstance(game, z.WordGame)
     solver = Solver(game)
@@ -230,20 +219,20 @@ def squava(step: int) -> None:
 
 
 def test_published_squava_wins() -> None:
-    squava(20)
+    check_squava_wins(20)
 
 
 @pytest.mark.proof
 def test_all_published_squava_wins() -> None:
-    squava(1)
+    check_squava_wins(1)
 
 
-def never_below(spec: str, seat: int, value: int, opening: str = "") -> None:
-    """`perfect` in one seat against every reply: no game ends below `value` for it."""
+def check_never_below(spec: str, seat: int, value: int, opening: str = "") -> None:
+    """Check `perfect` in one seat against every reply: no game ends below `value` for it."""
     game, player = z.game(spec), z.player("perfect:seed=1")
-    todo, seen = [game.position(moves=opening)], set()
-    while todo:
-        position = todo.pop()
+    pending, seen = [game.position(moves=opening)], set()
+    while pending:
+        position = pending.pop()
         if position.key in seen:
             continue
         seen.add(position.key)
@@ -251,29 +240,29 @@ def never_below(spec: str, seat: int, value: int, opening: str = "") -> None:
             winner = position.outcome.winner if position.outcome else None
             assert (0 if winner is None else 1 if winner == seat else -1) >= value, position.moves
         elif position.player == seat:
-            todo.append(position.play(player.choose(position).move))
+            pending.append(position.play(player.choose(position).move))
         else:
-            todo += [position.play_action(action) for action in position.actions]
+            pending += [position.play_action(action) for action in position.actions]
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_perfect_never_loses_3x3(seat: int) -> None:
-    never_below("tictactoe", seat, 0)
+    check_never_below("tictactoe", seat, 0)
 
 
 def test_perfect_wins_4x4x3_as_first() -> None:
-    never_below("mnk:4x4x3", 0, 1)
+    check_never_below("mnk:4x4x3", 0, 1)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("opening", ["a1", "b1", "b2"])
 def test_perfect_wins_squava(opening: str) -> None:
-    never_below("squava", 0, 1, opening)
+    check_never_below("squava", 0, 1, opening)
 
 
 def test_perfect_wins_squava_late() -> None:
-    """The same from a position that is nearer to its end."""
-    never_below("squava", 0, 1, "b2 d4 b4 d2 e3 b1")
+    """The same from a later position."""
+    check_never_below("squava", 0, 1, "b2 d4 b4 d2 e3 b1")
 
 
 def test_perfect_plays_the_fastest_win_and_the_slowest_loss() -> None:
@@ -282,33 +271,33 @@ def test_perfect_plays_the_fastest_win_and_the_slowest_loss() -> None:
     assert solve(position.play("a3")).best == ("c2",)
 
 
-def test_limits_are_kept_and_nothing_is_claimed() -> None:
+def test_limits_are_kept_and_estimates_are_not_exact() -> None:
     start = z.game(BOOKLESS).start()
     solve(start, limit=Limit(seconds=0.05))  # compiles
-    tries = [solve(start, limit=Limit(seconds=1)) for _ in range(3)]  # one may meet a busy machine
-    found = min(tries, key=lambda f: f.seconds)
-    assert 0.95 < found.seconds < 1.05
-    assert (found.value, found.exact, found.plies) == (None, False, None)
-    assert found.best == ("4",)
-    assert found.estimate is not None
-    assert -1 < found.estimate < 1
-    assert found.depth
-    assert found.depth > 8
-    few = solve(start, limit=Limit(nodes=5000))
-    assert few.nodes < 6000
-    assert (few.exact, few.value) == (False, None)
-    assert few.best[0] in start.legal
+    solutions = [solve(start, limit=Limit(seconds=1)) for _ in range(3)]
+    solution = min(solutions, key=lambda s: s.seconds)  # the machine may be busy
+    assert 0.95 < solution.seconds < 1.05
+    assert (solution.value, solution.exact, solution.plies) == (None, False, None)
+    assert solution.best == ("4",)
+    assert solution.estimate is not None
+    assert -1 < solution.estimate < 1
+    assert solution.depth
+    assert solution.depth > 8
+    by_nodes = solve(start, limit=Limit(nodes=5000))
+    assert by_nodes.nodes < 6000
+    assert (by_nodes.exact, by_nodes.value) == (False, None)
+    assert by_nodes.best[0] in start.legal
 
 
-def test_a_value_that_is_proven_in_time_is_kept() -> None:
+def test_a_value_proven_before_the_limit_is_kept() -> None:
     """The limit may come while all best moves are still being listed."""
     position = z.game("gomoku6").position(moves="c3 d4")
     nodes = [200, 1000, 5000, 20_000, 60_000, 120_000, 250_000, 500_000, 1_000_000]
-    found = [solve(position, limit=Limit(nodes=n)) for n in nodes]
-    assert {f.value for f in found} == {None, "win"}
-    assert all(f.plies == 9 for f in found if f.exact)
-    assert all(f.estimate is None for f in found if f.exact)
-    assert all(f.best for f in found)
+    solutions = [solve(position, limit=Limit(nodes=n)) for n in nodes]
+    assert {s.value for s in solutions} == {None, "win"}
+    assert all(s.plies == 9 for s in solutions if s.exact)
+    assert all(s.estimate is None for s in solutions if s.exact)
+    assert all(s.best for s in solutions)
     assert solve(position).plies == 9
 
 
@@ -320,9 +309,9 @@ def test_ctrl_c_answers_with_an_estimate() -> None:
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=20)
     assert process.returncode == 0
-    found = json.loads(out)
-    assert (found["exact"], found["value"], found["best"]) == (False, None, ["4"])
-    assert found["depth"] > 4
+    fields = json.loads(out)
+    assert (fields["exact"], fields["value"], fields["best"]) == (False, None, ["4"])
+    assert fields["depth"] > 4
 
 
 @pytest.mark.parametrize("spec", ["tictactoe", "mnk:4x4x3", "squava", "connect4", "reversi:4"])
@@ -332,13 +321,13 @@ def test_threads_change_no_answer(spec: str) -> None:
     solver = Solver(game, SolverSettings(threads=2, table_bits=14, deepening=False))
     for _ in range(10):
         state = late_state(game, rng.randrange(3, 9), rng)
-        agree(solver, textbook.TextbookSearch(game, method="both", distance=True), state)
-    found = answer("solve", spec, "--threads", "2", "--moves", OPENINGS.get(spec, ""))
-    assert found["exact"]  # type: ignore[call-overload]
-    assert found["complete"]  # type: ignore[call-overload]
+        check_agreement(solver, textbook.TextbookSearch(game, method="both", distance=True), state)
+    fields = answer("solve", spec, "--threads", "2", "--moves", OPENINGS.get(spec, ""))
+    assert fields["exact"]  # type: ignore[call-overload]
+    assert fields["complete"]  # type: ignore[call-overload]
 
 
-BOOKLESS = "connect4:7x7"  # not solved at once: it is large, and no book of it is shipped
+BOOKLESS = "connect4:7x7"  # too large to be solved in a test, and without a shipped book
 OPENINGS = {"squava": "a1 e5 b2 d4 a5 c1 e3 c4", "connect4": "44444222112667"}
 
 
@@ -358,7 +347,7 @@ def test_lines_are_split_among_threads_and_stay_in_order() -> None:
     assert facts(one.stdout) == facts(two.stdout)
 
 
-def test_a_table_answers_and_a_damaged_one_is_made_anew(
+def test_a_tablebase_answers_and_a_damaged_one_is_rebuilt(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("ZERMELO_CACHE", str(tmp_path))
@@ -366,9 +355,9 @@ def test_a_table_answers_and_a_damaged_one_is_made_anew(
     assert isinstance(game, z.WordGame)
     assert solve(game.start()).source == "search"
     Tablebase.build(game).write(tablebase_path(game))
-    by_table = solve(game.start())
-    assert (by_table.source, by_table.value, by_table.plies) == ("table", "win", 7)
-    assert by_table.best == solve(game.start(), solver=Solver(game)).best
+    by_tablebase = solve(game.start())
+    assert (by_tablebase.source, by_tablebase.value, by_tablebase.plies) == ("table", "win", 7)
+    assert by_tablebase.best == solve(game.start(), solver=Solver(game)).best
     damaged = bytearray(tablebase_path(game).read_bytes())
     damaged[-40] ^= 1
     tablebase_path(game).write_bytes(damaged)
@@ -378,7 +367,7 @@ def test_a_table_answers_and_a_damaged_one_is_made_anew(
     assert tablebase_path(game).read_bytes() != damaged
 
 
-def test_what_cannot_be_solved_says_so() -> None:
+def test_an_unsolved_position_is_an_error() -> None:
     with pytest.raises(Unsolved, match="beyond the solver"):
         solve(z.game("gomoku").start())
     done = zermelo("choose", BOOKLESS, "perfect", "--seconds", "0.2")
@@ -393,19 +382,19 @@ def test_the_same_search_twice_has_the_same_counts() -> None:
 
 @pytest.mark.parametrize("spec", ["mnk:3x3x3", "connect4:4x4", "reversi:4"])
 def test_the_kernel_runs_uncompiled(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same score in the same number of nodes."""
-    found = []
+    """The score and the number of nodes are the same."""
+    results = []
     for compiled in "10":
         monkeypatch.setenv("ZERMELO_JIT", compiled)
         solver, clock = Solver(z.game(spec), SolverSettings(table_bits=12)), SearchClock()
-        found.append((solver.score(solver.game.initial(), clock), clock.nodes))
-    assert found[0] == found[1]
+        results.append((solver.score(solver.game.initial(), clock), clock.nodes))
+    assert results[0] == results[1]
 
 
 def test_finished_games_and_goals() -> None:
     end = z.game("tictactoe").position(moves="a1 a2 b1 b2 c1")
-    found = solve(end).to_json("tictactoe")
-    assert (found["value"], found["plies"], found["best"], found["source"]) == (
+    fields = solve(end).to_json("tictactoe")
+    assert (fields["value"], fields["plies"], fields["best"], fields["source"]) == (
         "loss",
         0,
         [],
@@ -424,15 +413,15 @@ def test_a_plain_game_is_solved_by_the_textbook(tmp_path: Any) -> None:
 
     path = tmp_path / "matches.py"
     path.write_text(MATCHES)
-    found = solve(z.game(str(path)).start())
-    assert (found.value, found.best) == ("win", ("1",))
+    solution = solve(z.game(str(path)).start())
+    assert (solution.value, solution.best) == ("win", ("1",))
 
 
 def test_command() -> None:
-    found = answer("solve", "connect4", "--moves", "4455")
-    assert isinstance(found, dict)
-    assert (found["value"], found["score"], found["best"]) == ("win", 18, ["3", "6"])
-    assert found["to_move"] == 0
+    fields = answer("solve", "connect4", "--moves", "4455")
+    assert isinstance(fields, dict)
+    assert (fields["value"], fields["score"], fields["best"]) == ("win", 18, ["3", "6"])
+    assert fields["to_move"] == 0
     diff = answer("solve", "reversi:4")
     assert isinstance(diff, dict)
     assert (diff["value"], diff["diff"], diff["plies"]) == ("loss", -8, None)
@@ -450,7 +439,7 @@ from zermelo import Word, WordGame
 from zermelo.core.bitboard import pick
 
 class Nim(WordGame):
-    \"\"\"Two heaps, take 1 to 3; who takes the last wins. A state turns up at several plies.\"\"\"
+    \"\"\"Two heaps, take 1 to 3; the last token wins. A state can occur at several plies.\"\"\"
     num_words, num_boards, num_actions = 3, 0, 6
     one: Word = 1
 
@@ -500,32 +489,32 @@ class Tick(WordGame):
 """
 
 
-def own_game(folder: Any, name: str, text: str) -> z.Game:
+def user_game(folder: Any, name: str, text: str) -> z.Game:
     path = folder / f"{name}.py"
     path.write_text(text)
     return z.game(str(path))
 
 
-def test_a_state_that_turns_up_at_several_plies(tmp_path: Any) -> None:
-    game = own_game(tmp_path, "nim", NIM)
+def test_a_state_that_occurs_at_several_plies(tmp_path: Any) -> None:
+    game = user_game(tmp_path, "nim", NIM)
     book = textbook.TextbookSearch(game, method="memo", distance=True)
     for moves in ("", "3", "3 1", "1", "0 4 2"):
         position = game.position(moves=moves)
         value, best = book.best_actions(position.state)
         for limit in (None, Limit(seconds=5), Limit(nodes=3000)):
-            found = solve(position, limit=limit)
-            if found.exact:
-                assert found.plies == textbook.WIN_SCORE - abs(value)
-                if found.complete:
-                    assert found.best == tuple(map(str, best))
+            solution = solve(position, limit=limit)
+            if solution.exact:
+                assert solution.plies == textbook.WIN_SCORE - abs(value)
+                if solution.complete:
+                    assert solution.best == tuple(map(str, best))
         assert z.analyze(position, Limit(seconds=5)).plies == textbook.WIN_SCORE - abs(value)
 
 
 def test_long_games_are_solved_or_refused(tmp_path: Any) -> None:
-    long = own_game(tmp_path, "long", TICK.format(last=300)).start()
+    long = user_game(tmp_path, "long", TICK.format(last=300)).start()
     assert (solve(long).value, solve(long).plies) == ("loss", 300)
     assert z.analyze(long, Limit(seconds=5)).plies == 300
-    endless = own_game(tmp_path, "endless", TICK.format(last=5000)).start()
+    endless = user_game(tmp_path, "endless", TICK.format(last=5000)).start()
     for limit in (None, Limit(seconds=1)):
         with pytest.raises(Unsolved, match="more than 1,000 plies"):
             solve(endless, limit=limit)
@@ -536,8 +525,8 @@ def test_long_games_are_solved_or_refused(tmp_path: Any) -> None:
 def test_limits_and_ctrl_c_hold_with_threads() -> None:
     start = z.game(BOOKLESS).start()
     solver = Solver(start.game, SolverSettings(threads=2))  # type: ignore[arg-type]
-    found = [solve(start, limit=Limit(seconds=0.5), solver=solver) for _ in range(3)]
-    assert min(f.seconds for f in found) < 0.6
+    solutions = [solve(start, limit=Limit(seconds=0.5), solver=solver) for _ in range(3)]
+    assert min(s.seconds for s in solutions) < 0.6
     few = solve(start, limit=Limit(nodes=100_000), solver=solver)
     assert few.nodes < 115_000
     command = [sys.executable, "-m", "zermelo", "solve", BOOKLESS, "--json", "--threads", "2"]
@@ -550,7 +539,7 @@ def test_limits_and_ctrl_c_hold_with_threads() -> None:
     assert json.loads(out)["exact"] is False
 
 
-def test_goals_keep_a_move_and_say_what_is_proven() -> None:
+def test_goals_keep_a_move_and_report_what_is_proven() -> None:
     start = z.game("mnk:5x4x4").start()
     for nodes in (1000, 230_000, 260_000, 300_000):
         assert solve(start, "wdl", Limit(nodes=nodes)).best
@@ -560,7 +549,7 @@ def test_goals_keep_a_move_and_say_what_is_proven() -> None:
 
 
 def test_connect_four_scores_count_the_winners_stones() -> None:
-    """With a losing length the loser may move last."""
+    """With a line length that loses, the loser may move last."""
     game = z.game("line:rows=4,cols=4,win=4,lose=2,gravity=true")
-    found = solve(game.position(moves="1 3 2")).to_json("")
-    assert (found["value"], found["source"], found["score"]) == ("win", "end", 8)
+    fields = solve(game.position(moves="1 3 2")).to_json("")
+    assert (fields["value"], fields["source"], fields["score"]) == ("win", "end", 8)

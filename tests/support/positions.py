@@ -28,3 +28,14 @@ def late_state(game: z.WordGame, free: int, rng: random.Random) -> Any:
             else:
                 state = game.hooks.play_index(state, rng.choice(bits(mask)))
     return latest
+
+
+def reachable_states(game: z.Game) -> list[Any]:
+    """Return all states that play can reach, sorted."""
+    seen, pending = set(), [game.initial()]
+    while pending:
+        state = pending.pop()
+        if state not in seen:
+            seen.add(state)
+            pending += [game.play(state, action) for action in game.actions(state)]
+    return sorted(seen)
