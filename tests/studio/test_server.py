@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import gc
 import importlib.util
-import json
 import re
 import signal
 import socket
@@ -19,29 +18,8 @@ import httpx
 import pytest
 
 from support.paths import ROOT
+from support.studio import call
 from zermelo.studio.app import create_app
-
-
-async def call(app: Any, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    data = json.dumps(body).encode()
-    messages: list[Any] = []
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": data, "more_body": False}
-
-    async def send(message: Any) -> None:
-        messages.append(message)
-
-    scope = {
-        "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1",
-        "method": "POST", "scheme": "http", "path": path, "raw_path": path.encode(),
-        "query_string": b"", "root_path": "", "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 80),
-        "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
-    }  # fmt: skip
-    await app(scope, receive, send)
-    assert messages[0]["status"] < 300, messages
-    return json.loads(b"".join(m.get("body", b"") for m in messages[1:]))
 
 
 def test_memory_stays_flat_over_5000_stored_matches(tmp_path: Path) -> None:

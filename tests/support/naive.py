@@ -26,7 +26,7 @@ class NaiveLines:
 
     def runs(self, player: int) -> list[int]:
         """The lengths of all maximal runs of a player's stones, in all directions."""
-        found = []
+        lengths = []
         for row in range(self.rows):
             for col in range(self.cols):
                 for down, right in DIRECTIONS:
@@ -35,8 +35,8 @@ class NaiveLines:
                     length = 0
                     while self.at(row + down * length, col + right * length) == player:
                         length += 1
-                    found.append(length)
-        return found
+                    lengths.append(length)
+        return lengths
 
     def at(self, row: int, col: int) -> int | None:
         inside = 0 <= row < self.rows and 0 <= col < self.cols
@@ -104,13 +104,13 @@ def renju_foul(
     def line_through(
         stones: set[tuple[int, int]], cell: tuple[int, int], d: tuple[int, int]
     ) -> set:
-        found = {cell}
+        line = {cell}
         for sign in (1, -1):
             step = 1
             while (nxt := (cell[0] + sign * step * d[0], cell[1] + sign * step * d[1])) in stones:
-                found.add(nxt)
+                line.add(nxt)
                 step += 1
-        return found
+        return line
 
     runs = [len(line_through(black, at, d)) for d in DIRECTIONS]
     if 5 in runs:

@@ -94,3 +94,26 @@ def read_events(text: str) -> list[tuple[str, dict[str, Any]]]:
     return [
         (name, json.loads(data)) for name, data in re.findall(r"event: (\w+)\ndata: (.*)\n\n", text)
     ]
+
+
+async def call(app: Any, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Post a request to an application without a server, and return the body of the response."""
+    data = json.dumps(body).encode()
+    messages: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    async def send(message: Any) -> None:
+        messages.append(message)
+
+    scope = {
+        "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1",
+        "method": "POST", "scheme": "http", "path": path, "raw_path": path.encode(),
+        "query_string": b"", "root_path": "", "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+        "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
+    }  # fmt: skip
+    await app(scope, receive, send)
+    assert messages[0]["status"] < 300, messages
+    return json.loads(b"".join(m.get("body", b"") for m in messages[1:]))
