@@ -218,3 +218,24 @@ def test_hooks_come_before_their_game() -> None:
     hooks = _TripledHooks(game)
     assert compile_kernel(_shift, hooks)(4) == 3 * 4 + 1 + 200
     assert compile_kernel(_shift, z.SolverHooks(game))(4) == 2 * 4 + 200
+
+
+@kernel("int64", common=False)
+def _read_one(game: z.WordGame, _number: Any) -> Any:
+    return game.one  # type: ignore[attr-defined]
+
+
+@kernel("int64", common=False)
+def _read_full(game: z.WordGame, _number: Any) -> Any:
+    return game.full  # type: ignore[attr-defined]
+
+
+def test_kernels_of_one_name_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """numba identifies named tuples by name, so the generated names contain the kernel's module."""
+    game = z.game("mnk:3x4x3")  # its constants are passed at run time, in a named tuple
+    for module, function in (("one.module", _read_one), ("other.module", _read_full)):
+        monkeypatch.setattr(function, "__module__", module)
+        for name in ("__name__", "__qualname__"):
+            monkeypatch.setattr(function, name, "same_name")
+    assert compile_kernel(_read_one, game)(0) == 1
+    assert compile_kernel(_read_full, game)(0) == (1 << 12) - 1

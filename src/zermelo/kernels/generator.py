@@ -17,6 +17,7 @@ import ast
 import functools
 import hashlib
 import inspect
+import re
 import types
 from typing import Any
 
@@ -57,7 +58,8 @@ class ModuleGenerator:
             self._classes.append(type(rules.game))
         # numba tells named tuples apart by the name of their class: each module needs its own.
         names = [cls.__name__ for cls in reversed(self._classes)]
-        self.tuple_name = "_".join([*names, function.__name__])
+        self._unique_name = re.sub(r"\W", "_", qualified_name(function))
+        self.tuple_name = "_".join([*names, self._unique_name])
         self._functions: dict[str, str] = {}  # name in the module → its source
         self._annotations: dict[str, Any] = {}  # constant of the rules → its annotation
         self._globals: dict[str, Any] = {}  # plain constant of a source's module → its value
@@ -81,7 +83,7 @@ class ModuleGenerator:
             *[f"{name} = {value!r}" for name, value in sorted(self._globals.items())],
         ]
         for name, tuple_fields in self._tuples.items():
-            own_name = f"{name}_{self._function.__name__}"
+            own_name = f"{name}_{self._unique_name}"
             lines += [*_named_tuple_lines(own_name, tuple_fields), f"{name} = {own_name}"]
         lines += [f"game_{name} = {to_array_literal(self._value(name))}" for name in arrays]
         if self.is_frozen:

@@ -20,7 +20,6 @@ class KernelOptions(NamedTuple):
 
 
 _OPTIONS: dict[Kernel, KernelOptions] = {}
-_MODULES: dict[str, str] = {}  # name of a kernel → its module
 
 
 def kernel(
@@ -33,9 +32,6 @@ def kernel(
     """
 
     def register(function: Kernel) -> Kernel:
-        # numba would mistake kernels of the same name for each other: see `ModuleGenerator`.
-        module = _MODULES.setdefault(function.__name__, function.__module__)
-        assert module == function.__module__, f"{module} has a kernel {function.__name__} as well"
         _OPTIONS[function] = KernelOptions(signature, common, bare)
         return function
 
