@@ -78,7 +78,7 @@ def test_the_cache_changes_no_score() -> None:
     assert len(set(first.scores)) > 5, "not all the same"
 
 
-def test_a_run_in_place_of_fresh_weights() -> None:
+def test_a_run_replaces_the_fresh_weights() -> None:
     (ours, net), (theirs, same) = hybrid._networks("squava-hybrid").values()
     assert ours == theirs
     assert (net.weights == same.weights).all()
@@ -134,7 +134,7 @@ def test_share_of_the_replay(name: str) -> None:
     assert row["updates"] == 30
 
 
-def test_whole_chunks_count() -> None:
+def test_measured_updates_are_whole_chunks() -> None:
     recipe, warm, updates = actors._shorten("squava-hybrid", 25)
     burst = recipe.acting.games // recipe.searching.games
     assert (warm % burst, updates % burst) == (0, 0)
@@ -144,7 +144,7 @@ def test_whole_chunks_count() -> None:
 
 
 def test_notes_of_actors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two musts, held or missed."""
+    """The notes say which of two requirements hold and which are missed."""
 
     def played(name: str, *_: Any) -> dict[str, Any]:
         return {"times": 1.9 if name == "tictactoe-dqn" else 1.5}
@@ -194,7 +194,7 @@ def test_centre() -> None:
     assert "term for the centre" in report["notes"][0]
 
 
-def test_a_heuristic_without_its_centre() -> None:
+def test_the_published_heuristic_without_its_centre() -> None:
     start = GAME.start()
     with_it, without = (
         z.player(f"minimax:depth=1,heuristic={name}").choose(start)
@@ -268,10 +268,10 @@ def test_a_hybrid_with_a_time_limit() -> None:
 
 
 def test_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
+    calls: list[Any] = []
 
     def run(parts: tuple[str, ...], progress: Any, **more: Any) -> dict[str, Any]:
-        asked.append((parts, more))
+        calls.append((parts, more))
         row = measure.create_row("squava", "depth 4", "zermelo", 2.0, "positions/s", hits=12.5)
         return measure.create_report("hybrid", [row], ["beside what was published"])
 
@@ -280,11 +280,12 @@ def test_command(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.exit_code == 0
     assert "hits" in done.stdout
     assert "beside what was published" in done.stdout
-    some = ["hybrid", "--part", "phases", "--part", "search", "--games", "8", "--json"]
-    done = CliRunner().invoke(bench, some)
+    arguments = ["hybrid", "--part", "phases", "--part", "search", "--games", "8", "--json"]
+    done = CliRunner().invoke(bench, arguments)
     assert json.loads(done.stdout)["suite"] == "hybrid"
-    (parts, more), (others, given) = asked
-    assert parts == ("search", "actors", "matches", "centre")
-    assert others == ("phases", "search")
-    assert (more["games"], given["games"], more["number"], more["out"]) == (400, 8, 200, None)
+    (default_parts, defaults), (parts, options) = calls
+    assert default_parts == ("search", "actors", "matches", "centre")
+    assert parts == ("phases", "search")
+    assert (defaults["games"], defaults["number"], defaults["out"]) == (400, 200, None)
+    assert options["games"] == 8
     assert CliRunner().invoke(bench, ["hybrid", "--part", "nothing"]).exit_code == 2

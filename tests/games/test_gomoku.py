@@ -107,8 +107,8 @@ def test_five_outcomes_as_published(row: int) -> None:
     names = {"CROSS_WIN": z.Outcome.FIRST, "CIRCLE_WIN": z.Outcome.SECOND, "UNKNOWN": None}
     for entry in record["moves"]:
         position = unchecked(game, record["board"], "XO".index(entry["sign"]))
-        found = position.play(from_bottom(entry["move"])).outcome
-        assert found == names[entry["outcome"]], (record["id"], entry)
+        outcome = position.play(from_bottom(entry["move"])).outcome
+        assert outcome == names[entry["outcome"]], (record["id"], entry)
 
 
 def renju(drawing: str) -> tuple[RenjuGame, Position]:

@@ -216,12 +216,12 @@ def test_scores_of_the_last_four_cells_equal_minimax(size: int) -> None:
 
 def known_endgames() -> list[tuple[tuple[int, ...], int]]:
     """Return states with 13 and 14 cells left and their scores for the side to move."""
-    found = []
+    endgames = []
     for line in truth.lines("reversi/endgame_13_14.txt"):
-        board, side, _best, lead = line.split()
+        board, side, _best, score = line.split()
         state = z.game("reversi").position(f"{board} {side[0].translate(SIDES)}", unchecked=True)
-        found.append((tuple(state.state), int(lead) if side == "Black" else -int(lead)))
-    return found
+        endgames.append((tuple(state.state), int(score) if side == "Black" else -int(score)))
+    return endgames
 
 
 SIDES = str.maketrans("BW", "XO")
@@ -257,13 +257,13 @@ class WinnerTakesEmpties(patterns.PatternHooks):
 
 def ffo(name: str) -> list[tuple[tuple[int, ...], dict[str, int]]]:
     """Return states and the score of each move, with empty cells counted for the winner."""
-    found = []
+    endgames = []
     for line in truth.lines(f"reversi/{name}"):
         board, *moves = (part.strip() for part in line.split(";"))
         state = z.game("reversi").position(board, unchecked=True).state
         pairs = (move.lower().split(":") for move in moves if move)
-        found.append((tuple(state), {move: int(score) for move, score in pairs}))
-    return found
+        endgames.append((tuple(state), {move: int(score) for move, score in pairs}))
+    return endgames
 
 
 def test_known_endgames_of_the_ffo() -> None:

@@ -88,9 +88,9 @@ def _count_mistakes(name: str, hooks: SolverHooks, truth: list[tuple[Any, dict[i
     engine, clock = WordEngine(hooks), SearchClock()
     mistakes = 0
     for state, values in truth:
-        for found in deepen(engine, state, clock, max_depth=_DEPTH):
-            chosen = found.best
-        mistakes += values[chosen] < max(values.values())
+        for iteration in deepen(engine, state, clock, max_depth=_DEPTH):
+            action = iteration.best
+        mistakes += values[action] < max(values.values())
     return measure.create_row(
         "squava",
         f"minimax:depth={_DEPTH}, heuristic {name}",

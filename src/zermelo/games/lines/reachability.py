@@ -71,8 +71,8 @@ def check_reachable(game: "LineGame", state: tuple[Word, Word, Word]) -> None:
 
 
 def _has_deciding_line(game: "LineGame", stones: Word) -> bool:
-    losing = game.lines(stones, game.lose_steps) if game.lose else 0
-    return bool(game.winning(stones) | losing)
+    losing = game.find_lines(stones, game.lose_shifts) if game.lose else 0
+    return bool(game.winning_lines(stones) | losing)
 
 
 def _can_unplay(game: "LineGame", mine: Word, theirs: Word, state: tuple[Word, Word, Word]) -> bool:

@@ -239,4 +239,4 @@ class RenjuGame(BoardLineGame):
 
     def _fives(self, stones: int, *, exact: bool) -> int:
         """Return the first cells of all fives, with `exact` of those in no longer line."""
-        return int(self.exactly(stones) if exact else self.lines(stones, self.win_steps))
+        return int(self.exact_lines(stones) if exact else self.find_lines(stones, self.win_shifts))

@@ -46,9 +46,9 @@ class LineGame(MaskGame):
     bottom: Word  # the bottom row
     column: Word  # the leftmost column
     swap: Word  # the mask of the swap action
-    win_steps: tuple[tuple[Shift, ...], ...]  # [direction]: see `line_shifts`
-    lose_steps: tuple[tuple[Shift, ...], ...]
-    end_steps: tuple[tuple[Shift, Shift], ...]  # [direction]: see `end_shifts`
+    win_shifts: tuple[tuple[Shift, ...], ...]  # [direction]: see `line_shifts`
+    lose_shifts: tuple[tuple[Shift, ...], ...]
+    end_shifts: tuple[tuple[Shift, Shift], ...]  # [direction]: see `end_shifts`
 
     def __init__(
         self,
@@ -81,9 +81,9 @@ class LineGame(MaskGame):
         self.column = sum(1 << (row * cols) for row in range(rows))
         self.swap = 1 << cells if pie else 0
         depth = _SHORT_DEPTH if win <= 1 << _SHORT_DEPTH else _LONG_DEPTH
-        self.win_steps = line_shifts(self.grid, win, depth)
-        self.lose_steps = line_shifts(self.grid, max(lose, 1), depth)
-        self.end_steps = end_shifts(self.grid, win)
+        self.win_shifts = line_shifts(self.grid, win, depth)
+        self.lose_shifts = line_shifts(self.grid, max(lose, 1), depth)
+        self.end_shifts = end_shifts(self.grid, win)
 
     # The rules, for Python ints, uint64 words and tensors alike.
 
@@ -124,42 +124,42 @@ class LineGame(MaskGame):
     def result(self, state: Any) -> Any:
         """Return (is over, value), tested for the last mover: win, then loss, then draw."""
         mine, theirs, _player = state
-        won = self.winning(theirs) != 0
+        won = self.winning_lines(theirs) != 0
         full = (mine | theirs) == self.full
         if self.lose > 0:
             # `lose` is below `win`, so a winning line contains a losing one, and the win
             # subtracts 2 from the 1 of the loss.
-            lost = self.lines(theirs, self.lose_steps) != 0
+            lost = self.find_lines(theirs, self.lose_shifts) != 0
             return lost | full, 1 * lost - 2 * won
         return won | full, 0 - 1 * won
 
-    def winning(self, stones: Any) -> Any:
+    def winning_lines(self, stones: Any) -> Any:
         """Return the first cells of all winning lines of these stones, as a mask."""
         if not self.exact:
-            return self.lines(stones, self.win_steps)
-        return self.exactly(stones)
+            return self.find_lines(stones, self.win_shifts)
+        return self.exact_lines(stones)
 
-    def exactly(self, stones: Any) -> Any:
+    def exact_lines(self, stones: Any) -> Any:
         """Return the first cells of all lines of `win` stones that belong to no longer line."""
-        found = stones ^ stones
+        firsts = stones ^ stones
         for direction in range(4):
-            line = self.line(stones, self.win_steps[direction])
-            (back, has_back), (ahead, has_ahead) = self.end_steps[direction]
+            lines = self.find_lines_along(stones, self.win_shifts[direction])
+            (back, has_back), (ahead, has_ahead) = self.end_shifts[direction]
             longer = ((stones << back) & has_back) | ((stones >> ahead) & has_ahead)
-            found = found | (line & (self.full ^ longer))
-        return found
+            firsts = firsts | (lines & (self.full ^ longer))
+        return firsts
 
-    def lines(self, stones: Any, directions: Any) -> Any:
-        """Return the first cells of the lines that shifts such as `win_steps` find, as a mask."""
-        found = stones ^ stones
-        for steps in directions:
-            found = found | self.line(stones, steps)
-        return found
+    def find_lines(self, stones: Any, directions: Any) -> Any:
+        """Return the first cells of all lines, as a mask; `directions` is such as `win_shifts`."""
+        firsts = stones ^ stones
+        for shifts in directions:
+            firsts = firsts | self.find_lines_along(stones, shifts)
+        return firsts
 
-    def line(self, stones: Any, steps: Any) -> Any:
-        """Return the first cells of all lines in one direction; the length doubles each step."""
-        for shift, stays in steps:
-            stones = stones & (stones >> shift) & stays
+    def find_lines_along(self, stones: Any, shifts: Any) -> Any:
+        """Return the first cells of all lines in one direction; each shift extends the lines."""
+        for distance, inside in shifts:
+            stones = stones & (stones >> distance) & inside
         return stones
 
     # Notation, boards and drawing.
@@ -217,10 +217,10 @@ class LineGame(MaskGame):
     def winning_line(self, state: Any) -> tuple[int, ...] | None:
         """Return the cells of the whole run of stones that decided the game."""
         stones = state[1]
-        wins = self.winning(stones)
+        wins = self.winning_lines(stones)
         if wins:
             return run_from(self.grid, stones, lowest(wins), self.win, exact=self.exact)
-        losses = self.lines(stones, self.lose_steps) if self.lose else 0
+        losses = self.find_lines(stones, self.lose_shifts) if self.lose else 0
         if losses:
             return run_from(self.grid, stones, lowest(losses), self.lose, exact=False)
         return None
@@ -228,7 +228,7 @@ class LineGame(MaskGame):
     def last_cell(self, state: Any, action: int) -> int | None:
         """Return the cell that the last action filled, or None after a swap."""
         if self.gravity:
-            column = (state[0] | state[1]) & (self.column << action)
+            column: int = (state[0] | state[1]) & (self.column << action)
             return int(column & -column).bit_length() - 1  # the topmost stone
         return action if action < self.grid.size else None
 

@@ -133,18 +133,18 @@ class LineTactics(SolverHooks):
         if left & 1 == 0:
             if (
                 alpha >= left - self.win_score
-                and self.lines(mine | leader | odd, self.win_steps) == 0
+                and self.find_lines(mine | leader | odd, self.win_shifts) == 0
             ):
                 high = 0
-                if alpha < 0 and self.lines(theirs | follower, self.win_steps) != 0:
+                if alpha < 0 and self.find_lines(theirs | follower, self.win_shifts) != 0:
                     high = left - self.win_score
         elif beta <= self.win_score - left:
             only = self.none
             if odd & (odd - self.one) == 0:
                 only = odd
-            if self.lines(theirs | leader | (odd ^ only), self.win_steps) == 0:
+            if self.find_lines(theirs | leader | (odd ^ only), self.win_shifts) == 0:
                 low = 0
-                if beta > 0 and self.lines(mine | follower | only, self.win_steps) != 0:
+                if beta > 0 and self.find_lines(mine | follower | only, self.win_shifts) != 0:
                     low = self.win_score - left
         return low, high
 

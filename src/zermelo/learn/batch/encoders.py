@@ -228,7 +228,7 @@ def winning_cells(game: WordLineGame, stones: Any, places: Any) -> Any:
     while places != 0:
         stone = places & (game.full ^ (places - game.one))
         places = places ^ stone
-        if game.winning(stones | stone) != 0:
+        if game.winning_lines(stones | stone) != 0:
             winning = winning | stone
     return winning
 
