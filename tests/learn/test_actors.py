@@ -48,7 +48,7 @@ def create_requests(number: int) -> list[RolloutRequest]:
 
 
 def initial_weights(recipe: Recipe) -> Arrays:
-    return hybrid_trainer.network_for(recipe, GAME).export()
+    return hybrid_trainer.build_value_network(recipe, GAME).export()
 
 
 @contextmanager
@@ -242,7 +242,7 @@ def test_the_trainer_killed(tmp_path: Path) -> None:
         time.sleep(0.05)
     assert folders
     assert not any(path.exists() for path in folders), "nothing is left in shared memory"
-    update = int(weights_file.read_about(tmp_path / "run" / "checkpoint.safetensors")["updates"])
+    update = int(weights_file.read_metadata(tmp_path / "run" / "checkpoint.safetensors")["updates"])
     assert update >= 70
     assert update % 70 == 0
     run, trainer = training.prepare_training(str(path), tmp_path / "run", resume=True, actors=1)

@@ -631,9 +631,9 @@ def test_a_learner_with_a_wrong_target_is_detected(monkeypatch: pytest.MonkeyPat
 
 
 def test_exported_dueling_networks_take_the_same_mean() -> None:
-    from zermelo.learn.networks.numpy_inference import Forward
+    from zermelo.learn.networks.numpy_inference import NumpyQNetwork
 
     torch.manual_seed(2)
     net = QNetwork(NetworkConfig(hidden=(16,), dueling=True), (9,), 9)
-    plain = Forward(q_network.export_q_network(net), net.shape.to_json(), (9,))
+    plain = NumpyQNetwork(q_network.export_q_network(net), net.config.to_json(), (9,))
     check_dueling(lambda x, legal: torch.from_numpy(plain(x.numpy(), legal.numpy())), net)

@@ -138,9 +138,9 @@ def test_a_checkpoint_that_is_damaged_or_of_another_run(
     data = checkpoint.read_bytes()
     for size in (0, 7, 100, len(data) // 2, len(data) - 1):
         checkpoint.write_bytes(data[:size])
-        assert "is damaged, or no file of weights" in refusal(path, out)
+        assert "is damaged or not a weights file" in refusal(path, out)
     save_file({"a": np.zeros(3)}, checkpoint)
-    assert "holds weights, but not of ours" in refusal(path, out)
+    assert "holds weights, but not those of a zermelo model" in refusal(path, out)
     other = tmp_path / "other"
     run, trainer = training.prepare_training(str(path), other, seed=6)
     run.save_checkpoint(trainer)

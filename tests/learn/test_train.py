@@ -297,9 +297,9 @@ def test_a_run_in_another_folder_is_found_by_its_name(tmp_path: Path) -> None:
         (["train", "tictactoe-dqn", "--resume"], "holds no run"),
         (["train", "tictactoe-dqn", "--opponent", "nobody"], "unknown player 'nobody'"),
         (["train", "tictactoe-dqn", "--device", "tpu"], "'tpu'"),
-        (["runs", "show"], "show which run?"),
+        (["runs", "show"], "name the run to show"),
         (["runs", "show", "nono"], "there is no run 'nono'"),
-        (["runs", "list", "this"], "list takes nothing more"),
+        (["runs", "list", "this"], "list takes neither NAME nor --out"),
         (["runs", "export", "nono", "--out", "x.json"], "there is no run 'nono'"),
     ],
 )
@@ -326,7 +326,7 @@ def test_no_torch_is_one_line() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == "zermelo: training needs torch: pip install 'zermelo[learn]'\n"
+    assert done.stderr == "zermelo: this command needs torch: pip install 'zermelo[learn]'\n"
     code = (
         "import sys\nfor name in ('torch', 'numpy', 'safetensors'): sys.modules[name] = None\n"
         "from zermelo.cli import main\nsys.argv = ['zermelo', 'train', '--help']\nmain()"
@@ -352,7 +352,7 @@ def test_ctrl_c_says_how_to_resume(
     monkeypatch.setattr(training, "run_training", interrupted_training)
     code, _, err = command("train", path)
     assert code == 130
-    assert f"go on with: zermelo train {path} --resume" in err
+    assert f"continue with: zermelo train {path} --resume" in err
     assert "at update 14 of 36" in command("runs")[1]
     with History(home / "studio.db") as store:
         assert [run.state for run in store.runs(None, None, 10)] == ["stopped"]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
-from zermelo.learn.alphazero.trainer import AlphaZeroReport, Zero
+from zermelo.learn.alphazero.trainer import AlphaZeroReport, AlphaZeroTrainer
 from zermelo.learn.batch import evaluation_sets
 from zermelo.learn.runs import model_card, training
 from zermelo.learn.runs.run import Run
@@ -66,7 +66,7 @@ def _train(arguments: argparse.Namespace) -> None:
     seconds = time.monotonic() - begin
     model_card.write_card(run, {}, arguments.device)
     _print(f"{run.folder}: {trainer.updates:,} updates in {seconds:.0f} s, everything included")
-    if isinstance(trainer, Zero):
+    if isinstance(trainer, AlphaZeroTrainer):
         _mark(run, trainer, arguments.labels)
 
 
@@ -87,10 +87,10 @@ class _ProgressPrinter:
         _print(f"{now - self._begin:.0f} s: {text}")
 
 
-def _mark(run: Run, trainer: Zero, label_files: list[Path]) -> None:
+def _mark(run: Run, trainer: AlphaZeroTrainer, label_files: list[Path]) -> None:
     """Write and print the mistake rates on labelled positions."""
     sets = evaluation_sets.load_evaluation_sets(run.game, label_files)
-    marks = {name: trainer.marked(positions) for name, positions in sets}
+    marks = {name: trainer.grade(positions) for name, positions in sets}
     text = json.dumps(marks, indent=1)
     write_atomically(run.folder / "marks.json", text, durable=True, mode=0o644)
     for name, mark in marks.items():

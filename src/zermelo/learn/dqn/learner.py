@@ -56,7 +56,7 @@ def train_dqn(
         progress = learner.updates / config.updates
         phase, phase_progress = phase_at(config.phases, progress)
         epsilon = phase.epsilon(phase_progress)
-        learner.net.renew_noise(learner.noise_rng)
+        learner.net.sample_noise(learner.noise_rng)
         source.set_progress(progress)
         opponent = opponents.get(phase.opponent)
         if phase.opponent == LEAGUE and league:
@@ -140,7 +140,7 @@ class DQNLearner(QFunction):
         super().__init__(net, encoder, game_batch, config, device)
         self.target_net, self.average_net = copy.deepcopy(self.net), copy.deepcopy(self.net)
         self.target_net.eval()
-        self.average_net.eval().hush()
+        self.average_net.eval().disable_noise()
         self.optimiser = torch.optim.Adam(self.net.parameters(), lr=config.rate.begin, fused=True)
         self._parameters = list(self.net.parameters())
         self._target_parameters = list(self.target_net.parameters())

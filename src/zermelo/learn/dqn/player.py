@@ -9,7 +9,7 @@ from zermelo.core.bitboard import bits
 from zermelo.core.game import Game, WordGame
 from zermelo.core.player import Analysis, Candidate, Limit, Player
 from zermelo.core.position import Position
-from zermelo.learn.models.model import Model
+from zermelo.learn.models.q_model import QModel
 from zermelo.search.mcts.evaluators import policy_from_values
 
 
@@ -24,12 +24,12 @@ class DQNPlayer(Player):
         self.run, self.shell = run, shell
         options = [*([run] if run else []), *(["shell=true"] if shell else [])]
         self.name = f"dqn:{','.join(options)}" if options else "dqn"
-        self._model: Model | None = None
+        self._model: QModel | None = None
 
-    def prepare(self, game: Game) -> Model:
+    def prepare(self, game: Game) -> QModel:
         """Load the model for a game; raise BadWeights if there is none that fits."""
         if self._model is None or self._model.game_batch.game != game:
-            self._model = Model(self.run, game)
+            self._model = QModel(self.run, game)
         return self._model
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
@@ -53,7 +53,7 @@ class DQNPlayer(Player):
         seconds = time.perf_counter() - begin
         yield Analysis.from_candidates(candidates, nodes=1, seconds=seconds, source="dqn")
 
-    def _best_action(self, model: Model, position: Position, values: np.ndarray) -> int:
+    def _best_action(self, model: QModel, position: Position, values: np.ndarray) -> int:
         opening = model.opening.get(position.state)
         if opening is not None:
             return opening
@@ -79,7 +79,7 @@ class DQNEvaluator:
     """A learned Q as the evaluator of leaves: the highest Q is the value, all are the priors."""
 
     def __init__(self, run: str, game: Game) -> None:
-        self.model = Model(run, game)
+        self.model = QModel(run, game)
 
     def __call__(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the priors [state, action] and the values [state]."""

@@ -55,7 +55,7 @@ class SupervisedTrainer:
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the average of the weights for play, and the shape of the network."""
-        return export_q_network(self.learner.average_net), self.learner.net.shape.to_json()
+        return export_q_network(self.learner.average_net), self.learner.net.config.to_json()
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Return everything that the rest of the training depends on, except the labels."""

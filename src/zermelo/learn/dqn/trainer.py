@@ -71,10 +71,10 @@ class DQNTrainer:
 
     def _actor_weights(self) -> Arrays:
         """Return what actors need to play: the network, and one of the league if there is one."""
-        arrays = torch_arrays.net_arrays(_NET, self.learner.net)
+        arrays = torch_arrays.network_to_arrays(_NET, self.learner.net)
         if self.league:
             earlier = self.league[int(self.rng.integers(len(self.league)))]
-            arrays |= torch_arrays.net_arrays(_EARLIER_NET, earlier)
+            arrays |= torch_arrays.network_to_arrays(_EARLIER_NET, earlier)
         return {name: array.copy() for name, array in arrays.items()}
 
     def values(self, states: np.ndarray) -> np.ndarray:
@@ -83,13 +83,13 @@ class DQNTrainer:
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the average of the weights for play, and the shape of the network."""
-        return export_q_network(self.learner.average_net), self.learner.net.shape.to_json()
+        return export_q_network(self.learner.average_net), self.learner.net.config.to_json()
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Return everything that the rest of the training depends on, for a checkpoint."""
         arrays = learner_to_arrays(self.learner)
         for number, net in enumerate(self.league):
-            arrays |= torch_arrays.net_arrays(_league_prefix(number), net)
+            arrays |= torch_arrays.network_to_arrays(_league_prefix(number), net)
         arrays |= self.source.to_arrays() | self.replay.to_arrays()
         metadata = {
             "updates": self.updates,
@@ -102,7 +102,7 @@ class DQNTrainer:
         """Restore what `to_arrays` returned."""
         self.league[:] = [copy.deepcopy(self.learner.net) for _ in range(int(metadata["league"]))]
         for number, net in enumerate(self.league):
-            net.load_state_dict(torch_arrays.tensors(arrays, _league_prefix(number)))
+            net.load_state_dict(torch_arrays.arrays_to_tensors(arrays, _league_prefix(number)))
         load_learner(self.learner, arrays, int(metadata["updates"]))
         self.source.load_arrays(arrays)
         self.replay.load_arrays(arrays)
@@ -126,12 +126,12 @@ class DQNRolloutPolicy:
     def load(self, weights: Arrays, rng: np.random.Generator) -> None:
         """Replace the weights, and sample new noise for noisy layers."""
         net = self._q_function.net
-        net.load_state_dict(torch_arrays.tensors(weights, _NET))
-        earlier = torch_arrays.tensors(weights, _EARLIER_NET)
+        net.load_state_dict(torch_arrays.arrays_to_tensors(weights, _NET))
+        earlier = torch_arrays.arrays_to_tensors(weights, _EARLIER_NET)
         self._has_earlier = bool(earlier)
         if earlier:
             self._earlier_net.load_state_dict(earlier)
-        net.renew_noise(torch.Generator().manual_seed(int(rng.integers(1 << 62))))
+        net.sample_noise(torch.Generator().manual_seed(int(rng.integers(1 << 62))))
 
     def policies(self) -> tuple[Policy, Policy | None]:
         """Return the greedy policy, and that of an earlier network if there is one."""
@@ -154,12 +154,12 @@ def _create_parts(
 
 def initial_actor_weights(recipe: Recipe, game: WordGame) -> Arrays:
     """Return the weights of an untrained network, as actors take them."""
-    return torch_arrays.net_arrays(_NET, create_learner(recipe, game, "cpu").net)
+    return torch_arrays.network_to_arrays(_NET, create_learner(recipe, game, "cpu").net)
 
 
 def learner_to_arrays(learner: DQNLearner) -> Arrays:
     """Return the networks, the optimiser and torch's random states, for a checkpoint."""
-    arrays = torch_arrays.to_arrays(_networks(learner), learner.optimiser)
+    arrays = torch_arrays.training_state_to_arrays(_networks(learner), learner.optimiser)
     arrays[_NOISE_RNG] = learner.noise_rng.get_state().numpy()
     if learner.device.type == "cuda":
         arrays[_CUDA_RNG] = torch.cuda.get_rng_state(learner.device).numpy()
@@ -168,7 +168,7 @@ def learner_to_arrays(learner: DQNLearner) -> Arrays:
 
 def load_learner(learner: DQNLearner, arrays: Arrays, updates: int) -> None:
     """Restore what `learner_to_arrays` returned."""
-    torch_arrays.load_arrays(arrays, _networks(learner), learner.optimiser)
+    torch_arrays.load_training_state(arrays, _networks(learner), learner.optimiser)
     learner.noise_rng.set_state(torch.from_numpy(arrays[_NOISE_RNG]))
     if learner.device.type == "cuda":
         torch.cuda.set_rng_state(torch.from_numpy(arrays[_CUDA_RNG]), learner.device)

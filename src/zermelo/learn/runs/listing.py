@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.core import home
-from zermelo.learn.models import model
+from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.learn.runs.run import (
@@ -56,7 +56,7 @@ def summarize_run(folder: Path) -> RunSummary:
     recipe, update = manifest["recipe"], 0
     if (folder / CHECKPOINT).is_file():
         try:
-            update = int(weights_file.read_about(folder / CHECKPOINT).get("updates", 0))
+            update = int(weights_file.read_metadata(folder / CHECKPOINT).get("updates", 0))
         except BadWeights:
             update = 0
     card = read_json(folder / CARD)
@@ -66,7 +66,7 @@ def summarize_run(folder: Path) -> RunSummary:
         str(recipe.get("name")),
         str(recipe.get("game")),
         int(manifest.get("seed") or 0),
-        "finished" if (folder / model.FINAL).is_file() else "unfinished",
+        "finished" if (folder / model_files.FINAL).is_file() else "unfinished",
         update,
         int(recipe.get("learning", {}).get("updates", 0)),
         card.get("grades") if isinstance(card, dict) else None,

@@ -9,7 +9,7 @@ import numpy as np
 from zermelo import __version__
 from zermelo.core.files import write_atomically
 from zermelo.grading.grade import Grade, grade
-from zermelo.learn.models import model
+from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.runs.charts import draw_heat_map, draw_learning_curves
 from zermelo.learn.runs.listing import CARD
@@ -54,7 +54,7 @@ def write_card(run: Run, grades: dict[str, Grade], device: str = "cpu") -> None:
 def _create_card(run: Run, grades: dict[str, Grade], device: str) -> dict[str, Any]:
     import torch
 
-    arrays, metadata = weights_file.read(run.folder / model.FINAL)
+    arrays, metadata = weights_file.read(run.folder / model_files.FINAL)
     return {
         "name": run.recipe.name,
         "summary": run.recipe.summary,

@@ -16,13 +16,13 @@ def create_rollout_function(recipe: Recipe) -> RolloutFunction:
     game = registry.game(recipe.game)
     assert isinstance(game, WordGame)
     if recipe.kind == "value":
-        from zermelo.learn.hybrid.trainer import ValueRollouts
+        from zermelo.learn.hybrid.rollouts import HybridRollouts
 
-        return ValueRollouts(recipe, game)
+        return HybridRollouts(recipe, game)
     if recipe.kind == "alphazero":
-        from zermelo.learn.alphazero.trainer import ZeroRollouts
+        from zermelo.learn.alphazero.rollouts import AlphaZeroRollouts
 
-        return ZeroRollouts(recipe, game)
+        return AlphaZeroRollouts(recipe, game)
     if recipe.kind == "tabular":
         from zermelo.learn.dqn.tabular import TabularRolloutPolicy
 

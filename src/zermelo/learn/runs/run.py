@@ -26,7 +26,7 @@ from zermelo.core.files import write_atomically
 from zermelo.core.game import WordGame
 from zermelo.core.game.fingerprint import rules_fingerprint
 from zermelo.learn.config.recipe import Recipe
-from zermelo.learn.models import model
+from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import Arrays
 from zermelo.learn.runs.trainer import Trainer
@@ -153,7 +153,7 @@ class Run:
 
     def _export(self, trainer: Trainer) -> tuple[Arrays, dict[str, Any]]:
         arrays, shape = trainer.export()
-        metadata = model.about(
+        metadata = model_files.build_metadata(
             self.game,
             self.recipe.encoder,
             shape,

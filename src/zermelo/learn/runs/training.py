@@ -15,7 +15,7 @@ from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.core.game import WordGame
 from zermelo.games import registry
 from zermelo.learn.actors.protocol import ActorPool
-from zermelo.learn.alphazero.trainer import Zero
+from zermelo.learn.alphazero.trainer import AlphaZeroTrainer
 from zermelo.learn.batch.evaluation_sets import EvaluationSet, build_evaluation_set
 from zermelo.learn.batch.policies import masked_argmax
 from zermelo.learn.config import recipes
@@ -26,8 +26,8 @@ from zermelo.learn.config.validation import check
 from zermelo.learn.dqn.supervised import SupervisedTrainer
 from zermelo.learn.dqn.tabular import TabularTrainer
 from zermelo.learn.dqn.trainer import DQNTrainer
-from zermelo.learn.hybrid.trainer import Value
-from zermelo.learn.models import model
+from zermelo.learn.hybrid.trainer import HybridTrainer
+from zermelo.learn.models import files as model_files
 from zermelo.learn.runs.listing import runs_folder
 from zermelo.learn.runs.log import LogLine, TensorBoardLog, append_line
 from zermelo.learn.runs.model_card import grade_run, write_card
@@ -201,9 +201,9 @@ def create_trainer(
     torch.manual_seed(seed)
     if recipe.kind == "value":
         assert pool is not None
-        return Value(recipe, game, seed, pool, device)
+        return HybridTrainer(recipe, game, seed, pool, device)
     if recipe.kind == "alphazero":
-        return Zero(recipe, game, seed, pool, device)
+        return AlphaZeroTrainer(recipe, game, seed, pool, device)
     if recipe.kind == "supervised":
         return SupervisedTrainer(recipe, game, seed, device)
     if recipe.kind == "tabular":
@@ -223,7 +223,7 @@ def run_training(
             _make_updates(run, trainer, progress)
     finally:
         trainer.close()
-    run.save_weights(model.FINAL, trainer)
+    run.save_weights(model_files.FINAL, trainer)
 
 
 def _make_updates(
