@@ -416,7 +416,7 @@ KEYS = (
 
 def test_two_thousand_random_events_lose_no_game(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whenever the app exits, the game in progress can be resumed."""
-    monkeypatch.setattr(analysis, "PATIENCE", 0.3)  # this tests the events, not the search
+    monkeypatch.setattr(analysis, "SECONDS", 0.3)  # this tests the events, not the search
     limit = Limit(seconds=0.2)
     rng = random.Random(7)
     events_left, exits = 2000, 0
