@@ -13,7 +13,7 @@ from zermelo.core.player import Limit
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax import arrays
 from zermelo.search.negamax.searcher import NegamaxSearcher
-from zermelo.search.solver.solver import SolverSettings, Solver
+from zermelo.search.solver.solver import Solver, SolverSettings
 
 SIGNATURE = 412879
 PERFT = 186371285

@@ -26,7 +26,7 @@ from zermelo.learn.actors.protocol import RolloutRequest
 from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.dqn.trainer import DQNTrainer, initial_actor_weights
-from zermelo.learn.hybrid.trainer import Value, network_for
+from zermelo.learn.hybrid.trainer import HybridTrainer, build_value_network
 from zermelo.learn.networks.weights_file import Arrays
 from zermelo.learn.runs import training
 from zermelo.learn.runs.rollouts import create_rollout_function
@@ -110,7 +110,7 @@ def _initial_weights(recipe: Recipe) -> Arrays:
     game = registry.game(recipe.game)
     if recipe.kind == "value":
         assert isinstance(game, WordLineGame)
-        return network_for(recipe, game).export()
+        return build_value_network(recipe, game).export()
     assert isinstance(game, WordGame)
     return initial_actor_weights(recipe, game)
 
@@ -148,11 +148,11 @@ def measure_replay(name: str, updates: int, progress: ProgressFunction) -> Row:
     recipe, warm_up, updates = _shorten(name, updates)
     progress(f"{name}: {updates} updates, and the share of the replay")
     trainer = create_trainer(recipe)
-    assert isinstance(trainer, Value | DQNTrainer)
+    assert isinstance(trainer, HybridTrainer | DQNTrainer)
     replay_time = _MethodTimer(trainer.replay, "add", "sample")
     play_time = (
         _MethodTimer(trainer.rollouts, "next")
-        if isinstance(trainer, Value)
+        if isinstance(trainer, HybridTrainer)
         else _MethodTimer(trainer.source, "step")
     )
     begin = 0.0

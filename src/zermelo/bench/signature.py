@@ -13,7 +13,7 @@ from zermelo.core.game import WordGame
 from zermelo.games import registry
 from zermelo.search.count import count
 from zermelo.search.limits import SearchClock
-from zermelo.search.solver.solver import SolverSettings, Solver
+from zermelo.search.solver.solver import Solver, SolverSettings
 
 _DEPTHS = {
     "tictactoe": 9,

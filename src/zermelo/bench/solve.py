@@ -28,7 +28,7 @@ from zermelo.games.lines.tactics import LineTactics
 from zermelo.search.engines import WordEngine
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.searcher import NegamaxSearcher
-from zermelo.search.solver.solver import SolverSettings, Solver
+from zermelo.search.solver.solver import Solver, SolverSettings
 
 _DEPTH = 8  # of alpha-beta in Connect Four
 _MIN_SECONDS = 0.2  # of a measurement, preparation included
@@ -279,7 +279,8 @@ def _engine_task(hooks: SolverHooks) -> Task:
         return engine
 
     def work(engine: WordEngine) -> None:
-        engine.search(hooks.game.initial(), _DEPTH, -engine.win_score, engine.win_score, SearchClock())
+        win = engine.win_score
+        engine.search(hooks.game.initial(), _DEPTH, -win, win, SearchClock())
 
     return prepare, work
 

@@ -11,7 +11,7 @@ from zermelo.core.game import WordGame
 from zermelo.core.position import Position
 from zermelo.games import registry
 from zermelo.search.limits import SearchClock
-from zermelo.search.solver.solver import SolverSettings, Solver
+from zermelo.search.solver.solver import Solver, SolverSettings
 
 #: value for the first player, and the plies to the end if they are published
 _MNK: dict[str, tuple[int, int | None]] = {
