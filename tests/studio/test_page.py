@@ -126,12 +126,12 @@ def test_a_whole_game_by_mouse(page: Any) -> None:
 def test_stones_land_where_the_server_says(page: Any) -> None:
     """The preview, the stone and the expected line all show the lowest free cell of a column."""
     begin(page, "connect4")
-    for number, cell in enumerate(("d6", "d5")):
-        pick(page, "cell-d1").hover()
+    for number, (pointer, cell) in enumerate((("d1", "d6"), ("d2", "d5"))):
+        pick(page, f"cell-{pointer}").hover()
         playwright.expect(pick(page, f"cell-{cell}")).to_have_class(
             page_words(f"preview{number}"), timeout=TIMEOUT
         )
-        pick(page, "cell-d1").click()
+        pick(page, f"cell-{pointer}").click()
         playwright.expect(pick(page, f"cell-{cell}")).to_have_attribute(
             "aria-label", page_words(f", {'XO'[number]}"), timeout=TIMEOUT
         )
