@@ -4,7 +4,7 @@ import re
 
 from zermelo.core.errors import BadRecord
 from zermelo.core.game import Game
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.games import registry
 from zermelo.games.lines.rules import LineGame
 from zermelo.games.reversi.rules import Reversi
@@ -26,9 +26,9 @@ def read_digits(text: str, game: Game | None) -> Record:
     rules = _require_columns(game or registry.named_game("connect4"))
     wrong = re.search(r"[^0-9 \r\n]", text)
     if wrong:
-        msg = f"line 1: {shown(wrong[0])} is not a column"
+        msg = f"line 1: {quote_text(wrong[0])} is not a column"
         raise BadRecord(msg)
-    return replay(rules, rules.split(text), None)
+    return replay(rules, rules.split_moves(text), None)
 
 
 def write_transcript(record: Record) -> str:
@@ -46,7 +46,7 @@ def read_transcript(text: str, game: Game | None) -> Record:
     match = _TRANSCRIPT.match(text)
     assert match is not None
     if match.end() != len(text):
-        wrong = shown(text[match.end() :], 12)
+        wrong = quote_text(text[match.end() :], 12)
         msg = f"line 1: {wrong} is not a cell: a transcript is cells such as f5d6c3"
         raise BadRecord(msg)
     moves: list[str] = []

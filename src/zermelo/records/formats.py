@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from zermelo.core.errors import BadRecord, ZermeloError
 from zermelo.core.game import Game
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.records import compact, jsonl, plain, psq, sgf
 from zermelo.records.record import Record
 
@@ -107,6 +107,6 @@ def read_all(lines: Iterable[str], format_name: str, game: Game | None = None) -
 
 def _find_format(name: str) -> RecordFormat:
     if name not in FORMATS:
-        msg = f"unknown format {shown(name)}: the formats are {', '.join(FORMATS)}"
+        msg = f"unknown format {quote_text(name)}: the formats are {', '.join(FORMATS)}"
         raise BadRecord(msg)
     return FORMATS[name]

@@ -5,7 +5,7 @@ from typing import Any
 
 from zermelo.core.errors import BadRecord
 from zermelo.core.game import Game
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.core.position import Outcome
 from zermelo.records.record import Record, find_game, replay
 
@@ -39,7 +39,7 @@ def read(text: str, game: Game | None) -> Record:
         msg = "line 1: moves must be a list of strings"
         raise BadRecord(msg)
     if not isinstance(result, str | None) or result not in _OUTCOMES:
-        msg = f"line 1: result is {shown(str(result))}: it can be first, second, draw or null"
+        msg = f"line 1: result is {quote_text(str(result))}: it can be first, second, draw or null"
         raise BadRecord(msg)
     return replay(find_game(spec, game), moves, _OUTCOMES[result])
 
@@ -48,7 +48,7 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for key, value in pairs:
         if key in data:
-            msg = f"line 1: {shown(key)} occurs twice"
+            msg = f"line 1: {quote_text(key)} occurs twice"
             raise BadRecord(msg)
         data[key] = value
     return data

@@ -15,7 +15,7 @@ import re
 
 from zermelo.core.errors import BadRecord
 from zermelo.core.game import Game
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.games import registry
 from zermelo.games.lines.rules import LineGame
 from zermelo.records.record import Record, replay
@@ -46,7 +46,7 @@ def read(text: str, game: Game | None) -> Record:
     lines = text.splitlines()
     header = _HEADER.fullmatch(lines[0].strip()) if lines else None
     if header is None:
-        first = shown(lines[0]) if lines else "an empty file"
+        first = quote_text(lines[0]) if lines else "an empty file"
         msg = f"line 1: {first} is not a PSQ header such as Piskvorky 15x15, 11:11, 0"
         raise BadRecord(msg)
     cols, rows = int(header[1]), int(header[2])
@@ -77,13 +77,13 @@ def _check_rest(lines: list[str], number: int) -> None:
         text = line.strip()
         results += bool(re.fullmatch(r"-?[0-9]", text))
         if "," in text and _NUMBERS.fullmatch(text):
-            msg = f"line {number + offset}: {shown(text)} is not a move: x,y,ms counted from 1"
+            msg = f"line {number + offset}: {quote_text(text)} is not a move: x,y,ms counted from 1"
             raise BadRecord(msg)
         if results > 1:
             msg = f"line {number + offset}: two results"
             raise BadRecord(msg)
         if len(text) > 200 or not text.isprintable():
-            msg = f"line {number + offset}: {shown(text)} does not belong in PSQ"
+            msg = f"line {number + offset}: {quote_text(text)} does not belong in PSQ"
             raise BadRecord(msg)
     if len(rest) > 10:
         msg = f"line {number + 10}: {len(rest)} lines after the moves, where 3 are expected"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from zermelo.core.errors import BadRecord, IllegalMove
 from zermelo.core.game import Game
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.core.position import Outcome, Position
 from zermelo.games import registry
 from zermelo.matches.match import Match
@@ -78,6 +78,6 @@ def find_game(spec: str, expected: Game | None) -> Game:
     if expected is None:
         return registry.named_game(spec)
     if expected.spec != spec:
-        msg = f"line 1: the record is of {shown(spec)}, not of {expected.spec}"
+        msg = f"line 1: the record is of {quote_text(spec)}, not of {expected.spec}"
         raise BadRecord(msg)
     return expected

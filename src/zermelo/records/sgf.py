@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from zermelo.core.errors import BadRecord, BadSpec
 from zermelo.core.game import Game
-from zermelo.core.notation import shown
+from zermelo.core.notation import quote_text
 from zermelo.core.position import Outcome
 from zermelo.games import registry
 from zermelo.games.lines.rules import LineGame
@@ -56,7 +56,7 @@ def read(text: str, game: Game | None) -> Record:
     nodes = _parse_nodes(text)
     root = nodes[0].properties
     if root.get("GM") not in (_OTHELLO, _GOMOKU):
-        kind = f"GM[{shown(root['GM'])}]" if "GM" in root else "no GM"
+        kind = f"GM[{quote_text(root['GM'])}]" if "GM" in root else "no GM"
         msg = f"line {nodes[0].line}: {kind}: GM[4] is Gomoku and GM[2] Reversi"
         raise BadRecord(msg)
     rules = _require_sgf_game(_find_game(root, nodes[0].line, game))
@@ -120,7 +120,7 @@ def _parse_nodes(text: str) -> list[_Node]:
     line = 1
     for token, line in _tokens(text):
         if is_closed or (not is_open and token[1] != "("):
-            msg = f"line {line}: {shown(token[0], 12)} does not belong in SGF"
+            msg = f"line {line}: {quote_text(token[0], 12)} does not belong in SGF"
             raise BadRecord(msg)
         if token[1] == "(" and is_open:
             msg = f"line {line}: variations are not read, only one line of play"
@@ -160,7 +160,7 @@ def _tokens(text: str) -> Iterator[tuple[re.Match[str], int]]:
             return
         token = _TOKEN.match(text, begin)
         if token is None:
-            msg = f"line {line}: {shown(text[begin : begin + 12])} does not belong in SGF"
+            msg = f"line {line}: {quote_text(text[begin : begin + 12])} does not belong in SGF"
             raise BadRecord(msg)
         yield token, line
         end = token.end()
@@ -183,7 +183,7 @@ def _parse_move(game: LineGame | Reversi, node: _Node, colour: str, number: int)
     if not value and isinstance(game, Reversi):
         return "pass"
     if len(value) != 2 or not all(letter in _LETTERS for letter in value):
-        msg = f"line {node.line}, move {number}: {shown(value)} is not a point such as aa"
+        msg = f"line {node.line}, move {number}: {quote_text(value)} is not a point such as aa"
         raise BadRecord(msg)
     col, row = (_LETTERS.index(letter) for letter in value)
     if row >= game.grid.rows or col >= game.grid.cols:
@@ -206,7 +206,7 @@ def _parse_result(text: str, line: int) -> Outcome | None:
         return Outcome.DRAW
     if re.fullmatch(r"[BW]\+(R|Resign|T|Time|F|Forfeit|[0-9.]*)", text):
         return Outcome.FIRST if text[0] == "B" else Outcome.SECOND
-    msg = f"line {line}: RE[{shown(text)}] is not a result: B+, W+, 0 or ?"
+    msg = f"line {line}: RE[{quote_text(text)}] is not a result: B+, W+, 0 or ?"
     raise BadRecord(msg)
 
 
