@@ -270,7 +270,7 @@ def test_the_studio_accepts_names_of_models_only(studio: Studio, run: Run, tmp_p
     for spec in paths:
         with pytest.raises(BadSpec) as caught:
             load_builtin_player(spec)
-        assert "names a model that comes with zermelo: " in str(caught.value)
+        assert "must name a model that comes with zermelo: " in str(caught.value)
         assert_refused(
             studio.post("matches", game="tictactoe", second=spec), 422, "comes with zermelo"
         )
