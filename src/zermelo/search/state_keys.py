@@ -41,9 +41,7 @@ def canonical_state(game: WordGame | SolverHooks, state: Any, symmetry_tables: A
     return smallest
 
 
-def find_index_slot(
-    game: WordGame | SolverHooks, states: Any, slots: Any, state: Any
-) -> Any:
+def find_index_slot(game: WordGame | SolverHooks, states: Any, slots: Any, state: Any) -> Any:
     """Return the slot of a state in an open-addressing index of the rows of `states`.
 
     A slot holds a row + 1, or 0 if it is free. If the state is not indexed, return the free slot
