@@ -126,7 +126,7 @@ class LevelPlayer(Player):
 
 
 def _is_proven(engine: Engine, iteration: Iteration) -> bool:
-    """Return whether the value of the best move is proven and no other can be better."""
+    """Return whether the value of the best move is proven and no other move can be better."""
     if iteration.exact:
         return True
     depth, top = iteration.depth, iteration.score
