@@ -109,7 +109,7 @@ def test_wrong_game_or_rules(run: Run, tmp_path: Path) -> None:
         QModel(str(path), GAME)
     for name, part in (
         ("nothing", "there is no model"),
-        ("", "has no finished run"),
+        ("", "has not finished"),
     ):
         with pytest.raises(BadWeights, match=part):
             QModel(str(tmp_path / name), GAME)

@@ -1,6 +1,6 @@
 """The games that contract tests run over: every name of the registry, in several sizes."""
 
-#: Word games, which compile to kernels on words.
+#: Bitboard games, which compile to kernels on words.
 WORDS = (
     "tictactoe",
     "tictactoe:size=4,win=3",

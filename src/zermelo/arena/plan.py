@@ -73,7 +73,7 @@ class Plan:
 
     @cached_property
     def rules(self) -> Game:
-        """The game itself."""
+        """The game object that the spec of the plan names."""
         return registry.game(self.game)
 
     @cached_property

@@ -36,7 +36,7 @@ def main(sheet: IO[bytes]) -> None:
 
 
 def _take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return standard input and output, and redirect what players print to stderr."""
+    """Return standard input and output; what players print goes to standard error instead."""
     commands, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -74,7 +74,7 @@ def _search_lists() -> Iterable[tuple[str, list[Any]]]:
 
 
 def _count_nodes(spec: str, states: list[Any]) -> int:
-    """Return the nodes of solving each state with a new solver."""
+    """Return the number of nodes that a new solver searches to solve each state."""
     game = registry.game(spec)
     assert isinstance(game, WordGame)
     clock = SearchClock()

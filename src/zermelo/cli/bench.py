@@ -42,7 +42,7 @@ def bench() -> None:
 
 
 _repeat_option = options.integer_option(
-    "--repeat", "Number of runs; the median counts.", 3, low=1, high=20
+    "--repeat", "Number of runs; the median is reported.", 3, low=1, high=20
 )
 
 
@@ -105,7 +105,7 @@ def bench_mcts(
 @bench.command("learn")
 @options.seconds_option("CPU seconds of one training.", 120.0, name="--budget")
 @options.integer_option(
-    "--seeds", "Number of trainings of each system; the median counts.", 3, low=1, high=20
+    "--seeds", "Number of training runs of each system; the median is reported.", 3, low=1, high=20
 )
 @options.json_option
 def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
@@ -174,7 +174,10 @@ def bench_hybrid(
 
 @bench.command("selfplay")
 @click.option(
-    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="Device of the network."
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    help="Device to run the network on.",
 )
 @click.option(
     "--games",

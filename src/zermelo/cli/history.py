@@ -49,7 +49,7 @@ _MAX_PLAYERS = 50  # characters of a table's column
     "--out",
     type=click.Path(path_type=Path),
     show_default="standard output",
-    help="File that export writes, or a folder for one file per game.",
+    help="Output file of `export`, or a folder to write one file per game to.",
 )
 @options.json_option
 def history(

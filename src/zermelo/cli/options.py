@@ -134,7 +134,9 @@ def position_options(command: Command) -> Command:
             is_flag=True,
             help="Read one position per line: moves, or `board:` and a board.",
         ),
-        click.option("--board", help="Rows from the top and the side to move: X../.O./... X"),
+        click.option(
+            "--board", help="Board rows, top row first, then the side to move: X../.O./... X"
+        ),
         moves_option,
     ):
         wrapped = option(wrapped)

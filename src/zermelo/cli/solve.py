@@ -29,7 +29,7 @@ _REFUSED = 1  # exit code
     help="What to prove: the value and distance, win/draw/loss, or only whether it is a win.",
 )
 @options.seconds_option("Time limit of the proof.")
-@options.integer_option("--nodes", "Node limit of the proof.", low=1)
+@options.integer_option("--nodes", "Maximum number of nodes to search for the proof.", low=1)
 @options.integer_option(
     "--threads",
     "Number of threads for the moves of the position, or for the lines of --stdin.",

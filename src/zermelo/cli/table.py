@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 @click.option("--remove", is_flag=True, help="Delete the tablebase instead.")
 @options.json_option
 def table(game: str, remove: bool, as_json: bool) -> None:
-    """Solve every state of GAME and store the tablebase.
+    """Solve every state of GAME and store the tablebase in the cache folder.
 
-    It is stored in the cache folder. The solver and the perfect player then look values up instead
-    of searching.
+    The solver and the perfect player then look values up instead of searching.
     """
     from zermelo.search.tablebase.files import tablebase_path
 

@@ -30,4 +30,4 @@ class BadRecord(ZermeloError):
 
 
 class KernelError(ZermeloError):
-    """Rules or a kernel that cannot be compiled, with the name of what prevents it."""
+    """Raised when rules or a kernel cannot be compiled; the message names the cause."""

@@ -1,4 +1,4 @@
-"""The running game of an environment: a fast form for word games, a plain one for all others."""
+"""The running game of an environment: a fast form for bitboard games, a plain one for others."""
 
 import copy
 import functools
@@ -99,7 +99,7 @@ def advance(game: WordGame, words: Any, planes: Any, mask: Any, action: Any) -> 
 
 
 class WordBoard:
-    """A word game: one kernel call plays a move and writes the observation."""
+    """A bitboard game: one kernel call plays a move and writes the observation."""
 
     def __init__(self, game: WordGame) -> None:
         assert game.grid is not None

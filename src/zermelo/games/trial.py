@@ -20,7 +20,7 @@ def check_game(game: Game) -> None:
     if not isinstance(number, int) or number < 1:
         _refuse(game, "num_actions", number, "it must be the number of actions")
     if isinstance(game, WordGame) and number > WORD_BITS + 1:
-        _refuse(game, "num_actions", number, "a word game has at most 64, and a pass")
+        _refuse(game, "num_actions", number, "a bitboard game has at most 64, and a pass")
     _check_state(game, game.initial())
     _check_presentation(game)
     rng = random.Random(0)
@@ -102,6 +102,6 @@ def _check_words(game: WordGame, state: Any) -> None:
 
 
 def _refuse(game: Game, rule: str, value: Any, expected: str) -> NoReturn:
-    kind = "word game" if isinstance(game, WordGame) else "game"
+    kind = "bitboard game" if isinstance(game, WordGame) else "game"
     msg = f"{game.spec}: this {kind}'s {rule} is {quote_text(repr(value))}: {expected}"
     raise BadSpec(msg)

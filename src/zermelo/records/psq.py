@@ -29,7 +29,7 @@ def write(record: Record) -> str:
     """Write the moves, with a time of 0 for each."""
     game = _require_line_game(record.game)
     if "swap" in record.moves:
-        msg = "PSQ has no swap: it cannot hold this game"
+        msg = "the PSQ format cannot represent a swap, so this game cannot be written as PSQ"
         raise BadRecord(msg)
     if record.is_resigned:
         msg = "PSQ has no resignation: it cannot hold this game"

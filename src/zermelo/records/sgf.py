@@ -150,7 +150,7 @@ def _parse_nodes(text: str) -> list[_Node]:
 
 
 def _tokens(text: str) -> Iterator[tuple[re.Match[str], int]]:
-    """Yield parentheses, semicolons, names and values, each with its line."""
+    """Yield parentheses, semicolons, names and values, each with its line number."""
     end, line = 0, 1
     while True:
         space = _SPACE.match(text, end)

@@ -2,7 +2,7 @@
 
 One breadth-first traversal answers all three questions. A layer holds the distinct states of one
 ply, each with the number of paths that lead to it: perft is the sum of a layer's paths, and
-complete games are the paths into finished states. Word games are counted by a kernel with a hash
+complete games are the paths into finished states. A kernel counts bitboard games with a hash
 table of exact states, all other games in plain Python.
 """
 
@@ -178,7 +178,7 @@ def _canonical(game: Game, symmetries: tuple[Symmetry, ...], state: Any) -> Any:
     return min((game.transform(state, symmetry) for symmetry in symmetries), default=state)
 
 
-# Word games, in kernels.
+# Bitboard games, in kernels.
 
 
 def _word_layers(game: WordGame, options: _CountOptions) -> _Layers:

@@ -1,4 +1,4 @@
-"""Engines for word games and for games in plain Python, and the choice of an engine for a game."""
+"""Engines for bitboard games and for games in plain Python, and how to choose one for a game."""
 
 from typing import Any
 

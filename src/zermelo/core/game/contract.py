@@ -159,7 +159,7 @@ class Game(PlainTraversal, ABC):
         it. A board as text may name the side to move; `to_move` is 0 or 1.
         """
         if board is not None and moves is not None:
-            msg = "a position comes from a board or from moves, not from both"
+            msg = "give a board or moves, not both"
             raise BadBoard(msg)
         if board is None:
             position = self.start()

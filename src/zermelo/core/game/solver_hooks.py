@@ -1,4 +1,4 @@
-"""Solver hooks: what a word game lets the solver know without search."""
+"""Solver hooks: what a bitboard game lets the solver know without search."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 class SolverHooks:
-    """Everything that search kernels ask about a word game beyond its rules.
+    """Everything that search kernels ask about a bitboard game beyond its rules.
 
-    The defaults know the rules only, so every word game can be solved; a subclass, named by
-    `WordGame.hooks_class`, makes the search faster. Attributes that are not found here are those of
-    the game: a kernel that is compiled for the hooks sees both. Like rules, these methods compile,
+    The defaults use only the rules, so every `WordGame` can be solved. A game may set `hooks_class`
+    to a subclass that makes the search faster. Attributes that are not found here are looked up on the
+    game, so a kernel that is compiled for the hooks sees both. Like rules, these methods compile,
     and annotated constants are compiled in.
 
     A score is an int for the side to move: `win_score - n` for a win in n plies, `n - win_score`

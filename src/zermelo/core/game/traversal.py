@@ -67,7 +67,7 @@ class PlainTraversal:
 
 
 class WordTraversal:
-    """Traversal of a word game: a root is the state, one word in each column."""
+    """Traversal of a bitboard game: a root is the state, one word in each column."""
 
     def to_root(self: Any, state: Any) -> list[Any]:
         """Return the row of a state."""

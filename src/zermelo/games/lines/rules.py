@@ -1,8 +1,8 @@
 """The rules of the line family: tic-tac-toe, m,n,k games, Gomoku, Squava and Connect Four.
 
 A move places a stone, with gravity in the lowest free cell of a column. A line of `win` stones
-wins; a line of `lose` that is part of no winning line loses at once; a full board is a draw. Bit i
-of a mask is cell i, row by row from the top left. On 3x3:
+wins. A line of `lose` stones loses at once unless it is part of a winning line. A full board is a
+draw. Bit i of a mask is cell i, row by row from the top left. On 3x3:
 
     a1=0 b1=1 c1=2
     a2=3 b2=4 c2=5

@@ -98,7 +98,7 @@ def compute_value_targets(
 
 
 def _sample_starts(game: TensorGame, config: SelfPlayConfig, rng: torch.Generator) -> TensorState:
-    """Return states to begin games with: the start, or after random moves that do not lose."""
+    """Return the first states of new games: the start, or a position after random safe moves."""
     number = _STARTS_PER_GAME * config.games
     initial = game.initial_states(number)
     state, starts = initial, initial

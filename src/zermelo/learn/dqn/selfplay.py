@@ -83,7 +83,7 @@ class SelfPlay:
             fade(progress)
 
     def _new_games(self, number: int) -> np.ndarray:
-        """Return states to begin games with: the start, or random positions for some of them."""
+        """Return the first states of new games: the start, or for some a random position."""
         game_batch = self.game_batch
         states: np.ndarray = game_batch.initial_states(number)
         for action in self.config.opening:

@@ -212,7 +212,10 @@ def build_network_tactics(
     """Return solver hooks that evaluate states by a network of this kind and size."""
     if published:
         if game.spec != "squava" or kind != "residual":
-            msg = f"published is for a residual network for squava, not {kind} for {game.spec}"
+            msg = (
+                "the option `published` needs a residual network for squava; "
+                f"this is a {kind} network for {game.spec}"
+            )
             raise BadSpec(msg)
         return PublishedNetworkTactics(game, hidden)
     return {"lines": LineNetworkTactics, "residual": ResidualNetworkTactics}[kind](game, hidden)

@@ -120,7 +120,7 @@ def find_model_file(run: str) -> Path:
         return path
     if path.is_dir():
         if not (path / FINAL).is_file():
-            msg = f"{run} has no finished run; give the path of a checkpoint in it to play that"
+            msg = f"the run {run} has not finished; to play one of its checkpoints, give its path"
             raise BadWeights(msg)
         return path / FINAL
     msg = f"there is no model {run!r}: give {_choices()}"

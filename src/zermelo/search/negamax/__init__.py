@@ -1,4 +1,4 @@
-"""Negamax with alpha-beta for word games: kernels, their arrays and the searcher that runs them.
+"""Negamax with alpha-beta for bitboard games: kernels, their arrays and the searcher for them.
 
 `arrays` has the layout of the arrays, `kernel` the search itself, `transposition_table` its table,
 `batch` searches of many states in one call, `searcher` the Python side. Engines, solvers, proofs

@@ -1,4 +1,4 @@
-"""The search kernel of word games: negamax with alpha-beta, transposition table and ordering.
+"""The search kernel of bitboard games: negamax with alpha-beta, transposition table and ordering.
 
 A score is seen by the side to move: a win in n plies is `win_score - n`, a loss in n plies
 `n - win_score`, a draw 0 (in Reversi the score is the disc difference). A score therefore moves one
@@ -394,7 +394,7 @@ def grow_table(game: SolverHooks, control: Any, table: Any) -> None:
 
 
 def set_num_slots(num_slots: Any, control: Any) -> None:
-    """Use this many slots of the table until they are crowded."""
+    """Start with this many slots of the table; it grows when they are nearly full."""
     control[NUM_SLOTS] = num_slots
     control[GROW_AT_NODE] = control[NODES] + NODES_PER_SLOT * num_slots
 

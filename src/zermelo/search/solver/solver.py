@@ -1,4 +1,4 @@
-"""The solver: exact scores of word games, with a transposition table kept between questions.
+"""The solver: exact scores of bitboard games, with a transposition table kept between questions.
 
 With several threads the moves at the root are split among them. Each thread has a table of its own:
 entries of more than one word cannot be shared without locks.
@@ -40,7 +40,7 @@ class SolverSettings:
 
 
 class Solver:
-    """Solves states of one word game.
+    """Solves states of one bitboard game.
 
     Every question takes a clock, which may raise SearchStopped. `tablebase`, a tablebase or an
     opening book, answers what it holds without search.

@@ -1,4 +1,4 @@
-"""Building a tablebase: find all states of a word game breadth first, then score them backwards.
+"""Building a tablebase: list all states breadth first, then score them by retrograde analysis.
 
 The states stand in a queue, with an index by hash. A win in n plies scores _WIN_SCORE - n while
 the tablebase is built, whatever the solver of the game uses.

@@ -1,4 +1,4 @@
-"""Tablebases: the exact score of every state of a small word game.
+"""Tablebases: the exact score of every state of a small bitboard game.
 
 A tablebase holds one state for each class of symmetric ones, the smallest. Scores are stored as
 codes that do not depend on the solver: n + 1 for a win in n plies, -(n + 1) for a loss, 0 for a
@@ -120,7 +120,7 @@ class Tablebase:
 
 
 def _python_symmetry_tables(game: WordGame) -> list[list[list[Word]]]:
-    """Return the byte tables of all symmetries but the identity, only as long as the board."""
+    """Return byte tables of the symmetries but the identity, for the bytes of the board."""
     symmetries = game.symmetries()[1:] if game.num_boards else ()
     tables = byte_tables(symmetries)
     return [table[: (len(s.cells) + 7) // 8] for s, table in zip(symmetries, tables, strict=True)]

@@ -35,7 +35,7 @@ class InputState:
 
 @dataclass(frozen=True)
 class Screen:
-    """Everything that can be seen or clicked, with its place."""
+    """Everything that can be seen or clicked, with its position in the window."""
 
     layout: Layout
     panel: Panel
