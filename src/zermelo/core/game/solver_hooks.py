@@ -12,8 +12,8 @@ class SolverHooks:
     """Everything that search kernels ask about a bitboard game beyond its rules.
 
     The defaults use only the rules, so every `WordGame` can be solved. A game may set `hooks_class`
-    to a subclass that makes the search faster. Attributes that are not found here are looked up on the
-    game, so a kernel that is compiled for the hooks sees both. Like rules, these methods compile,
+    to a subclass that makes the search faster. Attributes that are not found here are looked up on
+    the game, so a kernel that is compiled for the hooks sees both. Like rules, these methods compile,
     and annotated constants are compiled in.
 
     A score is an int for the side to move: `win_score - n` for a win in n plies, `n - win_score`
