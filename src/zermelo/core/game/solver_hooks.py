@@ -13,8 +13,8 @@ class SolverHooks:
 
     The defaults use only the rules, so every `WordGame` can be solved. A game may set `hooks_class`
     to a subclass that makes the search faster. Attributes that are not found here are looked up on
-    the game, so a kernel that is compiled for the hooks sees both. Like rules, these methods compile,
-    and annotated constants are compiled in.
+    the game, so a kernel that is compiled for the hooks sees both. Like rules, these methods are
+    compiled, and annotated constants are compiled in.
 
     A score is an int for the side to move: `win_score - n` for a win in n plies, `n - win_score`
     for a loss in n plies, 0 for a draw. A move is named by the index of its bit in the mask that
