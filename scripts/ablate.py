@@ -1,7 +1,7 @@
-"""An ablation study of AlphaZero: short runs of a recipe, each with one part changed.
+"""Run an ablation study of AlphaZero: short runs of a recipe, each with one part changed.
 
 All runs have the same number of updates and the same seed. The final weights are graded on a file
-of positions as written by `zermelo positions`. The output is a table in Markdown.
+of labelled positions written by `zermelo positions`. The script prints a table in Markdown.
 """
 
 import argparse
@@ -44,11 +44,11 @@ CHANGES: dict[str, dict[str, Any]] = {
         "network": {"kind": "dense", "channels": [], "hidden": [384] * 5}
     },
 }
-_BATCH = 500  # positions in one search
+_BATCH = 500  # positions searched at a time
 
 
 def change_recipe(recipe: Recipe, changes: dict[str, Any], updates: int) -> Recipe:
-    """Return the recipe with the changes and with this number of updates."""
+    """Return the recipe with `changes` applied and its number of updates set to `updates`."""
     length = {"learning": {"updates": updates}, "keeping": {"checkpoint": updates}}
     table = json.loads(json.dumps(recipe.to_json()))
     for part in (length, changes):
@@ -60,7 +60,7 @@ def change_recipe(recipe: Recipe, changes: dict[str, Any], updates: int) -> Reci
 def grade(
     game: WordGame, run: Path, evaluation_set: EvaluationSet, config: SelfPlayConfig
 ) -> tuple[float, float]:
-    """Return the mistake rates with search and of the policy alone."""
+    """Return the mistake rate with search, and that of the policy alone."""
     evaluate = AlphaZeroPlayer(str(run)).prepare(game)
     simulations, considered = config.play_simulations, config.considered
     search = KernelSearch(game, evaluate, _BATCH, simulations, considered=considered)
@@ -79,7 +79,7 @@ def grade(
 
 
 def main() -> None:
-    """Train, grade and print a row for each change."""
+    """Train and grade a network for each change, and print its row of the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("positions", type=Path, help="file of labelled positions")
     parser.add_argument("--recipe", default="gomoku6-alphazero")

@@ -1,4 +1,4 @@
-"""Check a proof file with rules of its own: python scripts/check_proof.py FILE (docs/proofs.md)."""
+"""Check a proof file without zermelo: python scripts/check_proof.py FILE (see docs/proofs.md)."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ STEPS = ((0, 1), (1, 0), (1, 1), (1, -1), (0, -1), (-1, 0), (-1, -1), (-1, 1))
 
 
 class LineGame:
-    """The rules. A board is a text: X, O or a dot for each cell, row by row from the top left."""
+    """A line game. A board is a string: X, O or a dot per cell, row by row from the top left."""
 
     def __init__(self, rows: int, cols: int, win: int, lose: int, gravity: int, exact: int) -> None:
         self.cols, self.win, self.lose, self.gravity, self.exact = cols, win, lose, gravity, exact
@@ -25,12 +25,12 @@ class LineGame:
         self.lines = [set(run) for run in runs if len(run) == win]
 
     def legal(self, board: str) -> list[int]:
-        """Return the free cells; with gravity only those on the floor or on a stone."""
+        """Return the free cells; with gravity, only those at the bottom or on top of a stone."""
         free = [i for i, mark in enumerate(board) if mark == "."]
         return [i for i in free if board[i + self.cols :][:1] != "."] if self.gravity else free
 
     def play(self, board: str, cell: int, mark: str) -> tuple[str, int | None]:
-        """Return the board and the mover's result: 1 won, 0 drawn, -1 lost, None not over yet."""
+        """Return the new board and the mover's result: 1 win, 0 draw, -1 loss, None if not over."""
         board, runs = board[:cell] + mark + board[cell + 1 :], [1, 1, 1, 1]
         for direction, ray in enumerate(self.rays[cell]):
             for i in ray:
@@ -42,7 +42,7 @@ class LineGame:
         return board, -1 if 0 < self.lose <= max(runs) else None if "." in board else 0
 
     def is_held(self, board: str, mark: str, cells: list[int]) -> bool:
-        """Return whether answering in the same pair keeps the opponent from completing a line."""
+        """Return whether always answering in the same pair stops the opponent completing a line."""
         pairs = [{a, b} for a, b in zip(cells[::2], cells[1::2], strict=False)]
         open_lines = [line for line in self.lines if all(board[i] != mark for i in line)]
         is_closed = all(any(pair <= line for pair in pairs) for line in open_lines)
@@ -51,28 +51,28 @@ class LineGame:
 
 
 def find_flaw(game: LineGame, goal: int, mine: str, theirs: str, strategy: dict[str, str]) -> str:
-    """Return what is wrong with a strategy that must win (goal 1) or not lose (goal 0), or ""."""
+    """Return the flaw in a strategy that must win (goal 1) or not lose (goal 0), "" if none."""
     start = "." * len(game.cells)
     pending = [(start, strategy.pop(start, "?") if mine == "X" else VISITED)]
     while pending:
         board, entry = pending.pop()
-        if entry != VISITED:  # only the second player's start has no move
+        if entry != VISITED:  # the only entry without a move is the start of a second player
             move, *rest = re.split("[ -]", entry)
             cell, *cells = (game.cells.get(name, -1) for name in (move, *rest[1:]))
             if cell not in game.legal(board):
                 return f"{board} {entry}: not a legal move"
             board, end = game.play(board, cell, mine)
             if rest and (goal or not game.is_held(board, mine, cells)):
-                return f"{board}: {' '.join(rest)} leave the opponent a line"
+                return f"{board}: {' '.join(rest)} let the opponent complete a line"
             if end is not None and end < goal:
-                return f"{board}: the game is over, against the claim"
+                return f"{board}: the game is over, contrary to the claim"
             if rest or end is not None:
                 continue
         wins = {i for i, at in enumerate(board) if at == "." and game.play(board, i, mine)[1] == 1}
         for reply in game.legal(board):
             after, end = game.play(board, reply, theirs)
             if end is not None and -end < goal:
-                return f"{after}: the game is over, against the claim"
+                return f"{after}: the game is over, contrary to the claim"
             if end is None and after not in strategy and wins.isdisjoint(game.legal(after)):
                 return f"{after}: no move is listed, and none wins immediately"
             if end is None and strategy.get(after):

@@ -4,8 +4,9 @@ Usage: python scripts/fit.py squava …
 
 For a line game, positions are sampled from random games without obvious blunders and solved to win,
 draw or loss, and a logistic model of the value is fitted to their features. The script prints
-weights for games/lines/heuristic.py, and how often the sign is right on held-out positions, beside
-the sign of the line counts alone. For Reversi it fits the disc difference by least squares.
+weights for games/lines/heuristic.py, and the share of held-out positions for which the estimate has
+the right sign, compared with line counts alone. For Reversi it fits the disc difference by least
+squares.
 """
 
 import random
@@ -23,11 +24,11 @@ from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solver import Solver
 
 _NUM_POSITIONS = 4000
-_MAX_NODES = 100_000  # positions that take more to solve are skipped
+_MAX_NODES = 100_000  # positions that take more nodes to solve are skipped
 
 
 def sample_state(game: WordLineGame, rng: random.Random) -> Any:
-    """Return a state of a random game without obvious blunders that `resolve` does not know."""
+    """Return a state that `resolve` does not know, from a random game without obvious blunders."""
     while True:
         state = game.initial()
         for _ in range(rng.randrange(game.grid.size // 4, game.grid.size - 4)):
@@ -40,7 +41,7 @@ def sample_state(game: WordLineGame, rng: random.Random) -> Any:
 
 
 def features(game: WordLineGame, state: Any) -> list[int]:
-    """Return a 1 for being to move, then the mover's advantage in each feature."""
+    """Return 1, the feature for having the move, then the mover's advantage in each feature."""
     mine, theirs, player = state
     own = game.hooks.features(mine, theirs, player)
     other = game.hooks.features(theirs, mine, player ^ 1)
@@ -48,7 +49,7 @@ def features(game: WordLineGame, state: Any) -> list[int]:
 
 
 def fit_logistic(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return weights of a logistic regression by Newton's method, with a small L2 penalty.
+    """Return the weights of a logistic regression, fitted by Newton's method with an L2 penalty.
 
     `x`: features [row, feature]; `y`: values in [0, 1].
     """
@@ -104,7 +105,7 @@ def fit_line_game(spec: str) -> None:
     baseline = np.mean(((x[half:, 1:4].sum(1)) > 0)[decided] == (y[half:] > 0.5)[decided])
     print(f'    "{spec}": {tuple(int(w) for w in np.round(1000 * fit_logistic(x, y)))},')
     print(
-        f"    # sign right {accuracy:.3f}, by line counts {baseline:.3f}, "
+        f"    # sign accuracy {accuracy:.3f}, with line counts alone {baseline:.3f}, "
         f"draws {np.mean(~decided):.2f}"
     )
 

@@ -4,17 +4,17 @@ Usage: python scripts/fit_reversi.py GAMES [SEED] [--plain] [--more FILE …]
            [--keep FILE] [--out FILE]
 
 A game starts with random moves and continues with a shallow search and some noise. The search uses
-the weights in place, or with `--plain`, for the first round, the evaluation of the other board
+the current weights or, with `--plain` (for the first round), the evaluation of the other board
 sizes. Positions with 14 empties or fewer are labelled with their exact score, and all earlier
-positions of a game with the first of these. The weights are a ridge regression on that score by
-conjugate gradients; a tenth of the games is held out. `--keep` saves the positions, and `--more`
-adds saved positions to those of this run.
+positions of a game with the first of these scores. The weights are fitted to the labels by ridge
+regression with conjugate gradients; a tenth of the games is held out. `--keep` saves the positions,
+and `--more` adds saved positions to those of this run.
 
-The shipped weights come from a draft of this script: 6,000 games with `--plain` and 5,000 with the
-weights fitted to those, 551,924 positions fitted together; they explain 0.44 of the variance of
-held-out scores. The draft solved positions with 14, 13, 12, 10 and 8 empties, this script solves
-all from 14 to 8; with 1,500 games of `--plain` its weights explain 0.42. These commands do the same
-as the draft, but have not been run in full:
+The shipped weights come from a draft of this script, which played 6,000 games with `--plain` and
+5,000 with the weights fitted to those games, and fitted all 551,924 positions together; the weights
+explain 0.44 of the variance of held-out scores. The draft solved positions with 14, 13, 12, 10 and
+8 empties; this script solves positions with 14 to 8 empties, and its weights from 1,500 games with
+`--plain` explain 0.42. These commands repeat the draft's procedure, but have not been run in full:
 
     python scripts/fit_reversi.py 6000 1 --plain --keep first.npz
     python scripts/fit_reversi.py 5000 2 --more first.npz
@@ -32,16 +32,16 @@ from zermelo.games.reversi.rules import Reversi
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.searcher import NegamaxSearcher
 
-_DEPTH = 3  # of the search in self-play
-_NOISE = 1.0  # standard deviation, in discs
-_RANDOM_PLIES = (4, 15)  # at the start of a game
-_MAX_SOLVED, _MIN_SOLVED = 14, 8  # empties of the positions that are solved
+_DEPTH = 3  # plies of search in self-play
+_NOISE = 1.0  # standard deviation of the noise on scores, in discs
+_RANDOM_PLIES = (4, 15)  # range of the number of random plies at the start of a game
+_MAX_SOLVED, _MIN_SOLVED = 14, 8  # numbers of empties at which positions are solved
 _BATCH = 50_000
 _RIDGE, _ITERATIONS = 10.0, 30
 
 
 def play_games(hooks: ReversiHooks, games: int, rng: Any) -> list[list[Any]]:
-    """Return the states of each game, until the game ends or few empties are left."""
+    """Return the states of each game up to its end, or until few empties are left."""
     game = hooks.game
     searcher = NegamaxSearcher(hooks, table_bits=16, symmetry=False)
     begins = rng.integers(*_RANDOM_PLIES, size=games)
@@ -72,7 +72,7 @@ def _empties(state: Any) -> int:
 
 
 def label_states(hooks: ReversiHooks, lines: list[list[Any]]) -> tuple[Any, Any, Any]:
-    """Return states [row, word], their scores, and the numbers of their games."""
+    """Return the states [row, word], their scores, and the number of each state's game."""
     game = hooks.game
     solver = NegamaxSearcher(hooks, table_bits=20, symmetry=False)
     late = [
@@ -123,7 +123,7 @@ class LinearModel:
         self.share = np.stack(shares, 1).astype(np.float32)  # [state, knot]
 
     def select(self, rows: Any) -> "LinearModel":
-        """Return the model of some of the states."""
+        """Return the model restricted to some of its states."""
         model = object.__new__(LinearModel)
         model.size = self.size
         for name in ("number", "sign", "globals", "share"):
@@ -131,7 +131,7 @@ class LinearModel:
         return model
 
     def apply(self, weights: Any) -> Any:
-        """Return the scores of all states with weights [weight, knot]."""
+        """Return the scores of all states under the weights [weight, knot]."""
         total = np.zeros(len(self.number), np.float32)
         for knot, column in enumerate(weights.T):
             scores = self.globals @ column[: patterns.NUM_GLOBAL]
@@ -150,7 +150,7 @@ class LinearModel:
         return np.stack(columns, 1).astype(np.float32)
 
     def fit(self, scores: Any) -> Any:
-        """Return fitted weights, by conjugate gradients with early stopping."""
+        """Return weights fitted to the scores by conjugate gradients with early stopping."""
         residual = self.transpose(scores)
         weights, direction = np.zeros_like(residual), residual.copy()
         for _ in range(_ITERATIONS):
@@ -184,7 +184,7 @@ def _read_positions(name: str) -> tuple[Any, Any, Any]:
 
 
 def _output_path(name: str) -> Path:
-    """Return a path that can be written, checked before the games are played."""
+    """Return the output path; check that it is usable before any game is played."""
     path = Path(name)
     if path.is_dir() or not path.parent.is_dir():
         msg = f"{name} is not a file in an existing folder"

@@ -3,12 +3,12 @@
     .venv/bin/python scripts/load.py [--clients 50] [--games 1] [--no-analysis]
 
 The server is a separate process on the loopback interface, with its database in a temporary
-folder. Beside the games it runs one analysis of 10 s after another. With every reply the server
-reports how long it thought, in wall-clock time and in CPU time of the thread; the rest of the time
-that a client waited is the delay. The delay by CPU time is the stricter figure, since it includes
-what the search lost to other threads. Clients pause like people in the first run, and not at all in
-the second. They are bare connections, since the usual libraries would use more of two cores than
-the server does.
+folder. During the games it also runs one 10-second analysis after another. With every reply the
+server reports how long it thought, in wall-clock time and in CPU time of the thread; the rest of
+the time that a client waited is the delay. The delay by CPU time is the stricter figure, since it
+includes the time that the search lost to other threads. In the first run the clients pause between
+moves as people do, in the second they do not. The clients use raw connections, since the usual HTTP
+libraries would use more CPU time than the server.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-MAX_DELAY = 100.0  # ms, of 95% of the replies
+MAX_DELAY = 100.0  # ms; 95% of the replies must be faster
 _GAME, _PLAYER = "connect4", "lookahead:2"
 _TIMEOUT = 180.0  # seconds for all games of a run
 _ANALYSIS = f"analysis?game={_GAME}&seconds=10"
@@ -37,12 +37,12 @@ _TIMING = re.compile(r"think;dur=([0-9.]+), cpu;dur=([0-9.]+)")
 
 @dataclass
 class Measurements:
-    """What the clients measured; times in ms."""
+    """The measurements of all clients; times are in ms."""
 
-    delays: list[float] = field(default_factory=list)  #: of replies, by wall-clock time
-    cpu_delays: list[float] = field(default_factory=list)  #: of replies, by CPU time
+    delays: list[float] = field(default_factory=list)  #: delays of replies, by wall-clock time
+    cpu_delays: list[float] = field(default_factory=list)  #: delays of replies, by CPU time
     thinking: list[float] = field(default_factory=list)
-    moves: list[float] = field(default_factory=list)  #: of requests without a search
+    moves: list[float] = field(default_factory=list)  #: times of moves, which need no search
     games: int = 0
     errors: list[str] = field(default_factory=list)
     analyses: int = 0
@@ -63,13 +63,13 @@ class Measurements:
         rate = (len(self.delays) + len(self.moves)) / max(self.seconds, 1e-9)
         lines.append(
             f"{self.games} games, {len(self.delays)} replies, {rate:.0f} requests/s, "
-            f"{self.analyses} analyses beside them, {len(self.errors)} errors, {self.seconds:.1f} s"
+            f"{self.analyses} analyses meanwhile, {len(self.errors)} errors, {self.seconds:.1f} s"
         )
         return "\n".join([*lines, *self.errors[:5]])
 
 
 def percentile(values: list[float], percent: int) -> float:
-    """Return the value that so many percent do not exceed, or NaN without values."""
+    """Return the value that `percent` % of the values do not exceed; NaN if there are none."""
     if len(values) < 2 or percent == 100:
         return max(values, default=float("nan"))
     return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
@@ -105,11 +105,11 @@ async def run_clients(
     analysis: bool = True,
     seed: int = 1,
 ) -> Measurements:
-    """Run clients in parallel, each with so many games."""
+    """Run clients in parallel, each of which plays `games` games."""
     measurements = Measurements()
     await _client(
         url, random.Random(0), 1, (0.0, 0.0), Measurements()
-    )  # so that everything is compiled
+    )  # one game first, to compile everything
     analyses = asyncio.create_task(_analyse(url, measurements)) if analysis else None
     begin = time.perf_counter()
     tasks = [
@@ -184,7 +184,7 @@ async def _client(
 async def _play(
     server: Connection, rng: random.Random, pause: tuple[float, float], measurements: Measurements
 ) -> None:
-    """Play a whole game of random moves against the player of the server."""
+    """Play a whole game with random moves against the server's player."""
     match, _ = await server.post("matches", {"game": _GAME, "second": _PLAYER})
     path = f"matches/{match['id']}"
     while True:
@@ -218,7 +218,7 @@ async def _analyse(url: str, measurements: Measurements) -> None:
 
 
 def _cpu_seconds_of_others() -> float:
-    """Return the CPU seconds used by other programs so far; NaN if the system does not tell."""
+    """Return the CPU seconds used by other programs so far; NaN if unavailable."""
     stat = Path("/proc/stat")
     if not stat.exists():
         return float("nan")
@@ -231,7 +231,7 @@ def main() -> int:
     """Do both runs; return 1 if the first is too slow or there was any error, else 0."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--clients", type=int, default=50)
-    parser.add_argument("--games", type=int, default=1, help="games of each client")
+    parser.add_argument("--games", type=int, default=1, help="number of games per client")
     parser.add_argument("--no-analysis", action="store_true")
     options = parser.parse_args()
     print(f"{options.clients} clients, {_GAME} against {_PLAYER}, {os.cpu_count()} cores")

@@ -1,4 +1,4 @@
-"""Play a match from a file of openings, with both players in both seats of each opening.
+"""Play a match from a file of openings, each played twice with the players' seats swapped.
 
 Each line of the file is one opening: offsets from the centre of the board, as in `0,0, 1,0, 1,3`.
 """
@@ -23,7 +23,7 @@ def play_opening(game: z.Game, line: str) -> Position:
 
 
 def play_to_end(position: Position, players: list[z.Player]) -> Position:
-    """Return the final position of a game from there."""
+    """Return the final position of a game played from `position`."""
     while not position.is_over:
         position = position.play(players[position.player].choose(position).move)
     return position
@@ -33,7 +33,7 @@ def main() -> None:
     """Play the match, and print the score after every game."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("game")
-    parser.add_argument("one", help="the player whose points are counted")
+    parser.add_argument("one", help="spec of the player whose points are printed")
     parser.add_argument("other")
     parser.add_argument("openings", type=Path)
     parser.add_argument("--every", type=int, default=1, help="play only every N-th opening")

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, sync_playwright
 _OUT = Path(__file__).parent.parent / "docs" / "pictures"
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 _DESKTOP, _PHONE = {"width": 1180, "height": 800}, {"width": 390, "height": 780}
-_TALL = {"width": 1180, "height": 1260}  # for two tables
+_TALL = {"width": 1180, "height": 1260}  # tall enough for two tables
 
 
 def main() -> None:

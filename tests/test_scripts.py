@@ -54,7 +54,7 @@ def test_ablate(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "zermelo", "positions", "gomoku6", "--number", "6", "--plies"]
     command += ["14", "20", "--decided", "1", "36", "--out", str(positions)]
     subprocess.run(command, capture_output=True, check=True)
-    names = ("as it is", "no symmetries")
+    names = ("unchanged", "no symmetries")
     asked = [word for name in names for word in ("--only", name)]
     done = script("ablate.py", str(positions), "--updates", "8", "--actors", "0", "--short", *asked)
     assert done.returncode == 0, done.stderr

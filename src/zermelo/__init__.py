@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# The module of each public name, imported when the name is first used: `import zermelo` is light.
+# The module that defines each public name. It is imported on first use: `import zermelo` is fast.
 _HOMES = {
     "zermelo.core.errors": (
         "BadBoard",
@@ -71,7 +71,7 @@ _HOMES = {
     "zermelo.search.solver.solution": ("Solution", "solve"),
     "zermelo.core.bitboard": ("Word",),
 }
-_DEFINED_AS = {"match": "Match", "player": "load_player"}  # where the public name differs
+_DEFINED_AS = {"match": "Match", "player": "load_player"}  # the names in the module, if different
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - errors last
     "Analysis", "Candidate", "Game", "Grade", "Limit", "Match", "Outcome", "Player", "Position",

@@ -1,4 +1,4 @@
-"""Precompilation: compile the common kernels ahead of time, so that nothing waits for the compiler.
+"""Precompilation: compile the common kernels ahead of time, to avoid delays on first use.
 
 Presets are compiled one by one; all other sizes of a family share one compilation.
 """
@@ -31,10 +31,10 @@ _OTHER_SIZES = ("gomoku:renju=true", "mnk:4x4x4", "gomoku", "reversi:6")
 
 
 def compile_all(progress: Callable[[str], None], games: Sequence[str] = ()) -> int:
-    """Compile for these games, or for all built-in ones; return the number of kernels.
+    """Compile kernels for these games, or for all built-in ones; return the number of kernels.
 
-    There is one process for each core, since numba compiles one kernel at a time. A process takes
-    one game after the other, and ends after the current one if this process dies.
+    There is one worker process for each core, since numba compiles one kernel at a time. A worker
+    compiles one game after the other, and ends after its current game if this process dies.
     """
     for game in games:
         registry.game(game)  # raises BadSpec before any process is started
@@ -70,7 +70,7 @@ def _send_next(worker: subprocess.Popen[bytes], waiting: list[str]) -> None:
     """Send the next game to a worker; close its input if there is none."""
     assert worker.stdin is not None
     if waiting:
-        with contextlib.suppress(BrokenPipeError):  # its exit code will tell
+        with contextlib.suppress(BrokenPipeError):  # the exit code of the worker shows the failure
             worker.stdin.write(f"{waiting.pop(0)}\n".encode())
     else:
         worker.stdin.close()
@@ -94,7 +94,7 @@ def _read_lines(
 
 
 def compile_for(spec: str) -> int:
-    """Compile for one game in this process; return the number of kernels."""
+    """Compile the kernels for one game in this process; return their number."""
     for module in _MODULES:
         importlib.import_module(module)
     game = registry.game(spec)

@@ -739,7 +739,7 @@ def test_a_script_needs_no_main_guard(tmp_path: Path) -> None:
         (["tictactoe", "random"], "a tournament needs at least two players, not 1"),
         (["chess", "random", "random"], "unknown game 'chess'"),
         (["tictactoe", "random", "nobody"], "unknown player 'nobody'"),
-        (["tictactoe", "random", "human"], "human sits at a screen"),
+        (["tictactoe", "random", "human"], "human needs a screen"),
         (["tictactoe", "random", "gone.py"], "there is no such file"),
         (["tictactoe", "random", "random", "--resume"], "--resume needs --db"),
         (["tictactoe", "random", "random", "--sprt", "50,0"], "the lower one first, such as 0,50"),

@@ -152,7 +152,7 @@ def test_positions_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("moves,score\n4455,17\n", "18 by us, 17 by the file"),
+        ("moves,score\n4455,17\n", "our score is 18, but that of the file is 17"),
         ("4455\n9\n", "position 2: "),
         ("415263\n4455\n1212121\n", "position 3: the game is over"),
         ("moves,score\n4455,x\n", "position 1: "),

@@ -78,7 +78,9 @@ def test_report() -> None:
         assert row["mistakes"] > 0
         for chances in row["vs_random"].values():
             assert sum(chances.values()) == pytest.approx(1)
-        assert any(note.startswith(f"{system}: not reached in 0.2") for note in report["notes"])
+        assert any(
+            note.startswith(f"{system}: not unbeatable after 0.2") for note in report["notes"]
+        )
     peers = set(rows) - {"zermelo"}
     assert report["ratios"] == ({"tictactoe/unbeatable": dict.fromkeys(peers, 0)} if peers else {})
     assert peers <= set(report["versions"])
@@ -94,8 +96,9 @@ def test_missing_libraries_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unbeatable, "_train_open_spiel", fail)
     report = learn.run(0.05, 1, ignore)
     assert [row["system"] for row in report["rows"]] == ["zermelo"]
-    assert "stable_baselines3 is not installed: not measured" in report["notes"]
-    assert "open_spiel cannot learn here, not measured: No module named 'tree'" in report["notes"]
+    assert "stable_baselines3 is not measured: it is not installed" in report["notes"]
+    reason = "its DQN cannot be imported: No module named 'tree'"
+    assert f"open_spiel is not measured: {reason}" in report["notes"]
 
 
 def test_ratio_of_a_library_that_misses_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,9 +118,9 @@ def test_ratio_of_a_library_that_misses_the_goal(monkeypatch: pytest.MonkeyPatch
     assert report["ratios"]["tictactoe/unbeatable"] == pytest.approx(
         {"stable_baselines3": 15, "open_spiel": 4.5}, rel=0.01
     )
-    (note,) = [note for note in report["notes"] if "not reached" in note]
-    assert note.startswith("stable_baselines3: not reached in 30 s; it errs in 5 positions")
-    assert note.endswith("the ratio is with its budget: ours is at least 15 times as fast")
+    (note,) = [note for note in report["notes"] if "not unbeatable" in note]
+    assert note.startswith("stable_baselines3: not unbeatable after 30 s: mistakes in 5 positions")
+    assert note.endswith("ratio uses its whole budget: zermelo is at least 15 times as fast")
 
 
 @pytest.mark.parametrize("spec", ["random", "lookahead:2", "perfect"])

@@ -155,10 +155,10 @@ def test_notes_of_actors(monkeypatch: pytest.MonkeyPatch) -> None:
     notes: list[str] = []
     assert len(actors.measure_actors(1.0, notes, ignore)) == 8
     hybrid_note, dqn_note, *_ = notes
-    assert "1.50 times as much as one" in hybrid_note
+    assert "1.50 times as fast as one" in hybrid_note
     assert "at least 1.6: MISSED" in hybrid_note
     assert "at least 1.6: holds" in dqn_note
-    assert "20.1% of a training step without the games, 4.0% with them" in notes[-1]
+    assert "20.1% of a training step without self-play, 4.0% with self-play" in notes[-1]
     assert notes[-1].endswith("(at most 20%: MISSED)")
 
 

@@ -67,7 +67,7 @@ def test_choose_from_stdin() -> None:
         (["choose", "tictactoe", "random", "--board", "XX"], "2 cells do not make"),
         (["choose", "tictactoe", "random", "--board", "X", "--moves", "b2"], "give only one of"),
         (["choose", "tictactoe", "expert"], "unknown player 'expert'"),
-        (["choose", "tictactoe", "human"], "human sits at a screen"),
+        (["choose", "tictactoe", "human"], "human needs a screen"),
         (["play", "tictactoe", "--first", "nobody"], "unknown player 'nobody'"),
         (["play"], "name a game"),
         (["play", "tictactoe", "--seconds", "-1"], "-1"),

@@ -126,7 +126,7 @@ UNREACHABLE = [
     ("tictactoe", "X../.../... X", "X cannot be to move with 1 X and 0 O: it is O's turn"),
     ("tictactoe", "XXX/.../OO. X", "X cannot be to move"),
     ("gomoku6", "XXXX../OOO.../OOO.../XXXX../....../O.....", "without a common last stone"),
-    ("connect4", "......./......./......./...X.../......./.......", "d4 hangs in the air"),
+    ("connect4", "......./......./......./...X.../......./.......", "d4 has no stone below it"),
     ("connect4", "......./......./......./......./X....../O......", "no order of moves"),
     ("squava", "XXX../OO.../O..../...../.....", "finished line already"),
     ("squava:pie=true", "XO.../...../...../...../.....", "do not tell who moves"),

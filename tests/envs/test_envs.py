@@ -103,7 +103,7 @@ def test_a_plain_game_with_a_board(tmp_path: Path) -> None:
     env.step(0)
     assert env.last()[0]["observation"].tolist() == [[[0, 0]], [[1, 0]]]
     assert gym_env(str(path), opponent="random").reset(seed=1)[0].shape == (2, 1, 2)
-    with pytest.raises(z.BadSpec, match="planes can be 2"):
+    with pytest.raises(z.BadSpec, match="it must be 2 for"):
         aec_env(str(path), planes=4)
 
 
@@ -138,7 +138,7 @@ def test_an_illegal_action_loses() -> None:
 def test_a_value_that_is_not_an_action_is_refused(action: Any) -> None:
     env = aec_env("tictactoe")
     env.reset()
-    with pytest.raises(z.ZermeloError, match="is not an action of tictactoe: 0 to 8"):
+    with pytest.raises(z.ZermeloError, match="of tictactoe: give an int from 0 to 8"):
         env.step(action)
 
 

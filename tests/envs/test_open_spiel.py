@@ -118,7 +118,7 @@ def test_open_spiel_bots_as_our_players(spec: str, bot: str) -> None:
         lines.append(moves)
         player.reseed(3)
     assert lines[0] == lines[1]
-    with pytest.raises(z.ZermeloError, match="needs the moves"):
+    with pytest.raises(z.ZermeloError, match="needs all moves"):
         player.choose(z.game("tictactoe").position("X../.O./..."))
 
 

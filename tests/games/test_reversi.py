@@ -133,7 +133,7 @@ def test_a_pass_is_forced_and_written() -> None:
 
 @pytest.mark.parametrize(
     ("move", "part"),
-    [("d4", "the cell is taken"), ("a1", "it turns no disc over"), ("i9", "outside the 8x8 board")],
+    [("d4", "the cell is taken"), ("a1", "it flips no disc"), ("i9", "outside the 8x8 board")],
 )
 def test_illegal_moves(move: str, part: str) -> None:
     with pytest.raises(z.IllegalMove, match=part):

@@ -83,7 +83,7 @@ BAD = [
     (MATCHES.replace("num_actions = 3", ""), "num_actions"),
     (MATCHES.replace("return state[1]", "return 7"), "player is '7': it must be 0 or 1"),
     (MATCHES.replace("return [action for", "return [str(action) for"), "it must be a list of ints"),
-    (MATCHES.replace("range(3)", "range(2, -1, -1)"), "they must ascend within 0 to 2"),
+    (MATCHES.replace("range(3)", "range(2, -1, -1)"), "they must be ascending, 0 to 2"),
     (
         MATCHES.replace("return over, -1 if over else 0", "return over"),
         "it must be (is over, value)",

@@ -344,7 +344,7 @@ def test_the_entry_needs_neither_a_compiler_nor_click(tmp_path: Path) -> None:
     out = ["--out", str(tmp_path / "run")]
     process = subprocess.run([*command, *out], capture_output=True, text=True, check=True)
     assert "36 updates in" in process.stdout
-    assert "all: 4,520 positions, mistakes of the policy" in process.stdout
+    assert "all: 4,520 positions, mistake rate " in process.stdout
     assert (tmp_path / "run" / "marks.json").is_file()
     again = subprocess.run([*command, *out], capture_output=True, text=True, check=False)
     assert again.returncode == 1

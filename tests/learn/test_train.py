@@ -299,7 +299,7 @@ def test_a_run_in_another_folder_is_found_by_its_name(tmp_path: Path) -> None:
         (["train", "tictactoe-dqn", "--device", "tpu"], "'tpu'"),
         (["runs", "show"], "name the run to show"),
         (["runs", "show", "nono"], "there is no run 'nono'"),
-        (["runs", "list", "this"], "list takes neither NAME nor --out"),
+        (["runs", "list", "this"], "`list` takes neither NAME nor --out"),
         (["runs", "export", "nono", "--out", "x.json"], "there is no run 'nono'"),
     ],
 )

@@ -102,9 +102,9 @@ def test_an_illegal_move_changes_nothing() -> None:
         ("randm", "did you mean random?"),
         ("random:speed=1", "there is no parameter 'speed'; it has seed"),
         ("random:seed=x", "seed is 'x': it must be a whole number"),
-        ("random:7", "'7' says nothing here"),
+        ("random:7", "'7' has no meaning here"),
         ("random:seed=1,seed=2", "gives seed twice"),
-        ("human", "sits at a screen"),
+        ("human", "needs a screen"),
     ],
 )
 def test_bad_player_specs(spec: str, part: str) -> None:

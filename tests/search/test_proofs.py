@@ -182,7 +182,7 @@ def test_a_missing_pair_fails(tmp_path: Path) -> None:
         for rest in ([*pairs[1:]], [*pairs[:-1], pairs[0]], [*pairs, f"{move}-a1"]):
             line = " ".join((board, move, "pairs", *rest))
             text = "\n".join([*lines[:place], line, *lines[place + 1 :]])
-            assert "leave the opponent a line" in complaint(tmp_path / "proof", text)
+            assert "let the opponent complete a line" in complaint(tmp_path / "proof", text)
 
 
 def test_a_win_of_the_second_player_is_not_one_of_the_first(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_puzzles_that_do_not_exist() -> None:
 def test_puzzle_on_the_command_line() -> None:
     code, text, _ = command("puzzle", "tictactoe", "--seed", "3")
     assert code == 0
-    assert "to move wins in 2 moves, by one first move only" in text
+    assert "to move wins in 2 moves, and only one first move wins" in text
     code, text, _ = command("puzzle", "tictactoe", "--plies", "3", "--seed", "3", "--json")
     assert f'"solution": "{z.puzzle("tictactoe", 3, 3).solution}"' in text
     code, _, error = command("puzzle", "tictactoe", "--plies", "4")

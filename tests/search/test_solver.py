@@ -368,7 +368,7 @@ def test_a_tablebase_answers_and_a_damaged_one_is_rebuilt(
 
 
 def test_an_unsolved_position_is_an_error() -> None:
-    with pytest.raises(Unsolved, match="beyond the solver"):
+    with pytest.raises(Unsolved, match="too many for the solver"):
         solve(z.game("gomoku").start())
     done = zermelo("choose", BOOKLESS, "perfect", "--seconds", "0.2")
     assert done.returncode == 2

@@ -84,7 +84,7 @@ def test_list(stored: Path) -> None:
     ):
         some = json.loads(history(stored, "--json", *arguments))
         assert (len(some["runs"]), len(some["games"])) == (runs, games), arguments
-    assert history(stored, "--game", "chess") == "nothing is kept here yet\n"
+    assert history(stored, "--game", "chess") == "no games or runs are stored yet\n"
 
 
 def test_show(stored: Path) -> None:
@@ -99,7 +99,7 @@ def test_show(stored: Path) -> None:
         if "crashed" in game["reason"]
     )
     assert "crashed: ValueError: no" in history(stored, "show", lost["id"])
-    assert "the first 2 were drawn as an opening" in history(stored, "show", "1/0")
+    assert "the first 2 moves, chosen at random" in history(stored, "show", "1/0")
     run = history(stored, "show", "1")
     assert "arena of connect4, finished" in run
     assert "95%" in run
@@ -130,7 +130,7 @@ def test_export_to_formats_of_one_game_a_file(stored: Path, tmp_path: Path) -> N
         "history", "export", "--game", "tictactoe", "--format", "sgf", "--db", str(stored)
     )
     assert several.returncode == 2
-    assert "sgf holds one" in several.stderr
+    assert "sgf files hold one game" in several.stderr
     text = history(stored, "export", "--game", "tictactoe")
     assert "tictactoe b2 1-0" in text
     assert len(list(records.read_all(text.splitlines(), "text"))) == 6
@@ -148,14 +148,14 @@ def test_a_game_from_a_file_is_loaded_only_when_named(tmp_path: Path) -> None:
     game, db = ROOT / "examples" / "domineering.py", tmp_path / "g.db"
     z.tournament(str(game), ["random", "random"], games=2, processes=1, db=db)
     shown = history(db, "show", "1/0")
-    assert f"--game {game} loads it" in shown
+    assert f"add --game {game} to see the board" in shown
     assert "moves: " in shown
     loaded = history(db, "show", "1/0", "--game", str(game))
-    assert "loads it" not in loaded
+    assert "add --game" not in loaded
     assert str(game) in history(db, "export", "--game", str(game))
     refused = zermelo("history", "export", "1", "--db", str(db))
     assert refused.returncode == 2
-    assert "loads it" in refused.stderr
+    assert f"add --game {game} to load it" in refused.stderr
 
 
 def test_a_file_of_version_1_is_read_and_left_unchanged(version_1: Path) -> None:
@@ -168,13 +168,13 @@ def test_a_file_of_version_1_is_read_and_left_unchanged(version_1: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["show"], "show what?"),
-        (["list", "1"], "list takes no ids"),
+        (["show"], "name a game or run to show"),
+        (["list", "1"], "list takes no ID"),
         (["show", "99"], "no game or run '99'"),
         (["show", "1/99"], "no game or run '1/99'"),
         (["show", "1/x"], "no game or run '1/x'"),
         (["export", "nobody"], "no game or run 'nobody'"),
-        (["export", "--player", "nobody"], "no such game to export"),
+        (["export", "--player", "nobody"], "there is no game to export"),
         (["export", "won", "--format", "pgn"], "unknown format 'pgn'"),
         (["export", "won", "--format", "digits"], "for Connect Four"),
         (["export", "won", "--out", "/no/where/x"], "cannot write /no/where/x"),
@@ -207,4 +207,4 @@ def test_it_creates_no_file_and_refuses_those_of_others(tmp_path: Path) -> None:
     assert home.returncode == 2
     assert "studio.db" in home.stderr
     MatchStore(tmp_path / "home" / "studio.db").close()
-    assert zermelo("history", ZERMELO_HOME=str(tmp_path / "home")).stdout.startswith("nothing")
+    assert zermelo("history", ZERMELO_HOME=str(tmp_path / "home")).stdout.startswith("no games or runs")

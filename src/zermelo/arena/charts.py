@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-NUM_COLOURS = 6  #: classes c0 to c5
+NUM_COLOURS = 6  #: number of CSS classes for colours, c0 to c5
 STYLE = """
 svg text{font:13px system-ui,sans-serif;fill:var(--text);stroke:var(--back);stroke-width:3px;
 paint-order:stroke}
@@ -20,12 +20,12 @@ _WIDTH, _TOP, _BOTTOM = 820, 14, 44
 _LETTER_WIDTH = 7.6  # pixels, roughly
 _LABEL_HEIGHT = 15
 
-_ToPixels = Callable[[float, float], tuple[float, float]]  # (x, y) of the axes → pixels
+_ToPixels = Callable[[float, float], tuple[float, float]]  # axis values (x, y) → pixels
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A point with an interval in one direction, a label and a colour."""
+    """A point with a label, a colour and, optionally, an interval along one axis."""
 
     x: float
     y: float
@@ -36,13 +36,13 @@ class Mark:
 
     @property
     def css_class(self) -> str:
-        """The class of its colour."""
+        """The CSS class for the colour of this mark."""
         return f"c{self.colour % NUM_COLOURS}"
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The range of values of an axis, with labels at some of them."""
+    """An axis: its range of values and its labelled ticks."""
 
     low: float
     high: float
@@ -61,7 +61,7 @@ class Axis:
 
     @classmethod
     def seconds(cls, values: Sequence[float], title: str) -> "Axis":
-        """Return a logarithmic axis of seconds with a tick at powers of ten."""
+        """Return a logarithmic axis of seconds with ticks at powers of ten."""
         first, last = (math.log10(f(values)) for f in (min, max))
         low, high = math.floor(first - 0.05), math.ceil(last + 0.05)
         every = max(1, (high - low) // 7)
@@ -70,12 +70,12 @@ class Axis:
 
     @classmethod
     def names(cls, names: Sequence[str]) -> "Axis":
-        """Return an axis with a name at each of 0, -1, -2, …, from the top down."""
+        """Return an axis with names at the values 0, -1, -2, …, from top to bottom."""
         ticks = tuple((-float(index), name) for index, name in enumerate(names))
         return cls(0.5 - len(names), 0.5, ticks)
 
     def position(self, value: float) -> float:
-        """Return where a value lies, from 0 at the low end to 1 at the high end."""
+        """Return the position of a value on the axis, from 0 (low end) to 1 (high end)."""
         if self.log:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
@@ -170,7 +170,7 @@ def _draw_labels(marks: Sequence[Mark], to_pixels: _ToPixels) -> list[str]:
 
 
 def _separate(places: list[tuple[float, float, Mark]]) -> list[tuple[float, float, Mark]]:
-    """Move labels down until none covers another."""
+    """Return the labels, moved down until no two of them overlap."""
     placed: list[tuple[float, float, Mark]] = []
     for x, top, mark in sorted(places, key=lambda place: place[1]):
         y = top
@@ -189,7 +189,7 @@ def _round_step(least: float) -> float:
 
 
 def _seconds_text(power: int) -> str:
-    """Return the power of ten in seconds, such as 10 µs for -5."""
+    """Return 10**power seconds as text, such as 10 µs for -5."""
     if power >= 0:
         return f"{10**power} s"
     return f"{10 ** (power % 3)} {('ms', 'µs', 'ns')[(-power - 1) // 3]}" if power >= -9 else "0"

@@ -1,4 +1,4 @@
-"""One game between two players. A player that fails forfeits the game, and nothing else stops."""
+"""Play one game between two players. A failing player forfeits it; the tournament continues."""
 
 import contextlib
 import random
@@ -18,11 +18,11 @@ _MAX_REASON = 200  # characters
 
 
 class _Forfeit(Exception):
-    """A player loses by its own fault; the message is the reason."""
+    """Raised when a player forfeits the game; the message is the reason."""
 
 
 class GameRunner:
-    """Plays the games of a plan in a worker, noting every turn on a scoresheet."""
+    """Plays games of a plan in a worker and records every turn on a scoresheet."""
 
     def __init__(self, plan: Plan, sheet: Scoresheet) -> None:
         self._plan, self._sheet = plan, sheet
@@ -30,10 +30,10 @@ class GameRunner:
         self._last_opening = -1, plan.rules.start()
 
     def warm_up(self, player: int) -> None:
-        """Let a player choose a few times, so that compiling does not count as thinking time.
+        """Let a player choose a few moves, so that compilation does not count as thinking time.
 
-        It chooses at the beginning, in the middle and at the end of a game, as each may need other
-        kernels. Errors are ignored: they will occur again in a game.
+        It chooses a move at the beginning, in the middle and at the end of a game, as each of these
+        may need different kernels. Errors are ignored: they will occur again in a game.
         """
         self._sheet.start_turn(Activity.COMPILING, -1, player, 0, 0.0, 0.0)
         positions = self._play_random_game()
@@ -44,11 +44,11 @@ class GameRunner:
         self.set_idle()
 
     def set_idle(self) -> None:
-        """Note that no player is thinking."""
+        """Record on the scoresheet that no player is thinking."""
         self._sheet.start_turn(Activity.IDLE, -1, -1, 0, 0.0, 0.0)
 
     def play(self, fixture: Fixture) -> GameRow:
-        """Play one game to its end or to the first forfeit."""
+        """Play one game until it is over or a player forfeits."""
         position = self._play_opening(fixture.opening)
         opening = position.history or ()
         for ply, action in enumerate(opening):
@@ -87,7 +87,7 @@ class GameRunner:
     def _choose_action(
         self, player: Player, position: Position, started: float, seat: int, clock: list[float]
     ) -> int:
-        """Return the action that a player chooses. Raise _Forfeit if it is not valid or late."""
+        """Return the action that a player chooses. Raise _Forfeit if it is illegal or late."""
         try:
             answer = player.choose(position, self._limit)
         except BaseException as error:  # noqa: BLE001 - a player may even call sys.exit
@@ -117,7 +117,7 @@ class GameRunner:
         return positions[:-1]
 
     def _play_opening(self, number: int) -> Position:
-        """Return the position after an opening; keep it for the game with swapped seats."""
+        """Return the position after an opening; cache it for the game with swapped seats."""
         if self._last_opening[0] != number:
             position = self._plan.rules.start()
             for action in self._plan.sample_opening(number):
@@ -132,20 +132,20 @@ def max_seconds(plan: Plan) -> float:
 
 
 def describe_timeout(plan: Plan, spent: float) -> str:
-    """Return the reason for a loss on time; the standings cut the part after the colon off."""
+    """Return the reason for a loss on time; the standings drop the part after the colon."""
     if plan.seconds is None:
         return f"no answer within {plan.patience:g} s"
     return f"exceeded its time limit of {plan.seconds:g} s: {spent:.1f} s"
 
 
 def describe_crash(error: BaseException) -> str:
-    """Return the reason for a loss by an exception."""
+    """Return the reason for a loss by an exception that the player raised."""
     text = " ".join(f"crashed: {type(error).__name__}: {error}".split()).removesuffix(":")
     return text if len(text) <= _MAX_REASON else f"{text[: _MAX_REASON - 1]}…"
 
 
 def forfeit_turn(plan: Plan, turn: Turn, reason: str) -> GameRow:
-    """Return the row of a game whose worker died during this turn."""
+    """Return the row of a game whose worker process died during this turn."""
     fixture = plan.fixture(turn.number)
     clock = list(turn.seconds)
     clock[turn.seat] += time.monotonic() - turn.started
@@ -163,7 +163,7 @@ def _build_row(
     reason: str,
     clock: list[float],
 ) -> GameRow:
-    """Return the row of a game that is over; `opening` is the length of its opening."""
+    """Return the row of a finished game; `opening` is the number of plies in its opening."""
     first, second = (plan.names[player] for player in fixture.seats)
     starter = plan.rules.player(plan.rules.initial())
     turns = range(starter + opening, starter + len(actions))  # the sides alternate

@@ -1,4 +1,4 @@
-"""The plan of a tournament: who plays whom, from which opening and with which seeds, by number.
+"""The plan of a tournament: it defines players, opening and seeds of each game by its number.
 
 Game `number` of a tournament is game `number // pairs` of the pair `number % pairs`, so that the
 games played so far are always balanced. Game i of a pair starts from opening i // 2, and its seats
@@ -21,9 +21,9 @@ from zermelo.games import files, registry
 from zermelo.players.files import is_player_file, load_player_class, player_file_path
 from zermelo.players.registry import is_stochastic, load_player, model_files, with_seed
 
-GRACE = 1.0  #: seconds that a move may exceed its limit
-PATIENCE = 120.0  #: default seconds after which a player without a limit forfeits
-_SMALL = 16  # cells: games on smaller boards start without an opening
+GRACE = 1.0  #: seconds by which a move may exceed its time limit
+PATIENCE = 120.0  #: default number of seconds after which a player without a time limit forfeits
+_SMALL = 16  # cells: games on boards up to this size start without an opening
 _OPENING_PLIES = 2
 
 
@@ -32,7 +32,7 @@ class Fixture(NamedTuple):
 
     number: int
     pair: int  #: index into `Plan.pairs`
-    opening: int  #: number of its opening
+    opening: int  #: number of the opening
     seats: tuple[int, int]  #: indices into `Plan.players`, first and second
 
 
@@ -44,12 +44,12 @@ class Plan:
     """
 
     game: str
-    players: tuple[str, ...]  #: specs
-    games: int = 100  #: of each pair
+    players: tuple[str, ...]  #: player specs
+    games: int = 100  #: number of games for each pair
     seed: int = 0
-    opening_plies: int | None = None  #: None: depends on the size of the board
-    seconds: float | None = None  #: time limit of a move
-    patience: float = PATIENCE  #: seconds after which a player without a limit forfeits
+    opening_plies: int | None = None  #: None: chosen by the size of the board
+    seconds: float | None = None  #: time limit per move
+    patience: float = PATIENCE  #: seconds after which a player without a time limit forfeits
     sprt: tuple[float, float] | None = None  #: Elo differences of the hypotheses
 
     def __post_init__(self) -> None:
@@ -67,13 +67,13 @@ class Plan:
             raise ZermeloError(msg)
         for spec in self.players:
             if is_player_file(spec):
-                load_player_class(spec)  # not created here, where a crash would stop everything
+                load_player_class(spec)  # an instance could crash and stop everything
             else:
                 load_player(spec).prepare(self.rules)
 
     @cached_property
     def rules(self) -> Game:
-        """The game object that the spec of the plan names."""
+        """The game object for the spec in `game`."""
         return registry.game(self.game)
 
     @cached_property
@@ -97,19 +97,19 @@ class Plan:
 
     @cached_property
     def is_stochastic(self) -> tuple[bool, ...]:
-        """Whether each player chooses at random, so that its games may repeat by chance."""
+        """For each player, whether it chooses at random, so that its games may repeat by chance."""
         return tuple(is_stochastic(spec) for spec in self.players)
 
     @cached_property
     def num_opening_plies(self) -> int:
-        """The length of an opening."""
+        """The number of plies in an opening."""
         if self.opening_plies is not None:
             return self.opening_plies
         grid = self.rules.grid
         return 0 if grid is None or grid.size <= _SMALL else _OPENING_PLIES
 
     def fixture(self, number: int) -> Fixture:
-        """Return a game by its number."""
+        """Return the fixture with a given number."""
         index, pair = divmod(number, len(self.pairs))
         one, other = self.pairs[pair]
         seats = (other, one) if index % 2 else (one, other)
@@ -123,7 +123,7 @@ class Plan:
     def sample_opening(self, number: int) -> tuple[int, ...]:
         """Return the actions of an opening: random legal actions that do not end the game.
 
-        It is shorter than `num_opening_plies` if every action would end the game.
+        The opening is shorter than `num_opening_plies` if every next action would end the game.
         """
         rng = random.Random(derive_seed(self.seed, "opening", number))
         game, actions = self.rules, []
@@ -140,7 +140,7 @@ class Plan:
         return tuple(actions)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what identifies a run: settings, version and digests of the files it uses."""
+        """Return the data that identifies a run: settings, version and digests of its files."""
         paths = [player_file_path(spec) for spec in self.players if is_player_file(spec)]
         paths += [Path(self.game)] if files.is_game_file(self.game) else []
         paths += [path for spec in self.players for path in model_files(spec)]
@@ -158,7 +158,7 @@ class Plan:
 
 
 def derive_seed(seed: int, *path: int | str) -> int:
-    """Return a seed for one use: the same on every machine, and different for every path.
+    """Return a seed derived from a seed and a path: it is the same on every machine.
 
     >>> derive_seed(0, 1, 0) == derive_seed(0, 1, 0), derive_seed(0, 1, 0) == derive_seed(0, 1, 1)
     (True, False)

@@ -1,17 +1,18 @@
 """Elo ratings by maximum likelihood of the Bradley-Terry model, with 95% intervals.
 
 A player with rating r beats one with rating s with probability 1 / (1 + 10^((s - r) / 400)); a draw
-is half a win. As a prior, every two players who met have also drawn one game, so that a score of
-100% stays finite. The mean of all ratings is 0.
+is half a win. As a prior, one drawn game is added for every two players who have met, so that the
+rating for a score of 100% is finite. The mean of all ratings is 0.
 
-The two games of an opening depend on each other and are one observation. The variance is therefore
-the observed one between openings (a sandwich estimator, clustered by opening):
+The two games of an opening depend on each other and count as one observation. The variance is
+therefore estimated from the differences between openings (a sandwich estimator, clustered by
+opening):
 
     H^-1 B H^-1,    H = sum of games * p (1 - p),    B = sum over openings of (points - expected)^2
 
-each times the outer product of the pair's contrast. With few openings, or openings that all end
-alike, B would be too small. Against the first, two openings with binomial variance are mixed in;
-against the second, the drawn game of the prior counts as half a win and half a loss.
+each times the outer product of the pair's contrast. With few openings B would be too small, so two
+openings with binomial variance are mixed in. If all openings end alike B would also be too small,
+so the drawn game of the prior counts as half a win and half a loss.
 """
 
 import math
@@ -25,16 +26,16 @@ from zermelo.store.runs import Rating
 if TYPE_CHECKING:
     import numpy as np
 
-#: (half points of the lower-numbered player, games) of an opening → how many openings
+#: (half points of the lower-numbered player, number of games) in an opening → number of openings
 Openings = Counter[tuple[int, int]]
-ELO = 400 / math.log(10)  #: points for a factor e in the odds
-_PRIOR = 1.0  # drawn games of every two players who met
-_MIXED = 2.0  # openings with binomial variance
+ELO = 400 / math.log(10)  #: Elo points for a factor of e in the odds
+_PRIOR = 1.0  # drawn games added for every two players who have met
+_MIXED = 2.0  # openings with binomial variance added for each pair
 _MAX_STEPS, _TOLERANCE = 200, 1e-10
 
 
 def rate_players(num_players: int, by_pair: Mapping[tuple[int, int], Openings]) -> list[Rating]:
-    """Return the ratings of players by number, given the openings that each pair has played.
+    """Return the rating of every player, given the results of each pair by opening.
 
     >>> [round(r.rating) for r in rate_players(2, {(0, 1): Counter({(3, 2): 500})})]
     [95, -95]
@@ -64,7 +65,7 @@ def rate_players(num_players: int, by_pair: Mapping[tuple[int, int], Openings]) 
 
 
 class _Pair:
-    """The openings that two players have played."""
+    """The results of two players against each other, by opening."""
 
     def __init__(self, one: int, other: int, openings: Openings) -> None:
         self.one, self.other = one, other
@@ -86,7 +87,7 @@ class _Pair:
 def _likelihood_terms(
     zeros: Any, pairs: list[_Pair], theta: "np.ndarray[Any, Any]"
 ) -> tuple[Any, Any, Any]:
-    """Return the gradient of the log likelihood, its information H and its variance B."""
+    """Return the gradient of the log likelihood, the information H and the variance B."""
     size = len(theta)
     gradient, information, variance = zeros(size), zeros((size, size)), zeros((size, size))
     for pair in pairs:
@@ -102,7 +103,7 @@ def _likelihood_terms(
 
 
 def _student_quantile(freedom: float) -> float:
-    """Return the 97.5% quantile of Student's t by the Cornish-Fisher expansion."""
+    """Return the 97.5% quantile of Student's t distribution by the Cornish-Fisher expansion."""
     z = NormalDist().inv_cdf(0.975)
     return (
         z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom * freedom)

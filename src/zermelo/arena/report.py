@@ -1,4 +1,4 @@
-"""A report of a tournament as one self-contained HTML page, for light and dark schemes."""
+"""The report of a tournament: a self-contained HTML page for light and dark colour schemes."""
 
 import json
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ overflow-wrap:anywhere}svg{width:100%;height:auto;display:block}
 
 
 def to_html(result: TournamentResult, command: str, machine: Mapping[str, Any]) -> str:
-    """Return the whole page; `command` is the command line that reproduces it."""
+    """Return the whole page; `command` is the command line that reproduces the tournament."""
     title = f"{result.plan.game}: {' · '.join(result.plan.names)}"
     parts = [
         f"<h1>Arena: {escape(result.plan.game)}</h1>",
@@ -42,7 +42,7 @@ def to_html(result: TournamentResult, command: str, machine: Mapping[str, Any]) 
         _section("Ratings", _rating_chart(result), _RATINGS),
         _section("Strength and time", _time_chart(result), _TIME),
         _section("Forfeits", _forfeit_table(result), ""),
-        _section("How to reproduce it", _reproduction(result, command, machine), ""),
+        _section("How to reproduce these results", _reproduction(result, command, machine), ""),
     ]
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -57,7 +57,7 @@ _TIME = "Elo against the mean time per move; a line connects players of the same
 
 
 def _section(title: str, body: str, note: str) -> str:
-    """Return a section, or nothing without a body."""
+    """Return a section, or an empty string if it has no body."""
     paragraph = f'<p class="faint">{escape(note)}</p>' if note else ""
     return f"<section><h2>{escape(title)}</h2>{paragraph}{body}</section>" if body else ""
 
@@ -104,7 +104,7 @@ def _cross_table(result: TournamentResult) -> str:
 
 
 def _table(rows: list[str]) -> str:
-    """Return a table that scrolls if it is too wide, with the keyboard too."""
+    """Return a table that can be scrolled, also with the keyboard, if it is too wide."""
     return f'<div class="wide" tabindex="0"><table>{"".join(rows)}</table></div>'
 
 

@@ -1,7 +1,7 @@
-"""The scoresheet: the game that a worker is playing, in memory shared with its parent process.
+"""The scoresheet: a record of a worker's current game in memory shared with its parent process.
 
-A worker notes when each turn begins, at almost no cost. The parent reads the scoresheet if a turn
-takes too long or if the worker has died during it.
+A worker records the start of each turn, at almost no cost. From the scoresheet, the parent learns
+whether a turn takes too long and in which turn a worker has died.
 """
 
 import mmap
@@ -13,7 +13,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import IO, NamedTuple
 
-# activity, game number, seat, number of actions; start of the turn, seconds of both seats
+# activity, game number, seat, number of actions; start of the turn, seconds used by both seats
 _HEAD = struct.Struct("<qqqqddd")
 _ACTION = struct.Struct("<i")
 _MAX_PLIES = 10_000
@@ -24,7 +24,7 @@ class Activity(IntEnum):
     """What a worker is doing."""
 
     IDLE = 0
-    COMPILING = 1  #: a player compiles its kernels; `seat` is its number in the plan
+    COMPILING = 1  #: a player compiles its kernels; `seat` is the player's number in the plan
     PLAYING = 2  #: a player is being created or chooses a move
 
 
@@ -34,13 +34,13 @@ class Turn(NamedTuple):
     activity: Activity
     number: int  #: number of the game
     seat: int
-    started: float  #: by the monotonic clock
+    started: float  #: start of the turn by the monotonic clock
     seconds: tuple[float, float]  #: thinking time before this turn, by seat
-    actions: tuple[int, ...]  #: the game so far
+    actions: tuple[int, ...]  #: actions of the game so far
 
 
 class Scoresheet:
-    """A memory-mapped file of fixed size."""
+    """The record of one worker's current turn, in a memory-mapped file of fixed size."""
 
     def __init__(self, file: IO[bytes]) -> None:
         with file:
@@ -48,7 +48,7 @@ class Scoresheet:
 
     @classmethod
     def create(cls) -> tuple["Scoresheet", Path]:
-        """Return an empty scoresheet and the path by which another process opens it."""
+        """Return an empty scoresheet and the path at which another process can open it."""
         handle, name = tempfile.mkstemp(prefix="zermelo-", suffix=".sheet")
         file = os.fdopen(handle, "r+b")
         file.truncate(_SIZE)
@@ -57,13 +57,13 @@ class Scoresheet:
     def start_turn(
         self, activity: Activity, number: int, seat: int, ply: int, first: float, second: float
     ) -> float:
-        """Note that a turn starts now, with the seconds that both seats have used; return now."""
+        """Record a turn that starts now and the seconds used by both seats; return its start."""
         now = time.monotonic()
         _HEAD.pack_into(self._map, 0, activity, number, seat, ply, now, first, second)
         return now
 
     def add_action(self, ply: int, action: int) -> None:
-        """Note an action of the game."""
+        """Record an action of the game."""
         if ply < _MAX_PLIES:
             _ACTION.pack_into(self._map, _HEAD.size + ply * _ACTION.size, action)
 

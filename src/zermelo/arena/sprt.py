@@ -7,9 +7,9 @@ maximised over all distributions with the mean that a hypothesis implies.
 
 import math
 
-ERROR = 0.05  #: probability of an error of either kind
-BOUND = math.log((1 - ERROR) / ERROR)  #: log likelihood ratio that decides
-_PSEUDO_COUNT = 1e-3  # of scores that were never observed
+ERROR = 0.05  #: probability of a type I error, and of a type II error
+BOUND = math.log((1 - ERROR) / ERROR)  #: absolute log likelihood ratio that ends the test
+_PSEUDO_COUNT = 1e-3  # the count used for scores that were never observed
 _SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _BISECTIONS = 60
 
@@ -19,10 +19,10 @@ class SequentialTest:
 
     def __init__(self, elo0: float, elo1: float) -> None:
         self._means = expected_score(elo0), expected_score(elo1)
-        self.counts = [0] * len(_SCORES)  #: number of openings by half points
+        self.counts = [0] * len(_SCORES)  #: number of openings by first player's half points
 
     def add(self, half_points: int) -> None:
-        """Add an opening played from both sides, with the first player's half points."""
+        """Add the first player's half points from an opening played from both sides."""
         self.counts[half_points] += 1
 
     @property
@@ -59,8 +59,8 @@ def _most_likely(observed: list[float], mean: float) -> list[float]:
     """Return the most likely distribution of scores with a given mean.
 
     It is observed / (1 + t (score - mean)), where t makes the sum of p (score - mean) zero. The sum
-    decreases in t, and t lies between the values at which the best or worst score gets probability
-    0, so bisection finds it.
+    decreases in t, and t lies between the values at which the denominator of the best or worst
+    score is 0, so bisection finds it.
     """
     low, high = -1 / (max(_SCORES) - mean), -1 / (min(_SCORES) - mean)
     for _ in range(_BISECTIONS):

@@ -14,10 +14,10 @@ _HALF_POINTS = {"first": (2, 0), "draw": (1, 1), "second": (0, 2)}
 
 
 class RepeatDetector:
-    """Detects repeated games, which must be passed in the order of their numbers.
+    """Detects repeated games. Games must be passed in the order of their numbers.
 
     A repeated game between deterministic players carries no information. If a player is stochastic,
-    the same game may occur twice by chance, and counts.
+    the same game may occur twice by chance, and both games count.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -37,7 +37,7 @@ class RepeatDetector:
 
 @dataclass
 class PairScore:
-    """The games of two players in fixed seats; wins are wins of the first player."""
+    """The score between two players; `wins` and `losses` are those of the player named first."""
 
     wins: int = 0
     draws: int = 0
@@ -63,7 +63,7 @@ class Standings:
         return self.seconds[name] / self.moves[name] if self.moves[name] else None
 
     def time_text(self, name: str) -> str:
-        """Return a player's mean thinking time for people, such as 1.2 ms."""
+        """Return a player's mean thinking time as text, such as 1.2 ms."""
         seconds = self.seconds_per_move(name)
         if seconds is None:
             return ""
@@ -124,7 +124,7 @@ def compute_standings(plan: Plan, rows: Iterable[GameRow]) -> Standings:
     )
     repeats = RepeatDetector(plan)
     points: Counter[tuple[int, int]] = Counter()  # half points of the lower-numbered player
-    games: Counter[tuple[int, int]] = Counter()  # both by (pair, opening)
+    games: Counter[tuple[int, int]] = Counter()  # games played; both by (pair, opening)
     for row in sorted(rows):
         _add_game(standings, row)
         if repeats.is_repeat(row):
@@ -144,7 +144,7 @@ def compute_standings(plan: Plan, rows: Iterable[GameRow]) -> Standings:
 
 
 def half_points(plan: Plan, row: GameRow) -> int:
-    """Return the half points (0, 1 or 2) of the lower-numbered player of a pair."""
+    """Return the half points (0, 1 or 2) that a game gives the lower-numbered player."""
     seats = plan.fixture(row.number).seats
     return _HALF_POINTS[row.outcome][0 if seats[0] < seats[1] else 1]
 

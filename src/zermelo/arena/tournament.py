@@ -24,7 +24,7 @@ _LOCK_TIMEOUT = 60.0  # seconds to wait for another process that writes to the s
 
 @dataclass(frozen=True)
 class TournamentProgress:
-    """How far a tournament is."""
+    """The progress of a tournament."""
 
     done: int
     total: int
@@ -33,7 +33,7 @@ class TournamentProgress:
 
     @property
     def seconds_left(self) -> float:
-        """The remaining time at this rate."""
+        """The estimated remaining time at the current rate."""
         return (self.total - self.done) / self.rate if self.rate else 0.0
 
 
@@ -45,7 +45,7 @@ class TournamentResult:
     games: tuple[GameRow, ...]  #: in the order of their numbers
     standings: Standings
     finished: bool
-    run: int | None  #: its number in the store
+    run: int | None  #: number of the run in the store
     sprt: dict[str, Any] | None  #: state of the sequential test
 
     def to_json(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class TournamentResult:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C has stopped a tournament; `result` holds the games so far."""
+    """Raised when Ctrl-C stops a tournament; `result` holds the games so far."""
 
     def __init__(self, result: TournamentResult) -> None:
         super().__init__("stopped")
@@ -83,11 +83,11 @@ def tournament(
     patience: float = PATIENCE,
     progress: Callable[[TournamentProgress], None] | None = None,
 ) -> TournamentResult:
-    """Play a round robin between players, given by specs, with `games` games of each pair.
+    """Play a round robin between the players with these specs, `games` games for each pair.
 
     Every game is determined by the settings and its number, regardless of the process that plays
-    it. With `db` the games are stored, and `resume` continues the latest run with the same
-    settings. Ctrl-C raises Interrupted. docs/arena.md explains the results.
+    it. With `db` the games are stored in that file, and `resume` continues the latest run with the
+    same settings. Ctrl-C raises Interrupted. docs/arena.md explains the results.
 
     >>> result = tournament("tictactoe", ["greedy", "random"], games=20, processes=1)
     >>> sum(len(game.moves.split()) > 4 for game in result.games)
@@ -125,7 +125,7 @@ def _collect(
     writer: "_RunWriter | None",
     progress: Callable[[TournamentProgress], None] | None,
 ) -> None:
-    """Collect and store games as they end, until no more count."""
+    """Collect and store games as they end, until all games that count have been played."""
     start, num_stored = time.monotonic(), len(collector.rows)
     for rows in games:
         collector.add(rows)
@@ -140,7 +140,7 @@ def _collect(
 
 
 class _GameCollector:
-    """The games so far, and the sequential test over them.
+    """Collects the games so far and applies the sequential test to them.
 
     The test reads the games in the order of their numbers, so that its decision does not depend on
     which game finished first. Games after its decision do not count.
@@ -178,7 +178,7 @@ class _GameCollector:
                     self.rows = {n: row for n, row in self.rows.items() if n < self.end}
 
     def result(self, run: int | None) -> TournamentResult:
-        """Return the result so far; `run` is its number in the store."""
+        """Return the result so far; `run` is the number of the run in the store."""
         games = tuple(self.rows[number] for number in sorted(self.rows))
         standings = compute_standings(self.plan, games)
         is_finished = len(games) >= self.end
@@ -199,7 +199,7 @@ class _GameCollector:
 
 
 class _RunWriter:
-    """Writes the games of a tournament to the store, in this process only."""
+    """Writes the games of a tournament to the store. Workers never write to it."""
 
     def __init__(self, plan: Plan, path: Path, *, resume: bool) -> None:
         self._store = RunStore(path, lock_timeout=_LOCK_TIMEOUT)
@@ -227,7 +227,7 @@ class _RunWriter:
             self._store.close()
 
     def add(self, rows: list[GameRow]) -> None:
-        """Store games soon."""
+        """Store games, in batches of `_COMMIT_INTERVAL` seconds."""
         self._uncommitted += rows
         if self._uncommitted and time.monotonic() - self._last_commit > _COMMIT_INTERVAL:
             self._commit()

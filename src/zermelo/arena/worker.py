@@ -1,6 +1,6 @@
-"""A worker: a process that receives numbers of games and answers with the games it has played.
+"""A worker: a process that receives game numbers and sends back the games that it has played.
 
-Both directions carry one JSON object per line. The worker ends when its parent goes away.
+Messages in both directions are JSON objects, one per line. The worker exits when its parent does.
 """
 
 import json
@@ -24,7 +24,7 @@ _Commands = queue.SimpleQueue[dict[str, Any]]
 
 def main(sheet: IO[bytes]) -> None:
     """Play games until the parent closes the connection."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C stops the parent, and so the worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C stops the parent, which stops the worker
     command_stream, answers = _take_standard_streams()
     try:
         _serve(_read_commands(command_stream), answers, Scoresheet(sheet))
@@ -36,7 +36,7 @@ def main(sheet: IO[bytes]) -> None:
 
 
 def _take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return standard input and output; what players print goes to standard error instead."""
+    """Return standard input and output, and redirect what players print to standard error."""
     commands, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -45,7 +45,7 @@ def _take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _read_commands(stream: IO[bytes]) -> _Commands:
-    """Return a queue of commands. A thread fills it, and exits as soon as the parent is gone."""
+    """Return a queue filled by a thread, which ends the process as soon as the parent is gone."""
     commands: _Commands = queue.SimpleQueue()
 
     def listen() -> None:

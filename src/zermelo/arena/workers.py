@@ -20,17 +20,17 @@ from zermelo.core.errors import ZermeloError
 from zermelo.players.files import is_player_file
 from zermelo.store.runs import GameRow
 
-_POLL = 0.1  # seconds between two looks at the workers
-_CHUNK_SECONDS = 0.5  # of games that are handed out at once
+_POLL = 0.1  # seconds between two checks of the workers
+_CHUNK_SECONDS = 0.5  # seconds that the games handed out at once should take
 _MAX_CHUNK = 5_000  # games
 _MARGIN = 0.25  # seconds for a late worker to report the forfeit itself
-_ORPHANED = 1.0  # seconds after which a dead worker with an open pipe is given up
+_ORPHANED = 1.0  # seconds after which a dead worker with an open pipe is abandoned
 _CLOSING = 2.0  # seconds for a process to end after it has closed its pipe
 _WARM_UP = 300.0  # seconds for the warm-up of a player, which includes compiling
-_WARM_UP_FILE = 20.0  # the same for a player from a file
+_WARM_UP_FILE = 20.0  # seconds for the warm-up of a player from a file
 _MAX_FAILURES = 3
 _KILLED = {-int(number) for number in (signal.SIGTERM, getattr(signal, "SIGKILL", 0)) if number}
-# A fresh interpreter, as multiprocessing would run the caller's script a second time.
+# Run in a fresh interpreter, because multiprocessing would run the caller's script a second time.
 _BOOT = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -49,10 +49,10 @@ _Events = queue.SimpleQueue[tuple["_WorkerProcess", _Message | None]]  # None wh
 def play_games(
     plan: Plan, numbers: Iterable[int], processes: int
 ) -> Generator[list[GameRow], None, None]:
-    """Yield the games with these numbers as they end, in no particular order.
+    """Yield lists of the games with these numbers as they end, in no particular order.
 
-    An empty list comes now and then in between. Close the generator to stop: all workers have
-    ended when that returns.
+    Some lists are empty. Closing the generator stops the games, and returns when all workers have
+    ended.
     """
     pool = _WorkerPool(plan, numbers, processes)
     try:
@@ -67,7 +67,7 @@ def usable_cores() -> int:
 
 
 class _WorkerProcess:
-    """The parent's side of a worker."""
+    """The parent's handle on a worker process."""
 
     def __init__(self, plan: Plan, no_warm_up: set[int], events: _Events) -> None:
         self._sheet, self._path = Scoresheet.create()
@@ -76,11 +76,11 @@ class _WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        self.games: list[int] = []  #: handed out and not yet returned
+        self.games: list[int] = []  #: numbers of the games handed out and not yet returned
         self.chunk, self.sent_at = 1, 0.0  #: size of the last chunk, and when it was sent
-        self.timed_out: Turn | None = None  #: the turn for which it was killed
+        self.timed_out: Turn | None = None  #: the turn that took too long, if any
         self.num_returned = 0
-        self.ended = 0.0  #: when the process was seen to have ended
+        self.ended = 0.0  #: when the process was found to have ended
         self.send({"plan": plan.to_json(), "no_warm_up": sorted(no_warm_up)})
         self._listener = threading.Thread(target=self._listen, args=(events,), daemon=True)
         self._listener.start()
@@ -93,7 +93,7 @@ class _WorkerProcess:
         events.put((self, None))
 
     def send(self, message: _Message) -> None:
-        """Send a command. If the worker has died, do nothing: its end is an event of its own."""
+        """Send a command. If the worker has died, do nothing: its end is reported as an event."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(json.dumps(message).encode() + b"\n")
@@ -161,7 +161,7 @@ class _WorkerPool:
             self._workers.append(_WorkerProcess(self._plan, self._no_warm_up, self._events))
 
     def _take_events(self) -> Iterator[tuple[_WorkerProcess, _Message | None]]:
-        """Yield the events since the last call; wait a little for the first one."""
+        """Yield the events since the last call; wait briefly for the first one."""
         try:
             yield self._events.get(timeout=_POLL)
             while True:
@@ -182,7 +182,7 @@ class _WorkerPool:
         return rows
 
     def _assign_games(self, worker: _WorkerProcess) -> None:
-        """Assign games for about half a second, fewer near the end so that all end together."""
+        """Assign about half a second of games, fewer near the end so that workers end together."""
         if worker.sent_at:
             rate = worker.chunk / max(time.monotonic() - worker.sent_at, 1e-6)
             worker.chunk = int(min(_MAX_CHUNK, 4 * worker.chunk, rate * _CHUNK_SECONDS))
@@ -214,7 +214,7 @@ class _WorkerPool:
         return _WARM_UP_FILE if is_file else _WARM_UP
 
     def _handle_end(self, worker: _WorkerProcess) -> list[GameRow]:
-        """Return the game that the player to move has forfeited; put the others back."""
+        """Return the game forfeited by the player to move, if any; reschedule the other games."""
         turn, games = worker.turn(), worker.games
         try:
             code = worker.process.wait(_CLOSING)
@@ -239,10 +239,10 @@ class _WorkerPool:
         return forfeited
 
     def _handle_death(self, worker: _WorkerProcess, turn: Turn, code: int) -> list[GameRow]:
-        """Return the forfeited game, or nothing if it is to be played again."""
+        """Return the forfeited game, or an empty list if the game is to be played again."""
         if worker.timed_out is not None:
             if worker.timed_out.started != turn.started:
-                return []  # it had just moved
+                return []  # the player had just moved
             spent = time.monotonic() - turn.started
             return [forfeit_turn(self._plan, turn, describe_timeout(self._plan, spent))]
         if code in _KILLED and turn.number not in self._excused:

@@ -1,5 +1,5 @@
-"""Benchmarks of Zermelo beside other libraries that are installed, in the same run on one core.
+"""Benchmarks that compare Zermelo with other installed libraries, in the same run on one core.
 
-A module for each suite, named as in `zermelo bench`; `measure` times them and builds the reports.
-Only the command line imports this package.
+There is a module for each suite, named as in `zermelo bench`; `measure` measures rates and builds
+the reports. Only the command line imports this package.
 """

@@ -1,11 +1,11 @@
-"""Actors: what a second actor gains, and what share of a training step the replay takes.
+"""Actors: the speed-up by a second actor, and the share of a training step that replay takes.
 
-- **Play**: the same requests, and so the same games, by one actor and by two, with fixed weights;
-  all actors are ready before the clock starts.
-- **Learning**: updates of a training whose games the actors play.
-- **Replay**: CPU time of a training that plays in its own process.
+- **Play**: one actor and then two play the same rollouts with fixed weights; all actors are ready
+  before the clock starts.
+- **Learning**: updates of a training run whose games are played by actors.
+- **Replay**: CPU time of storing and sampling in a training run without actors.
 
-Play and learning are measured in wall-clock time, since several processes work.
+Play and learning are measured in wall-clock time, because they use several processes.
 """
 
 import math
@@ -32,26 +32,26 @@ from zermelo.learn.runs import training
 from zermelo.learn.runs.rollouts import create_rollout_function
 from zermelo.learn.runs.trainer import Trainer
 
-#: recipes with the number of updates to measure, which take ten seconds or more in most of them
+#: recipes, with the number of updates to measure; most of these take ten seconds or more
 RECIPES = {"squava-hybrid": 200, "tictactoe-dqn": 4000, "gomoku6-dueling": 300}
-REPLAY_RECIPES = ("squava-hybrid", "tictactoe-dqn")  #: whose replay is measured
-MIN_SPEEDUP = 1.6  #: expected of two actors
-MAX_REPLAY_SHARE = 0.2  #: of a step, expected of the replay
-_MIN_ROLLOUTS = 8  # with fewer, one actor might wait long for the last rollout of the other
-_NEVER = 1 << 40  # updates: no checkpoint or grading during a measurement
-_PROGRESS = 0.5  # of the training for which the rollouts are played
+REPLAY_RECIPES = ("squava-hybrid", "tictactoe-dqn")  #: recipes whose replay is measured
+MIN_SPEEDUP = 1.6  #: expected speed-up with two actors
+MAX_REPLAY_SHARE = 0.2  #: expected maximum share of a training step that replay takes
+_MIN_ROLLOUTS = 8  # with fewer rollouts, one actor might wait long for the other's last one
+_NEVER = 1 << 40  # interval in updates: no checkpoint or grading during a measurement
+_PROGRESS = 0.5  # progress of the training for which rollouts are played
 
 
 def measure_actors(seconds: float, notes: list[str], progress: ProgressFunction) -> list[Row]:
-    """Measure play, for about `seconds` by one actor, then learning, then the replay."""
+    """Measure play (for about `seconds` with one actor), then learning, then replay."""
     rows = []
     for name in RECIPES:
         row = measure_play(name, seconds, progress)
         rows.append(row)
         verdict = "holds" if row["times"] >= MIN_SPEEDUP else "MISSED"
         notes.append(
-            f"{name}: 2 actors play {row['times']:.2f} times as much as one on {os.cpu_count()} "
-            f"cores (at least {MIN_SPEEDUP}: {verdict}; published, 4 threads: 2.8 to 3.2)"
+            f"{name}: 2 actors play {row['times']:.2f} times as fast as one on {os.cpu_count()} "
+            f"cores (at least {MIN_SPEEDUP}: {verdict}; published for 4 threads: 2.8 to 3.2)"
         )
     rows += [measure_learning(name, updates, progress) for name, updates in RECIPES.items()]
     for name in REPLAY_RECIPES:
@@ -59,15 +59,15 @@ def measure_actors(seconds: float, notes: list[str], progress: ProgressFunction)
         rows.append(row)
         verdict = "holds" if row["rate"] <= 100 * MAX_REPLAY_SHARE else "MISSED"
         notes.append(
-            f"{name}: storing and sampling take {row['rate']:.1f}% of a training step without the "
-            f"games, {row['with_games']:.1f}% with them "
+            f"{name}: storing and sampling take {row['rate']:.1f}% of a training step without "
+            f"self-play, {row['with_games']:.1f}% with self-play "
             f"(at most {100 * MAX_REPLAY_SHARE:g}%: {verdict})"
         )
     return rows
 
 
 def measure_play(name: str, seconds: float, progress: ProgressFunction) -> Row:
-    """Measure the transitions per second of two actors, and of one."""
+    """Measure the transitions per second of one actor and of two."""
     recipe = recipes.load(name)
     weights = _initial_weights(recipe)
     num_rollouts, rates = 0, []
@@ -75,7 +75,7 @@ def measure_play(name: str, seconds: float, progress: ProgressFunction) -> Row:
         progress(f"{name}: play by {_count_actors(size)}")
         pool = ProcessActorPool(create_rollout_function, recipe, size)
         try:
-            _play(pool, weights, size)  # every actor loads and compiles
+            _play(pool, weights, size)  # lets every actor load its modules and compile
             if not num_rollouts:
                 elapsed, _ = _play(pool, weights, 1)
                 num_rollouts = max(_MIN_ROLLOUTS, 2 * math.ceil(seconds / elapsed / 2))
@@ -97,7 +97,7 @@ def measure_play(name: str, seconds: float, progress: ProgressFunction) -> Row:
 
 
 def _play(pool: ProcessActorPool, weights: Arrays, num_rollouts: int) -> tuple[float, int]:
-    """Return the wall-clock seconds and the transitions of so many rollouts, always the same."""
+    """Play the first `num_rollouts` rollouts; return the wall-clock time and the transitions."""
     begin = time.perf_counter()
     for number in range(num_rollouts):
         pool.submit(RolloutRequest((0, number), _PROGRESS), weights)
@@ -106,7 +106,7 @@ def _play(pool: ProcessActorPool, weights: Arrays, num_rollouts: int) -> tuple[f
 
 
 def _initial_weights(recipe: Recipe) -> Arrays:
-    """Return the weights of an untrained network, as actors take them."""
+    """Return the weights of an untrained network, in the form that actors expect."""
     game = registry.game(recipe.game)
     if recipe.kind == "value":
         assert isinstance(game, WordLineGame)
@@ -116,7 +116,7 @@ def _initial_weights(recipe: Recipe) -> Arrays:
 
 
 def measure_learning(name: str, updates: int, progress: ProgressFunction) -> Row:
-    """Measure the updates per second of a training with two actors, and with one."""
+    """Measure the updates per second of a training run with one actor and with two."""
     recipe, warm_up, updates = _shorten(name, updates)
     seconds = []
     for size in (1, 2):
@@ -174,7 +174,7 @@ def measure_replay(name: str, updates: int, progress: ProgressFunction) -> Row:
 
 
 class _MethodTimer:
-    """Adds up the CPU seconds that some methods of an object take."""
+    """Adds up the CPU time that the given methods of an object take."""
 
     def __init__(self, owner: object, *methods: str) -> None:
         self.seconds = 0.0
@@ -192,9 +192,9 @@ class _MethodTimer:
 
 
 def _shorten(name: str, updates: int) -> tuple[Recipe, int, int]:
-    """Return a shortened recipe, its updates for the warm-up, and those to measure after them.
+    """Return a shortened recipe, its number of warm-up updates, and its number of measured updates.
 
-    If every rollout is followed by several updates, both numbers are rounded up to whole rollouts.
+    If several updates follow each rollout, both numbers are rounded up to whole rollouts.
     """
     recipe = recipes.load(name)
     burst = recipe.acting.games // recipe.searching.games if recipe.kind == "value" else 1
@@ -205,7 +205,7 @@ def _shorten(name: str, updates: int) -> tuple[Recipe, int, int]:
 
 
 def create_trainer(recipe: Recipe, *, seed: int = 0, actors: int = 0) -> Trainer:
-    """Return a trainer to measure; the folder of its run is deleted at once."""
+    """Return a trainer to measure; the folder of its run is deleted immediately."""
     with tempfile.TemporaryDirectory() as folder:
         return training.prepare_training(recipe, folder, seed=seed, actors=actors)[1]
 

@@ -1,7 +1,7 @@
-"""Environments: ours beside PettingZoo's own, wrapped and raw.
+"""Compare our environments with those of PettingZoo, wrapped and raw.
 
-The same random games, generated beforehand, are replayed in all of them. A step is `last()`, which
-builds the observation, and `step()`, or `step()` alone.
+All environments replay the same random games, which are generated beforehand. One task calls
+`last()`, which builds the observation, and `step()` for each move; the other calls only `step()`.
 """
 
 import importlib
@@ -22,12 +22,12 @@ _NUM_GAMES = 200
 def run(
     seconds: float, repeat: int, names: Sequence[str], progress: ProgressFunction
 ) -> dict[str, Any]:
-    """Measure ours, and PettingZoo's classic games if they and pygame are installed."""
+    """Measure our environments, and PettingZoo's classic games if they and pygame are installed."""
     measure.pin_to_one_core()
     rows, notes = [], []
     has_peer = measure.is_installed("pettingzoo") and measure.is_installed("pygame")
     if not has_peer:
-        notes.append("PettingZoo and pygame are not both installed: not measured")
+        notes.append("PettingZoo is not measured: it or pygame is not installed")
     for name in names:
         games = _random_games(name)
         for kind in ("wrapped", "raw"):

@@ -1,4 +1,4 @@
-"""Learning: the speed of our recipes and of actors, and the time to unbeatable tic-tac-toe."""
+"""Learning: the speed of recipes and actors, and the time until tic-tac-toe play is unbeatable."""
 
 import statistics
 import time
@@ -11,19 +11,19 @@ from zermelo.learn.config import recipes
 from zermelo.learn.dqn.selfplay import SelfPlay
 from zermelo.learn.dqn.trainer import DQNTrainer
 
-RECIPES = ("tictactoe-dqn", "gomoku6-dueling")  #: whose speed is measured
-_UPDATES = 400  # after a warm-up of a tenth as many
-_SECONDS = 5.0  # of play by an actor, about
+RECIPES = ("tictactoe-dqn", "gomoku6-dueling")  #: recipes whose speed is measured
+_UPDATES = 400  # measured updates, after a tenth as many for warm-up
+_SECONDS = 5.0  # approximate duration of play by an actor
 
 
 def run(
     budget: float, seeds: int, progress: ProgressFunction, updates: int = _UPDATES
 ) -> dict[str, Any]:
-    """Measure ours and the libraries that are installed, with `budget` CPU seconds a training."""
-    # Actors need all cores, so they come first: processes started later have only one.
+    """Measure Zermelo and the installed libraries, with `budget` CPU seconds per training run."""
+    # Actors are measured first because they need all cores: later processes have only one.
     rows = [actors.measure_play(name, _SECONDS, progress) for name in actors.RECIPES]
     measure.pin_to_one_core()
-    for name in RECIPES:  # before the other libraries, since this sets torch to one thread
+    for name in RECIPES:  # before other libraries, because this sets torch to one thread
         progress(f"{name}: {updates} updates")
         rows += _measure_speed(name, updates, seeds)
     more_rows, notes = unbeatable.measure_unbeatable(budget, seeds, progress)
@@ -31,9 +31,9 @@ def run(
 
 
 def _measure_speed(name: str, updates: int, seeds: int) -> list[Row]:
-    """Measure the updates per second of the whole loop, and the transitions it collects.
+    """Measure the updates and the positions per second of the whole training loop.
 
-    The schedules are those of the recipe, compressed, so that the share of random moves is right.
+    The recipe's schedules are compressed to fit, so that the share of random moves is realistic.
     """
     recipe = recipes.load(name)
     learning, games, warm_up = recipe.learning, recipe.acting.games, max(1, updates // 10)

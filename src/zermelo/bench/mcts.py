@@ -1,11 +1,11 @@
-"""Monte Carlo tree search beside OpenSpiel's: simulations per second, and matches.
+"""Compare Monte Carlo tree search with OpenSpiel's: simulations per second, and matches.
 
-Rates are of searches from the start on one core: the same number of simulations with a uniformly
-random rollout each, the same exploration constant, no solver, and no tree reuse. Matches are played
-from paired openings with the seats swapped:
+Rates are measured by searches of the initial position on one core, with the same number of
+simulations, one uniformly random rollout per simulation, the same exploration constant, no solver
+and no tree reuse. Matches are played from paired openings, with seats swapped:
 
-- at equal simulations and with the same settings: the same algorithm should score 50%
-- at equal time for each move, ours with its default settings: what the speed gains
+- with equal simulations and settings; the result should be 50%, because the algorithm is the same
+- with equal time per move and our default settings, which shows the benefit of speed
 """
 
 import importlib
@@ -22,10 +22,10 @@ from zermelo.search.mcts.tree import MCTSTree
 
 GAMES = ("tictactoe", "connect4", "gomoku6", "gomoku", "reversi")
 MATCH_GAMES = ("connect4", "gomoku6", "reversi")
-_SIMULATIONS = 10_000  # of a search
+_SIMULATIONS = 10_000  # per search
 _UCT_C = 2.0  # as in OpenSpiel's examples
 _EQUAL_SIMS = {"connect4": 300, "gomoku6": 300, "reversi": 40}
-_EQUAL_SECONDS = 0.005  # for each move
+_EQUAL_SECONDS = 0.005  # per move
 
 
 def run(
@@ -35,7 +35,7 @@ def run(
     matches: int,
     progress: ProgressFunction,
 ) -> dict[str, Any]:
-    """Measure ours, and OpenSpiel's if it is installed, with `matches` games in each match."""
+    """Measure our search, and OpenSpiel's if installed, with `matches` games per match."""
     measure.pin_to_one_core()
     rows: list[Row] = []
     notes = []
@@ -45,7 +45,7 @@ def run(
     if measure.is_installed("open_spiel"):
         systems.append(("open_spiel", _open_spiel_steps))
     else:
-        notes.append("open_spiel is not installed: not measured")
+        notes.append("open_spiel is not measured: it is not installed")
     for system, steps in systems:
         for name in names:
             progress(f"{name} with {system}")
@@ -76,7 +76,7 @@ def _open_spiel_steps(game: Game) -> measure.StepFunction:
     spiel_game = open_spiel_players.load_open_spiel_game(game)
     evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
     start = spiel_game.new_initial_state()
-    # The last arguments: memory of the tree in MB, no solver, a seed, not verbose.
+    # The last arguments are: memory of the tree in MB, no solver, seed, not verbose.
     bot = pyspiel.MCTSBot(spiel_game, evaluator, _UCT_C, _SIMULATIONS, 1000, False, 1, False)  # noqa: FBT003
 
     def steps(count: int) -> int:
@@ -88,7 +88,7 @@ def _open_spiel_steps(game: Game) -> measure.StepFunction:
 
 
 def _play_matches(name: str, games: int, progress: ProgressFunction) -> list[Row]:
-    """Return the points of 100 of both sides, at equal simulations and at equal time."""
+    """Return the scores of both sides in percent, with equal simulations and with equal time."""
     sims, seconds = _EQUAL_SIMS[name], _EQUAL_SECONDS
     pairs = {
         f"{sims} simulations each": (

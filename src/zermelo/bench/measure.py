@@ -1,4 +1,4 @@
-"""How benchmarks measure: on one core, in CPU time, after a warm-up, the median of several runs."""
+"""Measure rates for benchmarks: the median of several runs on one core, by CPU time."""
 
 import importlib.metadata
 import importlib.util
@@ -9,23 +9,23 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-StepFunction = Callable[[int], int]  #: plays so many games or batches, returns the number of steps
-Row = dict[str, Any]  #: one measurement, by the names of the JSON output
-ProgressFunction = Callable[[str], None]  #: takes what is being measured
+StepFunction = Callable[[int], int]  #: number of games or batches to play -> number of steps
+Row = dict[str, Any]  #: one measurement, with the keys of the JSON output
+ProgressFunction = Callable[[str], None]  #: is called with a description of the current task
 
 _PEERS = ("open_spiel", "pgx", "mctx", "pettingzoo", "bitbully", "stable_baselines3")
 _MODULES = {"open_spiel": "pyspiel"}
 
 
 def pin_to_one_core() -> None:
-    """Run on one core from now on if the platform allows it, so that threads gain nothing."""
+    """Pin this process to one core if the platform allows it, so that threads have no advantage."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 def measure_rate(run: StepFunction, seconds: float, repeat: int) -> float:
     """Return the steps per CPU second, the median of `repeat` runs of about `seconds` each."""
-    run(1)  # compiles, fills caches
+    run(1)  # compiles code and fills caches
     size = 1
     while True:
         begin = time.process_time()
@@ -63,20 +63,20 @@ def _cpu_name() -> str:
 
 
 def is_installed(peer: str) -> bool:
-    """Return whether a library can be measured here."""
+    """Return whether a library is installed."""
     return importlib.util.find_spec(_MODULES.get(peer, peer)) is not None
 
 
 def create_row(
     game: str, task: str, system: str, rate: float, unit: str = "steps/s", **figures: float
 ) -> Row:
-    """Return one measurement, with further figures if there are any."""
+    """Return a measurement, with additional figures if any are given."""
     row = {"game": game, "task": task, "system": system, "rate": round_figure(rate), "unit": unit}
     return row | {name: round_figure(figure) for name, figure in figures.items()}
 
 
 def round_figure(value: float) -> float:
-    """Round to an integer from 1,000 on, and to four significant digits below."""
+    """Round values from 1,000 up to integers, and smaller ones to four significant digits."""
     if isinstance(value, int):
         return value
     return round(value) if value >= 1000 else float(f"{value:.4g}")

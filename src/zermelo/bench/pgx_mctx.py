@@ -1,4 +1,4 @@
-"""Connect Four of pgx, searched by mctx on a GPU with the same network in JAX."""
+"""Measure mctx's search of pgx's Connect Four on a GPU, with our network architecture in JAX."""
 
 import importlib
 import statistics
@@ -9,11 +9,11 @@ from zermelo.learn.config.network import DENSE, NetworkConfig
 
 _START_PLIES = 6  # random plies before the search
 _NUM_CELLS = 42
-_WARM_UP_RUNS = 2  # that compile
+_WARM_UP_RUNS = 2  # runs that compile code and are not measured
 
 
 def measure_rate(batch: int, simulations: int, config: NetworkConfig, repeat: int) -> float:
-    """Return simulations per second: the median of some searches of a batch of games."""
+    """Return the simulations per second, the median of `repeat` searches of a batch of games."""
     jax: Any = importlib.import_module("jax")
     mctx: Any = importlib.import_module("mctx")
     pgx: Any = importlib.import_module("pgx")
@@ -74,7 +74,7 @@ def _sample_actions(jax: Any, state: Any, key: Any) -> Any:
 
 
 def _sample_weights(jax: Any, config: NetworkConfig) -> dict[str, Any]:
-    """Return random weights of a network as large as ours, with batch norm fused."""
+    """Return random weights for a network of the same size as ours, with batch norm fused."""
     key, weights = jax.random.PRNGKey(0), {}
     shapes = _dense_shapes(config) if config.kind == DENSE else _tower_shapes(config)
     for number, (name, shape) in enumerate(shapes.items()):
@@ -117,7 +117,7 @@ def _evaluate(
         return x @ weights[name] + weights[f"{name}.bias"]
 
     def layers(x: Any, layer: Any, name: str, number: int) -> Any:
-        """Apply one layer, and pairs of layers with skip connections."""
+        """Apply one layer, then pairs of layers with skip connections."""
         x = jax.nn.relu(layer(x, f"{name}0"))
         for place in range(1, number, 2):
             y = jax.nn.relu(layer(x, f"{name}{place}"))

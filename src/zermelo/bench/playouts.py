@@ -1,8 +1,8 @@
 """Random play: steps per second of our kernel, of OpenSpiel's Python API and of pgx.
 
-The task is the same for all: uniformly random legal moves from the start to the end of a game, on
-one core. Ours plays in a kernel; OpenSpiel's states are driven from Python, as its users do; pgx
-plays batches. PettingZoo's environments are measured beside ours in `envs`.
+The task is the same for all: play uniformly random legal moves from the start to the end of a game,
+on one core. Zermelo plays in a kernel; OpenSpiel's states are driven from Python, as is usual; pgx
+plays batches. PettingZoo's environments are measured in `envs`.
 """
 
 import importlib
@@ -36,7 +36,7 @@ def run(
     notes = []
     for system, package, step_functions in _SYSTEMS:
         if package and not measure.is_installed(package):
-            notes.append(f"{system} is not installed: not measured")
+            notes.append(f"{system} is not measured: it is not installed")
             continue
         for name in names:
             progress(f"{name} with {system}")
@@ -71,7 +71,7 @@ def _open_spiel_steps(name: str) -> list[measure.StepFunction]:
 
 
 def _pgx_steps(name: str) -> list[measure.StepFunction]:
-    """Return a function for each batch size; finished games restart, so every step is a move."""
+    """Return a function for each batch size; finished games restart, so each step is a move."""
     if name not in _PGX:
         return []
     jax, pgx = importlib.import_module("jax"), importlib.import_module("pgx")

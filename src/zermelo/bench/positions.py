@@ -1,4 +1,4 @@
-"""Positions for benchmarks: sampled with fixed seeds, the same everywhere, or read from a file."""
+"""Positions for benchmarks, sampled reproducibly with fixed seeds or read from a file."""
 
 import csv
 import random
@@ -13,9 +13,9 @@ from zermelo.core.position import Position
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.searcher import NegamaxSearcher
 
-#: Connect Four: the fewest and the most stones on the board in each set
+#: Connect Four: the minimum and maximum number of stones on the board in each set
 STONE_RANGES = {"end": (28, 34), "middle": (16, 26), "begin-easy": (4, 14)}
-_EASY_PLIES = 14  # easy positions are won or lost within so many plies
+_EASY_PLIES = 14  # easy positions are won or lost within this number of plies
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class PositionSet:
 
     name: str
     positions: list[Position]
-    scores: list[int] | None = None  #: from the file
+    scores: list[int] | None = None  #: exact scores, if the file contains them
 
     @property
     def states(self) -> list[Any]:
-        """The states, as the solver takes them."""
+        """The states of the positions, in the form that the solver expects."""
         return [position.state for position in self.positions]
 
     def history(self, number: int) -> list[int]:
@@ -37,7 +37,7 @@ class PositionSet:
 
 
 def sample_connect_four(name: str, number: int) -> PositionSet:
-    """Return the first `number` positions of one of the sets of Connect Four."""
+    """Return the first `number` positions of a set from `STONE_RANGES`."""
     from zermelo.games import registry
 
     game = registry.game("connect4")
@@ -51,7 +51,7 @@ def _accept_all(_state: Any) -> bool:
 
 
 def _ends_soon(game: WordGame) -> Callable[[Any], bool]:
-    """Return a test whether a state is won or lost within a few plies, whatever solver finds it."""
+    """Return a function that tells whether a state is won or lost within `_EASY_PLIES` plies."""
     searcher = NegamaxSearcher(game.hooks, table_bits=16)
 
     def ends_soon(state: Any) -> bool:
@@ -71,12 +71,12 @@ def sample_positions(
     seed: int = 1,
     accepts: Callable[[Any], bool] = _accept_all,
 ) -> list[Position]:
-    """Return distinct positions of random play in which no single move ends the game.
+    """Return distinct positions from random play in which no single move ends the game.
 
-    `stones` are the fewest and the most moves before a position. The sequence depends on the seed
-    alone, so a larger `number` only adds positions. `accepts` selects states.
+    `stones` gives the minimum and maximum number of moves before a position. The sequence depends
+    only on the seed, so a larger `number` only adds positions. `accepts` filters states.
     """
-    # random() is the one method whose sequence Python promises to keep.
+    # random() is the only method whose sequence Python guarantees to keep in later versions.
     rng = random.Random(seed)
     low, high = stones
     positions: dict[Any, Position] = {}
@@ -93,7 +93,7 @@ def sample_positions(
 
 
 def _play_quiet_moves(game: Game, length: int, rng: random.Random) -> list[int] | None:
-    """Return so many random actions, none of which can end the game; None in a dead end."""
+    """Return `length` random actions that do not end the game, or None if there is no such line."""
     state = game.initial()
     line: list[int] = []
     while True:
@@ -108,10 +108,10 @@ def _play_quiet_moves(game: Game, length: int, rng: random.Random) -> list[int] 
 
 
 def read_positions(path: Path, game: Game) -> list[PositionSet]:
-    """Read sets from a CSV file with a column `moves` and optionally `set` and `score`.
+    """Read position sets from a CSV file with a column `moves` and optionally `set` and `score`.
 
-    A file without these column names has the moves of one position on each line. Raise
-    ZermeloError if the file cannot be read or a position is wrong.
+    A file without a header has the moves of one position on each line. Raise ZermeloError if the
+    file cannot be read or a position is not valid.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -1,12 +1,12 @@
-"""AlphaZero's search: simulations per second, beside pgx with mctx and the network alone.
+"""Simulations per second of AlphaZero's search, compared with pgx and mctx.
 
-On a GPU: a residual tower of 4x64 and nine fully connected layers of 512, in half precision, with
-Gumbel selection at the root and one evaluation for each simulation, on Connect Four after some
-random plies. The network alone on batches of the same size is the upper limit. Wall time, after
-everything is compiled.
+On a GPU, the networks are a residual tower of 4x64 and nine fully connected layers of 512, in half
+precision. The search uses Gumbel selection at the root and one evaluation per simulation, in
+Connect Four positions after a few random plies. The rate of the network alone, on batches of the
+same size, is the upper limit. Wall-clock time is measured, after all compilation.
 
-On a CPU: the kernels with a network that costs nothing, and with the tower of a recipe; then
-self-play. One core, CPU time.
+On a CPU, the kernels are measured with a zero-cost network and with the tower of a recipe, followed
+by self-play. CPU time on one core is measured.
 """
 
 import itertools
@@ -29,16 +29,16 @@ NETWORKS = {
 GAME = "connect4"
 BATCHES = (1_024, 8_192, 32_768)
 RECIPES = ("tictactoe-alphazero", "gomoku6-alphazero")
-_NUM_GAMES = 256  # in parallel on a CPU
-_SECONDS = 2.0  # for each measurement
-# Simulations/s of alpha-zero-general on another CPU: Connect Four, free network, one core.
+_NUM_GAMES = 256  # number of parallel games on a CPU
+_SECONDS = 2.0  # approximate duration of a measurement
+# Simulations/s of alpha-zero-general on another CPU: Connect Four, zero-cost network, one core.
 _ALPHA_ZERO_GENERAL = 3_400.0
 
 
 def run(
     device: str, batches: Sequence[int], repeat: int, progress: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Measure on the device, and return a report."""
+    """Measure searches on the device, and return a report."""
     if device == "cuda":
         if not throughput.gpu_name():
             msg = "torch finds no CUDA device: omit --device, or use --device cpu"
@@ -57,7 +57,7 @@ def _measure_gpu(batches: Sequence[int], repeat: int, progress: Callable[[str], 
     rows, notes = [], [throughput.gpu_name()]
     has_peer = all(map(measure.is_installed, ("jax", "pgx", "mctx")))
     if not has_peer:
-        notes.append("jax, pgx or mctx is not installed: not measured")
+        notes.append("pgx + mctx is not measured: jax, pgx or mctx is not installed")
     for batch, (name, config) in itertools.product(batches, NETWORKS.items()):
         task = f"{SIMULATIONS} simulations, {batch:,} games, {name}"
         progress(f"{task}: zermelo")

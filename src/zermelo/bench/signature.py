@@ -1,7 +1,7 @@
 """The bench signature: the total number of nodes of a fixed list of searches.
 
-It is the same on every machine and changes only with the search or the rules. The perft total, the
-number of move sequences of fixed lengths, changes with the rules alone.
+The signature is the same on every machine and changes only if the search or the rules change. The
+perft total, which is the number of move sequences of fixed lengths, changes only with the rules.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ _TABLE_BITS = 18  # affects the signature: a full table evicts entries
 
 
 def run() -> dict[str, Any]:
-    """Return both totals, and the row of every game."""
+    """Return the signature and the perft total, with a row for every game."""
     searches = count_search_nodes()
     counts = [
         _row(spec, f"perft {depth}", sum(count(registry.game(spec), max_ply=depth).perft(depth)))
@@ -51,7 +51,7 @@ def run() -> dict[str, Any]:
 
 
 def count_search_nodes() -> list[Row]:
-    """Return a row with the number of nodes for each game."""
+    """Return a row with the number of search nodes for each game."""
     return [
         _row(spec, "solve", _count_nodes(spec, states), "nodes") for spec, states in _search_lists()
     ]
@@ -62,7 +62,7 @@ def _row(game: str, task: str, total: int, unit: str = "sequences") -> Row:
 
 
 def _search_lists() -> Iterable[tuple[str, list[Any]]]:
-    """Yield games and the states to solve."""
+    """Yield (game, states to solve)."""
     for spec in _STARTS:
         yield spec, [registry.game(spec).initial()]
     yield "connect4", positions.sample_connect_four("middle", _NUM_MIDDLE).states

@@ -1,9 +1,9 @@
-"""Exact search: Connect Four beside BitBully, alpha-beta beside OpenSpiel, and an ablation of ours.
+"""Exact search: comparisons with BitBully (Connect Four) and OpenSpiel (alpha-beta), an ablation.
 
-Our solver uses a new generation of its table for each position. BitBully's table is cleared before
-each pass and not before each position: clearing is not timed, but it takes 50 ms and leaves the
-caches of the processor empty, which slows short searches by up to three times. What it keeps from
-other positions is a small advantage for it; docs/benchmarks.md has the figures.
+Our solver starts a new generation of its transposition table for each position. BitBully's table is
+cleared before each pass, not before each position: clearing is not timed, but it takes 50 ms and
+empties the processor's caches, which makes short searches up to three times slower. Entries from
+other positions give BitBully a small advantage; see docs/benchmarks.md for the figures.
 """
 
 import importlib
@@ -30,8 +30,8 @@ from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.searcher import NegamaxSearcher
 from zermelo.search.solver.solver import Solver, SolverSettings
 
-_DEPTH = 8  # of alpha-beta in Connect Four
-_MIN_SECONDS = 0.2  # of a measurement, preparation included
+_DEPTH = 8  # depth of alpha-beta in Connect Four
+_MIN_SECONDS = 0.2  # minimum duration of a measurement, including preparation
 _ABLATION_GAMES = ("mnk:4x4x4", "mnk:5x4x4")
 _ABLATIONS = {
     "all on": SolverSettings(),
@@ -41,7 +41,7 @@ _ABLATIONS = {
     "small table": SolverSettings(table_bits=14),
 }
 
-Task = tuple[Callable[[], Any], Callable[[Any], Any]]  # prepare, and the work to time
+Task = tuple[Callable[[], Any], Callable[[Any], Any]]  # (preparation, work to time)
 
 
 def run(
@@ -53,10 +53,10 @@ def run(
     *,
     max_nodes: int = 20_000_000,
 ) -> dict[str, Any]:
-    """Measure some parts, with `number` positions in each set and `repeat` runs.
+    """Measure the given parts, with `number` positions per set and `repeat` runs.
 
-    The sets of a file, if one is given, replace ours. `max_nodes` limits each search of the
-    ablation.
+    If `file` is given, its position sets are used instead of ours. `max_nodes` limits each search
+    of the ablation.
     """
     measure.pin_to_one_core()
     rows: list[Row] = []
@@ -79,9 +79,9 @@ def _position_sets(number: int, file: Path | None) -> Iterable[PositionSet]:
 
 
 def _measure_seconds(prepare: Callable[[], Any], work: Callable[[Any], Any], repeat: int) -> float:
-    """Return the CPU seconds of `work`: after a warm-up, the median of `repeat` runs or more.
+    """Return the median CPU time of `work` in `repeat` runs or more, after a warm-up.
 
-    `prepare` returns the argument of `work`, and is not timed.
+    `prepare` returns the argument of `work` and is not timed.
     """
     work(prepare())
     times: list[float] = []
@@ -105,7 +105,7 @@ def _measure_sets(
     ours = _Zermelo(game)
     bitbully = _BitBully() if measure.is_installed("bitbully") else None
     if bitbully is None:
-        notes.append("bitbully is not installed: not measured")
+        notes.append("bitbully is not measured: it is not installed")
     rows = []
     for position_set in sets:
         progress(f"connect4, {position_set.name}")
@@ -123,16 +123,19 @@ def _measure_sets(
 def _check_equal(
     position_set: PositionSet, scores: list[int], other_scores: list[int], source: str
 ) -> None:
-    """Raise ZermeloError if scores differ: then the systems do not solve the same task."""
+    """Raise ZermeloError if scores differ, because then one of the solvers is wrong."""
     for number, (score, other) in enumerate(zip(scores, other_scores, strict=True)):
         if score != other:
             moves = " ".join(position_set.positions[number].moves or ())
-            msg = f"set {position_set.name}, position {moves}: {score} by us, {other} by {source}"
+            msg = (
+                f"set {position_set.name}, position {moves}: "
+                f"our score is {score}, but that of {source} is {other}"
+            )
             raise ZermeloError(msg)
 
 
 class _Zermelo:
-    """Our kernel, with a whole set in each call."""
+    """Our kernel, which solves a whole set per call."""
 
     def __init__(self, game: WordGame) -> None:
         self.game = game
@@ -140,7 +143,7 @@ class _Zermelo:
         self.searcher.allocate_table()  # before the clock starts
 
     def scores(self, position_set: PositionSet) -> list[int]:
-        """Return the usual scores: 22 minus the stones the winner will have played, signed."""
+        """Return the usual signed scores: 22 minus the number of stones that the winner plays."""
         converted = []
         scores = self.searcher.solve_batch(position_set.states, SearchClock())
         for position, score in zip(position_set.positions, scores, strict=True):
@@ -150,7 +153,7 @@ class _Zermelo:
         return converted
 
     def measure(self, position_set: PositionSet, repeat: int) -> Row:
-        """Measure time and nodes."""
+        """Measure the time and the number of nodes."""
         import numpy as np
 
         states = np.array(position_set.states, np.uint64)
@@ -163,7 +166,7 @@ class _Zermelo:
 
 
 class _BitBully:
-    """BitBully's core without an opening book, by its fastest method."""
+    """BitBully's core without an opening book, with its fastest method."""
 
     def __init__(self) -> None:
         self.core = importlib.import_module("bitbully.bitbully_core")
@@ -171,11 +174,11 @@ class _BitBully:
         assert not self.solver.isBookLoaded()
 
     def scores(self, position_set: PositionSet) -> list[int]:
-        """Return its scores, which follow the same convention."""
+        """Return BitBully's scores, which follow the same convention."""
         return [int(self.solver.nullWindow(board)) for board in self._boards(position_set)]
 
     def measure(self, position_set: PositionSet, repeat: int) -> Row:
-        """Measure time and nodes, with the table cleared before each pass."""
+        """Measure the time and the number of nodes, with the table cleared before each pass."""
         boards = self._boards(position_set)
 
         def work(_: None) -> None:
@@ -223,7 +226,10 @@ class _NoHeuristic(LineTactics):
 
 
 def _measure_alphabeta(repeat: int, notes: list[str], progress: ProgressFunction) -> list[Row]:
-    """Measure tic-tac-toe to the end, and Connect Four to a depth with two leaf evaluations."""
+    """Measure full searches of tic-tac-toe, and fixed-depth searches of Connect Four.
+
+    Connect Four is searched with two leaf evaluations.
+    """
     connect4 = registry.game("connect4")
     assert isinstance(connect4, WordLineGame)
     rng = random.Random(1)
@@ -236,7 +242,7 @@ def _measure_alphabeta(repeat: int, notes: list[str], progress: ProgressFunction
             _engine_task(_NoHeuristic(connect4)),
             _open_spiel("connect_four", lambda _: 0),
         ),
-        # Random leaf values cost almost nothing, and differ as estimates do.
+        # Random leaf values cost almost nothing and vary as real estimates do.
         (
             "connect4",
             f"{task_name} with estimates",
@@ -254,7 +260,7 @@ def _measure_alphabeta(repeat: int, notes: list[str], progress: ProgressFunction
                 _create_solve_row(name, task, "open_spiel", _measure_seconds(*theirs, repeat))
             )
     if not measure.is_installed("open_spiel"):
-        notes.append("open_spiel is not installed: not measured")
+        notes.append("open_spiel is not measured: it is not installed")
     return rows
 
 
@@ -263,7 +269,7 @@ def _create_solve_row(game: str, task: str, system: str, seconds: float) -> Row:
 
 
 def _solver_task() -> Task:
-    """Return the exact solution with distance, which is more than OpenSpiel computes."""
+    """Return a task that solves with distance to the end, which is more than OpenSpiel computes."""
     game = registry.game("tictactoe")
     assert isinstance(game, WordGame)
     solver = Solver(game)
@@ -271,7 +277,7 @@ def _solver_task() -> Task:
 
 
 def _engine_task(hooks: SolverHooks) -> Task:
-    """Return a search with a new engine each time, since an old one knows the best moves."""
+    """Return a task that searches with a new engine each time, as a used one knows good moves."""
 
     def prepare() -> WordEngine:
         engine = WordEngine(hooks)
@@ -286,7 +292,7 @@ def _engine_task(hooks: SolverHooks) -> Task:
 
 
 def _open_spiel(name: str, value: Callable[[Any], float] | None = None) -> Task | None:
-    """Return a search to a depth with these leaf values, or to the end without them."""
+    """Return a task that searches to a fixed depth with leaf values, or to the end without them."""
     if not measure.is_installed("open_spiel"):
         return None
     game = importlib.import_module("pyspiel").load_game(name)
@@ -297,13 +303,13 @@ def _open_spiel(name: str, value: Callable[[Any], float] | None = None) -> Task 
     )
 
 
-# An ablation: what each technique of the solver gains.
+# An ablation: the effect of each technique of the solver.
 
 
 def _measure_ablations(
     number: int, max_nodes: int, notes: list[str], progress: ProgressFunction
 ) -> list[Row]:
-    """Solve small drawn boards and positions of Connect Four, with one technique off at a time."""
+    """Solve small drawn boards and Connect Four positions, with one technique off at a time."""
     middle = positions.sample_connect_four("middle", min(number, 50))
     rows = []
     for spec in (*_ABLATION_GAMES, "connect4"):
@@ -328,7 +334,7 @@ def _measure_ablations(
 def _ablation_task(
     game: WordGame, settings: SolverSettings, middle: PositionSet
 ) -> tuple[Callable[[SearchClock], Any], int]:
-    """Return the work and how many positions it solves, compiled and with its memory allocated."""
+    """Return the work, already compiled and with memory allocated, and its number of positions."""
     searcher = NegamaxSearcher(
         game.hooks,
         table_bits=settings.table_bits if settings.table else None,
@@ -344,7 +350,7 @@ def _ablation_task(
 
 
 def _create_ablation_row(spec: str, task: str, size: int, seconds: float, nodes: int) -> Row:
-    """Return the row; `ms` and `nodes` are totals, and the rate of a stopped search is 0."""
+    """Return the row of an ablation; `ms` and `nodes` are totals; a stopped search has rate 0."""
     return measure.create_row(
         spec,
         task,

@@ -1,4 +1,4 @@
-"""Solved games: prove published values again, and report the nodes and seconds it took."""
+"""Solved games: prove published values again, and report the nodes and the time of each proof."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from zermelo.games import registry
 from zermelo.search.limits import SearchClock
 from zermelo.search.solver.solver import Solver, SolverSettings
 
-#: value for the first player, and the plies to the end if they are published
+#: value for the first player, and the number of plies to the end if it is published
 _MNK: dict[str, tuple[int, int | None]] = {
     "3x3x3": (0, None),
     "4x3x3": (1, 7),
@@ -40,12 +40,12 @@ _TABLE_BITS = 24
 
 
 class Contradiction(ZermeloError):
-    """A proven value differs from the published one."""
+    """Raised when a proven value differs from the published one."""
 
 
 @dataclass(frozen=True)
 class ProvenValue:
-    """A value with the effort of its proof; the field names are those of the JSON output."""
+    """A proven value and the cost of its proof. The field names are the keys of the JSON output."""
 
     game: str
     position: str
@@ -68,7 +68,7 @@ def published_values() -> Iterator[tuple[str, str, int, int | None]]:
 
 
 def run(progress: Callable[[str], None]) -> list[ProvenValue]:
-    """Prove all published values on one core; raise Contradiction if one comes out differently."""
+    """Prove all published values on one core; raise Contradiction if a proven value differs."""
     measure.pin_to_one_core()
     rows = []
     for spec, moves, value, plies in published_values():
@@ -105,7 +105,7 @@ def prove(position: Position) -> ProvenValue:
 
 
 def to_markdown(rows: list[ProvenValue]) -> str:
-    """Return the page docs/solved-games.md."""
+    """Return the text of the page docs/solved-games.md."""
     machine = measure.describe_machine()
     lines = [
         "# Solved games",
@@ -141,5 +141,5 @@ def _describe_value(row: ProvenValue) -> str:
 
 
 def to_json(rows: list[ProvenValue]) -> dict[str, Any]:
-    """Return the JSON output."""
+    """Return the proven values as JSON."""
     return {"suite": "solved", "rows": [vars(row) for row in rows], "ratios": {}}

@@ -1,10 +1,10 @@
-"""How long deep Q-learning takes to become unbeatable at tic-tac-toe: ours and other libraries'.
+"""Measure how long our DQN and those of other libraries take to be unbeatable at tic-tac-toe.
 
-The rules are the same for all: one core, one torch thread, the CPU time of this process while it
-trains. At regular intervals of that time, with the clock stopped, the greedy policy with illegal
-moves masked is graded over all states. The goal is reached when no line of play beats it in either
-seat. Every system trains until then or until its budget is spent, even if the examples of its own
-library stop earlier.
+The conditions are the same for all: one core, one torch thread, and the CPU time of this process
+during training. At regular intervals, with the clock stopped, the greedy policy (with illegal moves
+masked) is graded over all states. The goal is reached when no line of play beats the policy in
+either seat. Every system trains until it reaches the goal or its budget is spent, even if the
+examples of its library stop earlier.
 """
 
 import importlib
@@ -31,20 +31,20 @@ _GAME = "tictactoe"
 _RECIPE = "tictactoe-dqn"
 _GRADING_INTERVAL = 0.1  # CPU seconds of training
 _WARM_UP = 1.0  # CPU seconds of a first training, which is discarded
-_ENDLESS = 10**9  # training steps: the budget ends the training
+_ENDLESS = 10**9  # training steps: in practice, the budget ends the training
 _CAVEAT = (
-    "stable_baselines3 plays one side against a random opponent: it learns the best response to "
-    "that, which a better opponent may beat"
+    "stable_baselines3 trains against a random opponent: it learns a best response to random "
+    "play, which a better opponent may beat"
 )
 
-ValueFunction = Callable[[], np.ndarray]  #: Q of all states of the examiner, [state, action]
+ValueFunction = Callable[[], np.ndarray]  #: returns Q [state, action] of the examiner's states
 Training = Callable[["Examiner", int], None]  #: trains with a seed until the examiner is done
 
 
 def measure_unbeatable(
     budget: float, seeds: int, progress: ProgressFunction
 ) -> tuple[list[Row], list[str]]:
-    """Return rows and notes for ours and for the libraries that are installed."""
+    """Return rows and notes for Zermelo and for the installed libraries."""
     systems: dict[str, Training] = {
         "zermelo": _train_zermelo,
         "stable_baselines3": _train_stable_baselines3,
@@ -55,12 +55,12 @@ def measure_unbeatable(
     ours = None
     for system, train in systems.items():
         if system != "zermelo" and not measure.is_installed(system):
-            notes.append(f"{system} is not installed: not measured")
+            notes.append(f"{system} is not measured: it is not installed")
             continue
         try:
             outcomes = _train_all_seeds(system, train, budget, seeds, progress)
         except ImportError as error:
-            notes.append(f"{system} cannot learn here, not measured: {error}")
+            notes.append(f"{system} is not measured: its DQN cannot be imported: {error}")
             continue
         median = sorted(outcomes, key=TrainingOutcome.rank)[len(outcomes) // 2]
         ours = median if system == "zermelo" else ours
@@ -74,18 +74,18 @@ def measure_unbeatable(
 class TrainingOutcome:
     """The grade of a policy in training."""
 
-    seconds: float  #: of training so far
-    is_unbeatable: bool  #: no line of play beats it
-    mistakes: int  #: states where its move lowers the value, some of which it may never reach
-    vs_random: tuple[OutcomeProbabilities, OutcomeProbabilities]  #: as first, as second player
+    seconds: float  #: CPU time of training so far
+    is_unbeatable: bool  #: whether no line of play beats the policy
+    mistakes: int  #: number of states, reachable or not, in which its move lowers the value
+    vs_random: tuple[OutcomeProbabilities, OutcomeProbabilities]  #: as first and as second player
 
     def rank(self) -> tuple[bool, float, int]:
-        """Return a sort key; the best outcome comes first."""
+        """Return a sort key by which the best outcome comes first."""
         return (not self.is_unbeatable, self.seconds, self.mistakes)
 
 
 class Examiner:
-    """Grades a policy in training over all states, and says when the training may end."""
+    """Grades a policy in training over all states, and tells when the training may end."""
 
     def __init__(self, spec: str, budget: float) -> None:
         game = registry.game(spec)
@@ -97,16 +97,16 @@ class Examiner:
         self._graph, self._evaluation_set = graph, evaluation_set
         self.states = evaluation_set.states  #: [row, word]: all nonterminal states
         self._legal = GameBatch(game).legal_masks(self.states)
-        self.outcome: TrainingOutcome | None = None  #: of the latest grading
+        self.outcome: TrainingOutcome | None = None  #: result of the latest grading
         self.seconds = self._next_grading = self._clock_started = 0.0
 
     def begin(self) -> None:
-        """Start the clock of a training; the first grading is due at once."""
+        """Start the clock of a training run; the first grading is due immediately."""
         self.outcome, self.seconds, self._next_grading = None, 0.0, 0.0
         self._clock_started = time.process_time()
 
     def is_done(self, values: ValueFunction) -> bool:
-        """Return whether the training may end; to be called after every step of it."""
+        """Return whether the training may end; must be called after every training step."""
         now = time.process_time()
         self.seconds += now - self._clock_started
         is_over_budget = self.seconds >= self.budget
@@ -118,15 +118,15 @@ class Examiner:
         return is_over_budget or (self.outcome is not None and self.outcome.is_unbeatable)
 
     def grade(self, values: np.ndarray) -> TrainingOutcome:
-        """Grade the greedy policy by these values of all states and actions."""
+        """Grade the policy that is greedy with respect to `values` [state, action]."""
         actions = masked_argmax(values, self._legal)
         policy = dict(zip(map(tuple, self.states.tolist()), actions.tolist(), strict=True))
         first, second = (
             outcome_probabilities(self._graph, seat, lambda state: (policy[state],))
             for seat in (0, 1)
         )
-        # A random opponent plays every reply with some probability, so a policy that never loses
-        # to it never loses at all. In a drawn game that means unbeatable.
+        # A random opponent plays every reply with positive probability, so a policy that never
+        # loses to it never loses at all. In a drawn game, such a policy is unbeatable.
         assert self._graph.value(self.game.initial()) == 0
         is_unbeatable = first.loss == second.loss == 0
         mistakes = round(self._evaluation_set.mistake_rate(actions) * len(actions))
@@ -136,7 +136,7 @@ class Examiner:
 def _train_all_seeds(
     system: str, train: Training, budget: float, seeds: int, progress: ProgressFunction
 ) -> list[TrainingOutcome]:
-    """Return the outcome of a training with every seed, after one that loads and compiles."""
+    """Return the outcome of training with each seed, after a warm-up that loads and compiles."""
     progress(f"{_GAME} with {system}: warm-up")
     train(Examiner(_GAME, min(_WARM_UP, budget)), seeds)
     examiner = Examiner(_GAME, budget)
@@ -150,7 +150,7 @@ def _train_all_seeds(
 
 
 def _create_row(system: str, median: TrainingOutcome, outcomes: list[TrainingOutcome]) -> Row:
-    """Return the row of the median training; ours has the rate 0 if it missed the goal."""
+    """Return the row of the median training; our rate is 0 if it did not reach the goal."""
     counts = median.is_unbeatable or system != "zermelo"
     row = measure.create_row(
         _GAME,
@@ -172,7 +172,7 @@ def _create_row(system: str, median: TrainingOutcome, outcomes: list[TrainingOut
 
 
 def _create_notes(system: str, median: TrainingOutcome, ours: TrainingOutcome | None) -> list[str]:
-    """Return a note on how far from unbeatable a policy is, if it can be beaten."""
+    """Return a note with the policy's mistakes and results against random if it can be beaten."""
     if median.is_unbeatable:
         return []
     first, second = (
@@ -180,17 +180,17 @@ def _create_notes(system: str, median: TrainingOutcome, ours: TrainingOutcome | 
         for p in median.vs_random
     )
     note = (
-        f"{system}: not reached in {median.seconds:.4g} s; it errs in {median.mistakes:,} "
-        f"positions, and against random wins / draws / loses {first}% as first, {second}% as second"
+        f"{system}: not unbeatable after {median.seconds:.4g} s: mistakes in {median.mistakes:,} "
+        f"positions; wins / draws / losses against random {first}% as first, {second}% as second"
     )
     if ours is not None and ours.is_unbeatable and system != "zermelo":
         factor = median.seconds / ours.seconds
-        note += f"; the ratio is with its budget: ours is at least {factor:.3g} times as fast"
+        note += f"; the ratio uses its whole budget: zermelo is at least {factor:.3g} times as fast"
     return [note]
 
 
 def _train_zermelo(examiner: Examiner, seed: int) -> None:
-    """Train by our recipe; the average of the weights is graded, which also plays in the end."""
+    """Train by our recipe, and grade the averaged weights, which are also used for play."""
     trainer = actors.create_trainer(recipes.load(_RECIPE), seed=seed)
     examiner.begin()
     for _ in trainer.steps():
@@ -199,17 +199,17 @@ def _train_zermelo(examiner: Examiner, seed: int) -> None:
 
 
 def _train_stable_baselines3(examiner: Examiner, seed: int) -> None:
-    """Train its DQN in our Gymnasium environment against random, in alternating seats.
+    """Train Stable-Baselines3's DQN in our Gymnasium environment against random, alternating seats.
 
-    It has no action masks: an illegal action loses while it trains. The settings are the best of a
-    few that were tried for half a minute each.
+    The DQN has no action masks, so an illegal action loses the game during training. The settings
+    are the best of a few that were tried for half a minute each.
     """
     dqn = importlib.import_module("stable_baselines3").DQN
     from zermelo.envs.gymnasium_env import GameEnv
     from zermelo.envs.planes import Planes
 
     class AlternatingSeats(GameEnv):
-        """Changes the seat with every game."""
+        """An environment in which the learner changes its seat after every game."""
 
         def reset(
             self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -246,7 +246,7 @@ def _train_stable_baselines3(examiner: Examiner, seed: int) -> None:
 
 
 def _train_open_spiel(examiner: Examiner, seed: int) -> None:
-    """Train its DQN in torch: two agents that play each other, as in its examples.
+    """Train OpenSpiel's torch DQN: two agents that play each other, as in its examples.
 
     The settings are the best of a few that were tried for half a minute each.
     """
@@ -263,10 +263,10 @@ def _train_open_spiel(examiner: Examiner, seed: int) -> None:
             batch_size=64,
             learning_rate=1e-3,
             optimizer_str="adam",
-            learn_every=4,  # after the first 2 steps there is nothing to learn from: it would fail
+            learn_every=4,  # fails if it learns within the first 2 steps
             update_target_network_every=500,
             epsilon_decay_schedule_str="linear",
-            epsilon_decay_duration=20_000,  # of its steps, in about 5,000 episodes
+            epsilon_decay_duration=20_000,  # agent steps, or about 5,000 episodes
             epsilon_end=0.1,
             seed=2 * seed + seat,
         )
@@ -294,7 +294,7 @@ def _train_open_spiel(examiner: Examiner, seed: int) -> None:
 
 
 def _open_spiel_observations(examiner: Examiner) -> list[list[float]]:
-    """Return OpenSpiel's observations of all states by the side to move."""
+    """Return OpenSpiel's observations of all states for the side to move."""
     game = examiner.game
     spiel_state = importlib.import_module("pyspiel").load_game("tic_tac_toe").new_initial_state()
     observations: dict[Any, list[float]] = {}

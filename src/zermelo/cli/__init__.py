@@ -1,6 +1,7 @@
-"""The command line: one file per command group; `options` holds what they share.
+"""The command line: one module per command group; `options` holds the code they share.
 
-Commands import what they need when they run, so that `--help` stays fast. Nothing imports this.
+Commands import their dependencies when they run, so that `--help` stays fast. No other package
+imports this one.
 """
 
 import errno
@@ -30,9 +31,9 @@ _BAD_ARGUMENTS, _INTERRUPTED = 2, 130  # exit codes
 
 
 def main() -> None:
-    """Run a command. Bad arguments are reported in one line on stderr with exit code 2."""
-    # Matrix products are small here, and OpenBLAS threads would only wait for each other, very
-    # long if the cores are busy. This must be set before numpy is imported.
+    """Run a command and exit. Report bad arguments in one line on stderr, with exit code 2."""
+    # Matrix products are small here, so OpenBLAS threads would only wait for each other, and for
+    # a long time if the cores are busy. This must be set before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole run
@@ -67,13 +68,13 @@ def main() -> None:
 
 
 def _end_quietly() -> int:
-    """Discard the rest of the output, as nothing reads it any more; return the exit code."""
+    """Discard the rest of the output, because its reader has gone; return the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
 def _fail(text: str) -> int:
-    """Print an error in one line; return the exit code."""
+    """Print an error message on one line; return the exit code."""
     line = " ".join(text.split())
     click.echo(f"zermelo: {line}", err=True)
     return _BAD_ARGUMENTS

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class Hypotheses(click.ParamType[tuple[float, float]]):
-    """Two differences in Elo, the lower one first."""
+    """The type of an option that takes two Elo differences, the lower one first."""
 
     name = "elo0,elo1"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
-        """Return the two numbers, or fail with a usage error."""
+        """Return the two Elo differences, or fail with a usage error."""
         match = re.fullmatch(r"(-?\d{1,4}(?:\.\d+)?),(-?\d{1,4}(?:\.\d+)?)", str(value))
         if not match or float(match[1]) >= float(match[2]):
             msg = f"{value!r} is not a pair of Elo differences, the lower one first, such as 0,50"
@@ -30,17 +30,19 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
 @click.command()
 @click.argument("game")
 @click.argument("players", nargs=-1, required=True)
-@options.integer_option("--games", "Number of games of each pair.", 100, low=1, high=10**6)
+@options.integer_option(
+    "--games", "Number of games for each pair of players.", 100, low=1, high=10**6
+)
 @options.integer_option("--seed", "Random seed.", 0, high=10**18)
 @options.integer_option(
     "--opening-plies",
-    "Number of random moves before the players begin.",
+    "Number of random moves at the start of each game.",
     high=100,
     show_default="0 on boards of at most 16 cells, otherwise 2",
 )
 @options.seconds_option("Time limit for each move.")
 @options.seconds_option(
-    "Without --seconds: seconds after which a player that does not answer forfeits.",
+    "Seconds after which a player that has not moved forfeits; ignored with --seconds.",
     120.0,
     name="--patience",
 )
@@ -52,13 +54,15 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
     show_default="number of cores",
 )
 @options.db_option("Store the games in this SQLite file.")
-@click.option("--resume", is_flag=True, help="Continue the latest run in --db with these settings.")
+@click.option(
+    "--resume", is_flag=True, help="Continue the latest run in --db with the same settings."
+)
 @click.option(
     "--sprt",
     type=Hypotheses(),
-    help="Stop as soon as a sequential test decides between two Elo differences.",
+    help="Stop as soon as an SPRT decides between these two Elo differences.",
 )
-@options.file_option("--html", "Write a report to this file.")
+@options.file_option("--html", "Write an HTML report to this file.")
 @options.json_option
 def arena(
     game: str,
@@ -102,7 +106,7 @@ def arena(
         advice = (
             f"continue with: {options.repeat_command(resume=True)}"
             if db
-            else "with --db FILE it could be continued later"
+            else "with --db FILE, --resume could continue it later"
         )
         click.echo(f"stopped after {done}; {advice}", err=True)
     if html is not None:

@@ -1,4 +1,4 @@
-"""Commands about speed: the benchmarks of `bench`, and `warm`, which compiles ahead of time."""
+"""Commands about speed: `bench` runs benchmarks, `warm` compiles kernels ahead of time."""
 
 import time
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _COLUMNS = ("rate", "unit", "ms", "nodes", "seconds", "hits", "one", "times", "w
 def warm(games: tuple[str, ...], as_json: bool) -> None:
     """Compile the kernels ahead of time.
 
-    Compiles for GAMES, or for all games, so that no other command has to wait for it.
+    Compiles the kernels for GAMES, or for all games, so that later commands start without delay.
     """
     from zermelo import precompile
 
@@ -38,7 +38,7 @@ def warm(games: tuple[str, ...], as_json: bool) -> None:
 
 @click.group()
 def bench() -> None:
-    """Measure speed, beside the peer libraries that are installed."""
+    """Measure speed, and compare it with the peer libraries that are installed."""
 
 
 _repeat_option = options.integer_option(
@@ -103,15 +103,15 @@ def bench_mcts(
 
 
 @bench.command("learn")
-@options.seconds_option("CPU seconds of one training.", 120.0, name="--budget")
+@options.seconds_option("CPU seconds for each training run.", 120.0, name="--budget")
 @options.integer_option(
-    "--seeds", "Number of training runs of each system; the median is reported.", 3, low=1, high=20
+    "--seeds", "Number of training runs for each system; the median is reported.", 3, low=1, high=20
 )
 @options.json_option
 def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
     """Measure deep Q-learning.
 
-    Measures updates and actors, and the time until tic-tac-toe is unbeatable.
+    Measures the speed of updates and actors, and the time to learn unbeatable tic-tac-toe.
     """
     with options.needs_torch(), options.progress("measuring") as progress:
         from zermelo.bench import learn as suite
@@ -121,27 +121,27 @@ def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
 
 
 @bench.command("hybrid")
-@_part_option(_HYBRID_PARTS, " By default all but phases, which trains networks.")
-@options.integer_option("--number", "Number of positions in the part search.", 200, low=1, high=500)
+@_part_option(_HYBRID_PARTS, " Default: all except `phases`, which trains networks.")
+@options.integer_option("--number", "Number of positions for `search`.", 200, low=1, high=500)
 @options.integer_option(
     "--games",
-    "Number of games in a match; in the part phases, a quarter of it.",
+    "Number of games per match; `phases` plays a quarter of that.",
     400,
     low=4,
     high=100_000,
 )
-@options.seconds_option("Length of a measurement in the part actors.", 5.0)
+@options.seconds_option("Length of each measurement of `actors`.", 5.0)
 @click.option(
     "--run",
     "model",
     default="",
     show_default="random weights",
-    help="Training run whose network the part search uses.",
+    help="Training run whose network `search` uses.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for the runs of the part phases.",
+    help="Folder for the training runs of `phases`.",
 )
 @_repeat_option
 @options.json_option
@@ -192,7 +192,7 @@ def bench_hybrid(
 def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: bool) -> None:
     """Measure AlphaZero search and self-play.
 
-    On a GPU it also measures pgx with mctx, and the network alone.
+    On a GPU, also measures pgx with mctx, and the network alone.
     """
     with options.needs_torch(), options.progress("measuring") as progress:
         from zermelo.bench import selfplay as suite
@@ -222,7 +222,7 @@ def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> 
     "--positions",
     "file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Connect Four positions: a CSV file with the columns moves and set, or moves per line.",
+    help="Connect Four positions: a CSV file with columns `moves` and `set`, or one per line.",
 )
 @_part_option(_SOLVE_PARTS)
 @options.integer_option(
@@ -235,7 +235,7 @@ def bench_solve(
 ) -> None:
     """Measure exact search on one core.
 
-    Measures sets of Connect Four positions, alpha-beta, and what each optimization contributes.
+    Measures sets of Connect Four positions, alpha-beta, and the effect of each optimization.
     """
     from zermelo.bench import solve as suite
 
@@ -248,7 +248,7 @@ def bench_solve(
 @options.file_option("--write", "Markdown file to write the table to.")
 @options.json_option
 def solved(write: Path | None, as_json: bool) -> None:
-    """Prove published values of games again.
+    """Prove the published values of solved games again.
 
     The games are m,n,k-games, Connect Four in many sizes, 4x4 Reversi and Squava.
     """
@@ -273,9 +273,9 @@ def solved(write: Path | None, as_json: bool) -> None:
 @bench.command()
 @options.json_option
 def signature(as_json: bool) -> None:
-    """Print the node count of a fixed list of searches.
+    """Print the total node count of a fixed list of searches.
 
-    It changes only if the rules or the search change.
+    The count changes only if the rules or the search change.
     """
     from zermelo.bench import signature as suite
 

@@ -1,4 +1,4 @@
-"""Commands about the games themselves: `games`, `players` and `count`."""
+"""Commands that describe games and players: `games`, `players` and `count`."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ def players(as_json: bool) -> None:
 
 
 def _parameters_text(row: Fields) -> str:
-    """Return the parameters as in a spec, each with its default if it has one."""
+    """Return the parameters as a spec writes them, each with its default if it has one."""
     return " ".join(
         name if default is None else f"{name}={_default_text(default)}"
         for name, default in row["parameters"].items()
@@ -74,9 +74,9 @@ def _default_text(default: Any) -> str:
 
 @click.command()
 @click.argument("game")
-@options.integer_option("--perft", "Count sequences of 1 to N moves.", high=1000)
+@options.integer_option("--perft", "Count move sequences of each length from 1 to N.", high=1000)
 @click.option("--states", is_flag=True, help="Count distinct states, in total and by ply.")
-@click.option("--symmetric", is_flag=True, help="With --states: count symmetric states once.")
+@click.option("--symmetric", is_flag=True, help="With --states: count symmetric states as one.")
 @click.option("--games", "whole_games", is_flag=True, help="Count complete games by outcome.")
 @options.json_option
 def count(

@@ -22,15 +22,15 @@ _BEATEN = 1  # exit code
 @click.option(
     "--exhaustive",
     is_flag=True,
-    help="Try every reply against PLAYER, in large games too; exit with 1 if one line beats it.",
+    help="Try every reply to PLAYER, even in large games; exit with 1 if a line of play beats it.",
 )
 @click.option(
     "--positions",
     type=click.Path(path_type=Path),
-    help="Grade on the positions of this file, one per line.",
+    help="Grade on the positions in this file, one per line.",
 )
 @options.integer_option("--seed", "Random seed for PLAYER.", 0)
-@options.seconds_option("Time limit of the solver for each position.", show_default="10")
+@options.seconds_option("Solver time limit for each position.", show_default="10")
 @options.db_option("Store the result in this SQLite file.")
 @options.json_option
 def grade(
@@ -45,8 +45,8 @@ def grade(
 ) -> int:
     """Grade PLAYER in GAME against perfect play.
 
-    Counts mistakes over all states of a small game, or over the positions that are shipped for a
-    larger one, and prints the best possible result beside every result.
+    Counts mistakes over all states of a small game, or over the shipped positions of a larger one.
+    Prints the best possible result beside every result.
     """
     from zermelo.grading import grade as grading
     from zermelo.store.runs import FINISHED, RunStore
@@ -136,18 +136,18 @@ def _print_refutation(grade: "Grade") -> None:
     type=(int, int),
     metavar="LOW HIGH",
     default=(0, 400),
-    help="Number of moves played before the position.",
+    help="Range of the number of moves played before a position.",
 )
 @click.option(
     "--decided",
     type=(int, int),
     metavar="LOW HIGH",
     default=(1, 400),
-    help="Number of plies to the end under best play.",
+    help="Range of the number of plies to the end under best play.",
 )
-@options.integer_option("--keeping", "Maximum number of value-preserving moves.", 400, low=1)
+@options.integer_option("--keeping", "Maximum number of moves that preserve the value.", 400, low=1)
 @options.integer_option(
-    "--nodes", "Leave out positions that take the solver more nodes.", 10_000_000, low=1
+    "--nodes", "Skip positions that take the solver more than N nodes.", 10_000_000, low=1
 )
 @options.json_option
 def positions(
@@ -163,9 +163,9 @@ def positions(
 ) -> None:
     """Generate positions of GAME with the exact value of every move.
 
-    The positions come from random games, differ up to symmetry, and each allows a mistake. The
-    hardest are decided late and have few value-preserving moves. `zermelo grade --positions`
-    reads the file.
+    The positions come from random games, no two are equivalent by symmetry, and each allows a
+    mistake. A position is hard if it is decided late and few moves preserve its value. `zermelo
+    grade --positions` reads the file.
     """
     from zermelo.core.files import write_atomically
     from zermelo.games import registry

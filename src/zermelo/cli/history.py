@@ -18,38 +18,38 @@ if TYPE_CHECKING:
     from zermelo.store.runs import StoredRun
 
 _LIST_LIMIT = 20
-_MAX_PLAYERS = 50  # characters of a table's column
+_MAX_PLAYERS = 50  # characters in the players column of a table
 
 
 @click.command()
 @click.argument("action", type=click.Choice(["list", "show", "export"]), default="list")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@options.db_option("SQLite file to read.", "the studio's")
+@options.db_option("SQLite file to read.", "the studio's database")
 @click.option(
     "--game",
     metavar="GAME",
-    help="Only games of GAME; needed to load a game that is a Python file.",
+    help="Select only games of GAME. Required to load GAME from a Python file.",
 )
-@click.option("--player", metavar="PLAYER", help="Only games of this player.")
+@click.option("--player", metavar="PLAYER", help="Select only games with this player.")
 @options.integer_option(
     "--limit",
     "Maximum number of games and runs.",
     low=1,
     high=10**9,
-    show_default=f"{_LIST_LIMIT} for list, none for export",
+    show_default=f"{_LIST_LIMIT} for `list`, none for `export`",
 )
 @click.option(
     "--format",
     "record_format",
     metavar="FORMAT",
     default="text",
-    help="Record format of export; see `zermelo convert --help`.",
+    help="Record format for `export`; see `zermelo convert --help`.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     show_default="standard output",
-    help="Output file of `export`, or a folder to write one file per game to.",
+    help="File for `export` to write, or a folder in which to write one file per game.",
 )
 @options.json_option
 def history(
@@ -66,7 +66,7 @@ def history(
     """List, show or export the stored games and runs.
 
     The ID of a run is a number, the ID of a game in a run is RUN/NUMBER, and the ID of a match is a
-    word. `export` writes the named games and the games of the named runs, or all games.
+    word. `export` writes these games and all games of these runs; without an ID, all games.
     """
     from zermelo.core import home
     from zermelo.store.history import History
@@ -153,7 +153,7 @@ def _show(store: "History", key: str, game: str | None, *, as_json: bool) -> Non
         click.echo(match.position.to_text())
     click.echo(f"moves: {' '.join(stored.moves) or 'none'}")
     if stored.opening:
-        click.echo(f"opening: the first {count(stored.opening, 'move')}, at random")
+        click.echo(f"opening: the first {count(stored.opening, 'move')}, chosen at random")
     click.echo(f"result: {_result_text(stored)}")
 
 
@@ -222,7 +222,7 @@ def _export(
 def _select_games(
     store: "History", ids: tuple[str, ...], player: str | None, game: str | None, limit: int
 ) -> list["StoredGame"]:
-    """Return the games to export: the named games, the games of the named runs, or all."""
+    """Return the games to export: those with these IDs or in runs with these IDs, or all games."""
     games: list[StoredGame] = []
     for key in ids:
         run = store.run(key)
@@ -246,13 +246,13 @@ def _find_game(store: "History", key: str) -> "StoredGame":
 def _replay_or_fail(stored: "StoredGame", game: str | None) -> "Match":
     match = _replay(stored, game)
     if match is None:
-        msg = f"{stored.id} is a game of a Python file: add --game {stored.game} to load it"
+        msg = f"{stored.id} is a game defined by a Python file: add --game {stored.game} to load it"
         raise ZermeloError(msg)
     return match
 
 
 def _replay(stored: "StoredGame", game: str | None) -> "Match | None":
-    """Return the game as a match, or None if that would load a file that nobody named."""
+    """Return a stored game as a match, or None if it needs a file that `game` does not name."""
     from zermelo.matches.match import Match
 
     rules = _load_rules(stored.game, game)
@@ -261,7 +261,7 @@ def _replay(stored: "StoredGame", game: str | None) -> "Match | None":
     match = Match(rules, stored.moves)
     if stored.is_match:
         match.resigned = stored.resigned
-    elif match.outcome is None:  # a forfeit ended it
+    elif match.outcome is None:  # a forfeit ended the game
         match.resigned = 1 if stored.outcome == "first" else 0
     return match
 
@@ -299,7 +299,9 @@ def _date_text(seconds: float) -> str:
 @click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
 @click.option("--from", "source", metavar="FORMAT", default="text", help="Format of FILE.")
 @click.option("--to", "target", metavar="FORMAT", default="text", help="Format to write.")
-@click.option("--game", metavar="GAME", help="Game, if the format does not name it.")
+@click.option(
+    "--game", metavar="GAME", help="Game of the records, if their format does not name it."
+)
 def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     """Convert game records from one format to another.
 
@@ -310,6 +312,6 @@ def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     from zermelo.games import registry
 
     rules = registry.game(game) if game else None
-    games = list(records.read_all(file, source, rules))  # before writing: all games, or none
+    games = list(records.read_all(file, source, rules))  # all, so that a bad record writes nothing
     for record in games:
         click.echo(records.write(record, target).rstrip("\n"))

@@ -1,4 +1,4 @@
-"""The command `inspect`, which shows a position as learners see it."""
+"""The command `inspect`, which shows a position as neural networks see it."""
 
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def inspect(game: str, source: PositionSource, as_json: bool) -> int:
     """Show a position of GAME as neural networks see it.
 
-    Prints its planes, features, patterns and shaping reward. The shaping reward is that of the last
-    move of --moves. Parts that do not apply to the game are left out, with the reason.
+    Prints the planes, features and patterns of the position, and the shaping reward of the last
+    move in --moves. If one of these does not apply to the game, prints the reason instead.
     """
     from zermelo.games import registry
     from zermelo.learn.batch import inspect

@@ -1,4 +1,4 @@
-"""What the commands share: common options, answers for positions, and output for people."""
+"""Code that commands share: common options, answers for positions, and readable output."""
 
 import contextlib
 import functools
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from zermelo.matches.saves import Save
 
 Command = Callable[..., Any]
-Fields = dict[str, Any]  #: an answer, as in its JSON object
+Fields = dict[str, Any]  #: the JSON object of an answer
 
 _FAILED = 1  # exit code
 _MAX_LINE = 100_000  # characters
@@ -36,12 +36,12 @@ _REFRESH = 0.1  # seconds between two updates of a progress line
 
 
 class Seconds(click.ParamType[float]):
-    """A positive, finite number of seconds."""
+    """The type of an option that takes a positive, finite number of seconds."""
 
     name = "seconds"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """Return the number, or fail with a usage error."""
+        """Return the number of seconds, or fail with a usage error."""
         try:
             seconds = float(value)
         except ValueError:
@@ -55,7 +55,7 @@ def integer_option(
     name: str, text: str, default: int | None = None, *, low: int = 0, high: int | None = None,
     **settings: Any,
 ) -> Callable[[Command], Command]:  # fmt: skip
-    """Return a decorator that adds an option with an integer from `low` to `high`."""
+    """Return a decorator that adds an option whose value is an integer from `low` to `high`."""
     kind = click.IntRange(low, high)
     return click.option(name, metavar="N", type=kind, default=default, help=text, **settings)
 
@@ -63,36 +63,36 @@ def integer_option(
 def seconds_option(
     text: str, default: float | None = None, *, name: str = "--seconds", **settings: Any
 ) -> Callable[[Command], Command]:
-    """Return a decorator that adds --seconds or another option of this type."""
+    """Return a decorator that adds `--seconds`, or the option `name`, with a number of seconds."""
     return click.option(name, type=Seconds(), default=default, help=text, **settings)
 
 
 def file_option(name: str, text: str, **settings: Any) -> Callable[[Command], Command]:
-    """Return a decorator that adds an option with the path of a file."""
+    """Return a decorator that adds an option whose value is the path of a file."""
     kind = click.Path(dir_okay=False, path_type=Path)
     return click.option(name, type=kind, help=text, **settings)
 
 
 def json_option(command: Command) -> Command:
-    """Add --json, passed as `as_json`."""
+    """Add `--json`, passed to the command as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 def db_option(text: str, default: str | None = None) -> Callable[[Command], Command]:
-    """Return a decorator that adds --db with this help text and description of its default."""
+    """Return a decorator that adds `--db`; `default` describes its default in the help."""
     return file_option("--db", text, show_default=default)
 
 
 def match_options(second: str) -> Callable[[Command], Command]:
-    """Return a decorator that adds the options of a match at a screen.
+    """Return a decorator that adds the options of commands that play a match on a screen.
 
-    `second` is the default of --second, which help names; the command applies it.
+    The help shows `second` as the default of `--second`; the command itself must apply it.
     """
 
     def add(command: Command) -> Command:
         for option in (
             click.option("--resume", is_flag=True, help="Continue the last unfinished game."),
-            seconds_option("Thinking time for each move."),
+            seconds_option("Time limit for each move of a player."),
             click.option(
                 "--second", metavar="PLAYER", show_default=second, help="Player who moves second."
             ),
@@ -109,7 +109,7 @@ def match_options(second: str) -> Callable[[Command], Command]:
 
 @dataclass(frozen=True)
 class PositionSource:
-    """Where the positions come from: --moves, --board or --stdin."""
+    """The source of positions: `--moves`, `--board` or `--stdin`."""
 
     moves: str | None
     board: str | None
@@ -117,7 +117,7 @@ class PositionSource:
 
 
 def position_options(command: Command) -> Command:
-    """Add --moves, --board and --stdin, passed as one `source`."""
+    """Add `--moves`, `--board` and `--stdin`, passed to the command as one `source`."""
 
     @functools.wraps(command)
     def run(moves: str | None, board: str | None, from_stdin: bool, **others: Any) -> Any:
@@ -132,7 +132,7 @@ def position_options(command: Command) -> Command:
             "--stdin",
             "from_stdin",
             is_flag=True,
-            help="Read one position per line: moves, or `board:` and a board.",
+            help="Read one position per line: moves, or `board:` followed by a board.",
         ),
         click.option(
             "--board", help="Board rows, top row first, then the side to move: X../.O./... X"
@@ -144,12 +144,12 @@ def position_options(command: Command) -> Command:
 
 
 def moves_option(command: Command) -> Command:
-    """Add --moves."""
+    """Add `--moves`."""
     return click.option("--moves", help='Moves from the initial position: "b2 a1"')(command)
 
 
 def load_saved_game(game: str | None, first: str | None, second: str | None) -> "Save":
-    """Return the saved game for --resume, with other players if they are named."""
+    """Return the saved game for `--resume`; `first` and `second` replace its players if given."""
     from zermelo.matches import saves
 
     save = saves.read(game)
@@ -159,7 +159,7 @@ def load_saved_game(game: str | None, first: str | None, second: str | None) -> 
 
 
 def repeat_command(*, resume: bool = False) -> str:
-    """Return the command line of this process, with or without --resume."""
+    """Return the command line of this process, with or without `--resume`."""
     words = [word for word in sys.argv[1:] if word != "--resume"]
     return shlex.join(["zermelo", *words, *(["--resume"] if resume else [])])
 
@@ -191,8 +191,8 @@ def answer_positions(
 ) -> int:
     """Print the answer for a position, or for each line of standard input; return the exit code.
 
-    A bad line gets an error in its place. With several `workers` the lines are answered by that
-    many threads; `stop` is set when their answers are no longer needed, as after Ctrl-C.
+    For a bad line, it prints an error instead of an answer. `workers` is the number of threads that
+    answer lines; `stop` is set when their answers are no longer needed, for example after Ctrl-C.
     """
     if not source.stdin:
         fields = answer(game.position(source.board, moves=source.moves))
@@ -233,8 +233,8 @@ def _map_in_order(
                 pending.put(pool.submit(function, line))
             pending.put(None)
 
-        # A separate thread reads, so that a program that waits for each answer before it sends
-        # the next line gets one.
+        # A separate thread reads: otherwise a program that waits for each answer before it sends
+        # the next line would wait forever.
         threading.Thread(target=read, daemon=True).start()
         try:
             while (future := pending.get()) is not None:
@@ -246,7 +246,7 @@ def _map_in_order(
 
 
 def _read_lines() -> Iterator[str | None]:
-    """Yield the lines of standard input, None for a line that is too long to be a position."""
+    """Yield each line of standard input, or None for a line that is too long to be a position."""
     while line := sys.stdin.readline(_MAX_LINE):
         if line.endswith("\n") or len(line) < _MAX_LINE:
             yield line.rstrip("\n")
@@ -272,7 +272,7 @@ def print_json(value: Any) -> None:
 
 
 def print_table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    """Print a plain table with a bold head."""
+    """Print a plain-text table with its header in bold."""
     texts = [head, *[tuple(str(cell) for cell in row) for row in rows]]
     widths = [max(len(row[i]) for row in texts) for i in range(len(head))]
     for number, row in enumerate(texts):
@@ -281,7 +281,7 @@ def print_table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
 
 
 def format_bytes(number: int) -> str:
-    """Return a file size for people, such as 1.8 kB."""
+    """Return a file size in readable form, such as 1.8 kB."""
     if number < 10**6:
         return f"{number / 1e3:.1f} kB" if number < 10**4 else f"{number / 1e3:.0f} kB"
     return f"{number / 1e6:.1f} MB"
@@ -289,7 +289,7 @@ def format_bytes(number: int) -> str:
 
 @contextlib.contextmanager
 def progress(title: str) -> Iterator[Callable[[str], None]]:
-    """Give a function that shows its text after the title in one line on stderr.
+    """Yield a function that shows a text after `title` on one line of stderr.
 
     The line is cut to the width of the terminal, and erased at the end. Nothing is shown if stderr
     is not a terminal.

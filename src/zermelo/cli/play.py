@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from zermelo.core.position import Position
     from zermelo.matches.match import Match
 
-# seconds: the longest time a frame of the window waits for the Python code of a thinking thread
+# seconds that drawing a frame may wait while the Python code of a thinking thread runs
 _SWITCH_INTERVAL = 0.0005
 
 
 @click.command()
 @options.match_options(second="random")
 @click.option("--show-thinking", is_flag=True, help="Show how the players evaluate every move.")
-@click.option("--indices", is_flag=True, help="Show in each empty cell what to type for it.")
+@click.option(
+    "--indices", is_flag=True, help="In each empty cell, show what to type to play there."
+)
 @click.option("--full-screen", is_flag=True, help="Show board, moves and analysis on one screen.")
 def play(
     game: str | None,
@@ -59,7 +61,7 @@ def play(
 def _play_full_screen(
     match: "Match", players: tuple[str, str], limit: "Limit", *, show_thinking: bool
 ) -> None:
-    """Run the full screen. Raise UsageError without textual or without a terminal."""
+    """Run the full screen. Raise UsageError if textual or a terminal is missing."""
     from zermelo.ui.session import Session
 
     try:
@@ -86,9 +88,9 @@ def window(
 ) -> None:
     """Play GAME in a window, with 0, 1 or 2 humans.
 
-    GAME is tictactoe unless you name another one; the window has a menu of games.
+    GAME is tictactoe by default; the window has a menu of games.
     """
-    import zermelo.ui.window  # noqa: F401 - it silences pygame's greeting
+    import zermelo.ui.window  # noqa: F401 - must come before pygame, to silence its greeting
 
     try:
         import pygame
@@ -128,7 +130,7 @@ def window(
 @click.argument("game")
 @click.argument("player")
 @options.position_options
-@options.seconds_option("Thinking time.")
+@options.seconds_option("Time limit for the move.")
 @options.json_option
 def choose(
     game: str, player: str, source: PositionSource, seconds: float | None, as_json: bool
@@ -143,7 +145,7 @@ def choose(
 
     def answer(position: "Position") -> Fields:
         if position.is_over:
-            return chooser.choose(position).choice()  # raises an error that says so
+            return chooser.choose(position).choice()  # raises the error for a finished game
         return last_analysis(chooser.think(position, Limit(seconds=seconds))).choice()
 
     return options.answer_positions(

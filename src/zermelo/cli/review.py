@@ -1,4 +1,4 @@
-"""Commands for learning from games: review one, or get a puzzle to solve."""
+"""Commands for improving your play: `review` a game, or solve a `puzzle`."""
 
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
     """Review a game move by move and point out its mistakes.
 
-    Prints the value after every move of a game of GAME, and the better move after a mistake. With
-    --json it prints a list with an object for the initial position and one for every move.
+    Prints the value of the position after every move and, for a mistake, the better move. With
+    --json, prints a list with one object for the initial position and one for every move.
     """
     from zermelo.core.player import Limit
     from zermelo.matches.match import Match
@@ -61,7 +61,7 @@ def _to_text(record: "ReviewedMove", symbols: str) -> str:
 def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:
     """Show a puzzle: a position of GAME with one winning move.
 
-    Exactly one move wins in the given number of plies.
+    Only that move wins, and the win takes --plies plies.
     """
     from zermelo.search.explain import puzzles
 
@@ -74,5 +74,5 @@ def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:
     position = found.position
     click.echo(position.to_text())
     mover = position.game.symbols[position.player]
-    click.echo(f"{mover} to move wins in {(plies + 1) // 2} moves, by one first move only.")
+    click.echo(f"{mover} to move wins in {(plies + 1) // 2} moves, and only one first move wins.")
     click.echo(f'Solution: zermelo solve {game} --moves "{" ".join(position.moves or ())}"')

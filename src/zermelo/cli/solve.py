@@ -26,13 +26,13 @@ _REFUSED = 1  # exit code
     "--goal",
     type=click.Choice(["exact", "wdl", "win"]),
     default="exact",
-    help="What to prove: the value and distance, win/draw/loss, or only whether it is a win.",
+    help="What to prove: the value and distance, only win/draw/loss, or only whether it wins.",
 )
-@options.seconds_option("Time limit of the proof.")
+@options.seconds_option("Time limit for the proof.")
 @options.integer_option("--nodes", "Maximum number of nodes to search for the proof.", low=1)
 @options.integer_option(
     "--threads",
-    "Number of threads for the moves of the position, or for the lines of --stdin.",
+    "Number of threads, which share the moves of the position or the lines of --stdin.",
     1,
     low=1,
     high=64,
@@ -49,8 +49,8 @@ def solve(
 ) -> int:
     """Solve a position of GAME exactly.
 
-    Prints its value, the distance to the end, all best moves and a line of best play. If the limit
-    is reached or Ctrl-C is pressed first, the answer is an estimate.
+    Prints the value, the distance to the end, all best moves and a line of best play. If the search
+    reaches a limit or is stopped with Ctrl-C, the answer is an estimate.
     """
     from zermelo.core.game import WordGame
     from zermelo.core.player import Limit
@@ -89,7 +89,7 @@ def solve(
 
 
 def _solution_text(fields: Fields) -> str:
-    """Return a solution in one line."""
+    """Return a solution as one line of text."""
     parts = [_value_text(fields)]
     if fields.get("score") is not None:
         parts.append(f"score {fields['score']:+d}")
@@ -116,10 +116,10 @@ def _value_text(fields: Fields) -> str:
 @click.option(
     "--player",
     metavar="PLAYER",
-    show_default="exact search, or estimates where it does not finish",
+    show_default="exact search, with estimates where it does not finish",
     help="Player whose evaluation is shown.",
 )
-@options.seconds_option("Time limit of the analysis.", show_default="10")
+@options.seconds_option("Time limit for the analysis.", show_default="10")
 @options.db_option("Store the analysis in this SQLite file.")
 @options.json_option
 def analyze(
@@ -168,7 +168,7 @@ def analyze(
     "--method",
     type=click.Choice(["minimax", "alphabeta", "memo", "both", "value-iteration"]),
     default="minimax",
-    help="Algorithm: memo is minimax with a transposition table, both adds alpha-beta.",
+    help="Algorithm: `memo` is minimax with a transposition table; `both` adds alpha-beta.",
 )
 @options.integer_option("--depth", "Depth limit in plies.", low=1, high=1000)
 @click.option(
@@ -177,7 +177,9 @@ def analyze(
     default="index",
     help="Order in which moves are tried.",
 )
-@click.option("--deepen", is_flag=True, help="Deepen iteratively: depth 1, 2, 3, … to --depth.")
+@click.option(
+    "--deepen", is_flag=True, help="Use iterative deepening: depth 1, 2, 3, … up to --depth."
+)
 @click.option("--distance", is_flag=True, help="Prefer faster wins and slower losses.")
 @options.json_option
 def textbook(
@@ -193,7 +195,7 @@ def textbook(
     """Solve a position of GAME with a textbook algorithm.
 
     The algorithms are plain Python, for teaching. The counts of nodes, leaves, cutoffs and cache
-    hits show how pruning, move ordering and memory reduce the work.
+    hits show how pruning, move ordering and caching reduce the work.
     """
     from zermelo.games import registry
     from zermelo.games.reversi.rules import Reversi
@@ -226,9 +228,9 @@ def textbook(
 def prove(game: str, out: Path, as_json: bool) -> int:
     """Write a proof of the value of GAME to a file.
 
-    The proof is a strategy for the winner, or in a drawn game one for each side. The independent
-    script scripts/check_proof.py checks the file against every reply. Exits with 1 if the proof has
-    more than 2 million positions or 20 MB.
+    The proof is a strategy for the winner or, in a drawn game, one for each side. An independent
+    script, scripts/check_proof.py, checks the strategy against every reply. Exits with 1 if the
+    proof exceeds 2 million positions or 20 MB.
     """
     from zermelo.core.errors import TooLarge
     from zermelo.games import registry

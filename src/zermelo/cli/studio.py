@@ -9,9 +9,9 @@ import click
 
 from zermelo.cli import options
 
-_SHUTDOWN = 2  # seconds for running requests to finish when the server stops
+_SHUTDOWN = 2  # seconds that running requests get to finish when the server stops
 _BACKLOG = 2048
-# seconds: the longest time a request waits for the Python code of a thinking thread
+# seconds that a request may wait while the Python code of a thinking thread runs
 _SWITCH_INTERVAL = 0.0005
 
 
@@ -23,7 +23,7 @@ _SWITCH_INTERVAL = 0.0005
     type=click.IntRange(0, 65535),
     help="Port to listen on; 0 picks a free one.",
 )
-@options.db_option("SQLite file for matches.", "studio.db in Zermelo's state folder")
+@options.db_option("SQLite file to store matches in.", "studio.db in Zermelo's state folder")
 @click.option("--warm", is_flag=True, help="Compile all kernels before serving.")
 def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
     """Serve the web page.
@@ -53,7 +53,9 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
     name = f"[{host}]" if ":" in host else host
     click.echo(f"Zermelo studio: http://{name}:{listener.getsockname()[1]}  (Ctrl-C stops it)")
     if host not in ("127.0.0.1", "localhost", "::1"):
-        click.echo("Warning: anyone who can reach this address can play and use this computer.")
+        click.echo(
+            "Warning: anyone who can reach this address can play and run searches on this computer."
+        )
     sys.setswitchinterval(_SWITCH_INTERVAL)
     uvicorn.Server(config).run(sockets=[listener])
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("game")
-@click.option("--remove", is_flag=True, help="Delete the tablebase instead.")
+@click.option("--remove", is_flag=True, help="Delete the tablebase instead of building it.")
 @options.json_option
 def table(game: str, remove: bool, as_json: bool) -> None:
     """Solve every state of GAME and store the tablebase in the cache folder.
@@ -65,7 +65,7 @@ def table(game: str, remove: bool, as_json: bool) -> None:
 def book(game: str, plies: int, out: Path | None, threads: int, as_json: bool) -> None:
     """Solve the first plies of GAME and store the opening book.
 
-    If the command is stopped, running it again continues where it was.
+    If the command is interrupted, running it again continues where it stopped.
     """
     from zermelo.search.solver.book_builder import build_book
     from zermelo.search.tablebase.opening_book import book_path
@@ -120,7 +120,7 @@ def _remove(path: Path) -> bool:
 
 
 def _read(path: Path, game: "WordGame") -> "Tablebase | None":
-    """Return the stored tablebase, or None if there is none or it is not valid."""
+    """Return the stored tablebase, or None if it is missing or invalid."""
     from zermelo.search.tablebase.files import BadTablebase
     from zermelo.search.tablebase.tablebase import Tablebase
 

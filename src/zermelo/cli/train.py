@@ -31,31 +31,39 @@ _GRADE_LABELS = {
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     show_default="RECIPE-SEED in Zermelo's folder of runs",
-    help="Folder of the run.",
+    help="Folder to store the run in.",
 )
 @options.integer_option("--seed", "Random seed.", 0, high=2**31 - 1)
-@click.option("--short", is_flag=True, help="Try the recipe with its short budget.")
+@click.option(
+    "--short", is_flag=True, help="Train only for the recipe's short budget, to try it out."
+)
 @click.option("--resume", is_flag=True, help="Continue from the last checkpoint.")
 @click.option(
-    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="Device of the network."
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    help="Device to run the network on.",
 )
 @click.option("--opponent", metavar="PLAYER", help="Learn a best response to this player.")
 @options.integer_option(
     "--actors",
-    "Number of processes that play games beside the learner; 0 plays in the learner.",
+    "Number of processes that play training games; with 0, the learner plays them itself.",
     0,
     high=256,
 )
 @click.option(
-    "--cluster", metavar="ADDR", help="Run the actors on a Ray cluster: its address, or `local`."
+    "--cluster",
+    metavar="ADDR",
+    help="Run the actors on the Ray cluster at HOST:PORT; `local` starts one on this machine.",
 )
 @options.json_option
 def train(recipe: str, as_json: bool, **settings: Any) -> None:
     """Train a player by RECIPE and grade it.
 
-    RECIPE is the name of a shipped recipe or a .toml file. The run is a folder. It can be stopped
-    at any time: --resume continues from its checkpoint and ends with the same weights. `zermelo
-    runs` lists the runs. A finished run plays as dqn:FOLDER, hybrid:FOLDER or alphazero:FOLDER.
+    RECIPE is the name of a shipped recipe or a .toml file. The run is stored in a folder. You can
+    stop it at any time: --resume continues from its checkpoint and ends with the same weights.
+    `zermelo runs` lists the runs. To play against a finished run, name the player dqn:FOLDER,
+    hybrid:FOLDER or alphazero:FOLDER.
     """
     with options.needs_torch():
         from zermelo.learn.runs import listing, model_card, training
@@ -98,9 +106,9 @@ def _progress_text(now: "TrainingProgress") -> str:
 
 @contextlib.contextmanager
 def _store_run(run: "Run", *, resume: bool) -> Iterator[Any]:
-    """Keep the state of a run in the database; give a function that takes its grades.
+    """Record the state of a run in the database; yield a function that stores its grades.
 
-    A busy database must not stop the training, so errors of updates are ignored.
+    A busy database must not stop the training, so errors while updating it are ignored.
     """
     import sqlite3
 
@@ -132,8 +140,8 @@ def _store_run(run: "Run", *, resume: bool) -> Iterator[Any]:
 @click.argument("name", required=False)
 @options.file_option(
     "--out",
-    "File that export writes: .safetensors with the weights, which plays, or .json with "
-    "settings, grades and log.",
+    "File for `export` to write: .safetensors for the weights, which can be used as a player, or "
+    ".json for settings, grades and log.",
 )
 @click.option(
     "--bits",
@@ -152,7 +160,7 @@ def runs(action: str, name: str | None, out: Path | None, bits: str, as_json: bo
 
     if action == "list":
         if name is not None or out is not None:
-            msg = f"list takes neither NAME nor --out; try `zermelo runs show {name or 'NAME'}`"
+            msg = f"`list` takes neither NAME nor --out; try `zermelo runs show {name or 'NAME'}`"
             raise click.UsageError(msg)
         _list(listing.list_runs(*_stored_folders()), as_json=as_json)
         return
@@ -167,7 +175,7 @@ def runs(action: str, name: str | None, out: Path | None, bits: str, as_json: bo
         else:
             _print_summary(summary)
     elif out is None:
-        msg = "export needs --out FILE.safetensors or --out FILE.json"
+        msg = "`export` needs --out FILE.safetensors or --out FILE.json"
         raise click.UsageError(msg)
     else:
         _export(folder, out, int(bits))
@@ -186,7 +194,7 @@ def _stored_folders() -> list[Path]:
 
 
 def _find_folder(name: str) -> Path:
-    """Return the folder of a run by its name. Raise BadRun if there is none."""
+    """Return the folder of the run with this name. Raise BadRun if there is no such run."""
     from zermelo.learn.runs import listing
     from zermelo.learn.runs.run import BadRun
 
@@ -241,7 +249,7 @@ def _print_summary(summary: "RunSummary") -> None:
 
 
 def _grade_text(grade: Fields) -> str:
-    """Return a grade in one line.
+    """Return a grade as one line of text.
 
     For example: 0 mistakes in 4,520 positions, unbeatable, wins 99.48% as first and 90.91% as
     second against random.

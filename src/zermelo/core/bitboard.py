@@ -1,6 +1,6 @@
 """Bitboards: 64-bit words as plain ints, and the few operations that rules need on them.
 
-One source of the rules runs on three back ends: Python ints (tests, teaching), compiled uint64
+The same source of the rules runs on three back ends: Python ints (tests, teaching), compiled uint64
 (search) and int64 tensors (GPU). The functions here work on ints, and some on tensors; the compiler
 replaces each of them by the function of the same name in `zermelo.kernels.intrinsics`. Rules
 therefore use only `& | ^`, shifts followed by a mask, `full ^ x` instead of `~x`, and these names.
@@ -8,7 +8,7 @@ therefore use only `& | ^`, shifts followed by a mask, `full ^ x` instead of `~x
 
 from typing import Annotated, Any
 
-#: A 64-bit board: an int in Python, uint64 in kernels. The annotation tells the compiler so.
+#: A 64-bit board: an int in Python, uint64 in kernels. The annotation tells the compiler the type.
 Word = Annotated[int, "uint64"]
 
 #: An array of numbers that rules look up with `word(…)` or `int(…)`. Create it in a cached
@@ -20,7 +20,7 @@ _ALL = (1 << WORD_BITS) - 1
 
 
 def word(x: Any) -> Word:
-    """Convert an integer to a word; needed for literals and for elements of arrays."""
+    """Convert an integer to a word; rules need this for literals and for elements of arrays."""
     return int(x) & _ALL
 
 
@@ -74,7 +74,7 @@ def scale(x: Word, n: int) -> int:
     >>> scale(1 << 63, 10)
     5
     """
-    return (x * int(n)) >> WORD_BITS  # `int`: the product would overflow a number of numpy
+    return (x * int(n)) >> WORD_BITS  # `int`: the product would overflow a numpy integer
 
 
 def prefetch(table: Any, row: int) -> None:
@@ -98,18 +98,18 @@ def pick(condition: Any, a: Any, b: Any) -> Any:
     """
     if isinstance(condition, bool):
         return a if condition else b
-    if hasattr(a, "where"):  # a tensor: one operation in place of five
+    if hasattr(a, "where"):  # a tensor: one operation instead of five
         return a.where(condition, b)
     return b ^ ((a ^ b) & -(condition * 1))
 
 
 def sign(x: Any) -> int:
-    """Return 1, 0 or -1 by the sign of a number.
+    """Return the sign of a number: 1, 0 or -1.
 
     >>> sign(-5), sign(0), sign(7)
     (-1, 0, 1)
     """
-    return int(x > 0) - int(x < 0)  # `int`: booleans of numpy cannot be subtracted
+    return int(x > 0) - int(x < 0)  # `int`: numpy booleans cannot be subtracted
 
 
 def bits(x: Word) -> list[int]:

@@ -1,7 +1,6 @@
-"""Cells and moves: which cell of the board plays which move, and where a move's stone lands.
+"""The mapping between cells and moves: which move a click on a cell plays, and which cell it fills.
 
-Every screen and the web page use this one mapping. Gravity is known here and in the rules, and
-nowhere else.
+Every screen and the web page use this mapping. Only this module and the rules handle gravity.
 """
 
 from collections.abc import Collection, Iterable
@@ -12,7 +11,7 @@ from zermelo.core.position import Position
 
 @dataclass(frozen=True)
 class MoveCells:
-    """The moves of one position, by the cells that stand for them."""
+    """The legal moves of one position and the cells that they belong to."""
 
     move_at: dict[int, str]  #: cell → the move that a click there plays
     landing: dict[str, int]  #: move → the cell that its stone fills

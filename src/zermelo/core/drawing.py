@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from zermelo.core.position import Position
 
 _RESET, _BOLD, _DIM, _REVERSE = "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[7m"
-_PLAYER_COLOURS = ("\x1b[1m", "\x1b[35m")  # bold and magenta read on dark and on light
+_PLAYER_COLOURS = ("\x1b[1m", "\x1b[35m")  # legible on dark and light backgrounds
 _MAX_WIDTH = 80  # columns of a small terminal
 
 
@@ -22,8 +22,8 @@ def to_text(
     """Return the board with axis labels.
 
     `symbols` are three characters, for the first player, the second player and an empty cell.
-    With `hints` the empty cells show what to type. With `colour` the text has ANSI codes; without
-    it, the last move and the winning line are in brackets.
+    With `hints`, each empty cell shows what to type to play there. With `colour`, the text has
+    ANSI codes; without it, the last move and the winning line are in brackets.
 
     >>> import zermelo as z
     >>> print(z.game("tictactoe").position(moves="b2 a1").to_text(hints=True))
@@ -53,7 +53,7 @@ def to_text(
 
 
 def _draw_stone(text: str, stone: int, in_line: bool, is_last: bool, *, colour: bool) -> str:
-    """Return the text of a cell with a stone, and its marks, with the margin on both sides."""
+    """Return the text of a cell with a stone, including its marks and the margins."""
     if colour:
         style = _PLAYER_COLOURS[stone < 0] + (_BOLD if in_line else "")
         style += _REVERSE if in_line or is_last else ""
@@ -64,7 +64,7 @@ def _draw_stone(text: str, stone: int, in_line: bool, is_last: bool, *, colour: 
 
 
 def _add_axes(labels: tuple[str, ...], cols: int, texts: list[tuple[str, str]]) -> str:
-    """Return the rows with labels; a cell is its plain text and its text with marks and margins."""
+    """Return the labelled rows; a cell is (plain text, text with marks and margins)."""
     width = max(len(text) for text, _ in texts)
     width = max(width, *(len(label) for label in labels))
     margin = len(str(len(texts) // cols))
@@ -89,7 +89,7 @@ _STYLE = """
 
 
 def to_svg(position: "Position", *, title: str = "") -> str:
-    """Return the board as an SVG picture, with discs or marks as the game has it."""
+    """Return the board as an SVG picture, with discs or with marks, depending on the game."""
     game, board = position.game, position.board
     if game.grid is None or board is None:
         return _text_svg(game.draw(position.state))
@@ -121,7 +121,7 @@ def _cell(x: int, y: int, *, is_marked: bool) -> list[str]:
 
 
 def _stone(x: int, y: int, stone: int, disc_colour: str | None, *, is_last: bool) -> list[str]:
-    """Return a stone in the cell at x, y, and the sign of the last move; a mark without colour."""
+    """Return a stone (a mark if there is no disc colour) and the indicator of the last move."""
     middle = (x + _CELL // 2, y + _CELL // 2)
     if disc_colour is not None:
         last = f'<circle class="last" cx="{x + 20}" cy="{y + 20}" r="4"/>'

@@ -1,32 +1,32 @@
-"""Errors caused by input: each message says in one line what is wrong and what would be right."""
+"""Errors caused by input: each message says in one line what is wrong and what is accepted."""
 
 
 class ZermeloError(ValueError):
-    """Input that cannot be used; commands print the message and exit with code 2."""
+    """Raised when input cannot be used; commands print the message and exit with code 2."""
 
 
 class BadSpec(ZermeloError):
-    """An unknown game or player, or parameters that it does not accept."""
+    """Raised when a game or player is unknown, or does not accept the given parameters."""
 
 
 class BadMove(ZermeloError):
-    """Text that is not a move of the game at all."""
+    """Raised when a text is not a move of the game at all, legal or illegal."""
 
 
 class IllegalMove(BadMove):
-    """A move of the game that is not legal in this position."""
+    """Raised when a move of the game is not legal in the current position."""
 
 
 class BadBoard(ZermeloError):
-    """Text or cells that are not a board, or a board that play cannot reach."""
+    """Raised when a text or cells are not a board, or when play cannot reach the board."""
 
 
 class TooLarge(ZermeloError):
-    """A question whose answer would exceed the limits on memory or time."""
+    """Raised when a computation would exceed the limits on memory or time."""
 
 
 class BadRecord(ZermeloError):
-    """A record that breaks its format or the rules, with the line and the reason."""
+    """Raised when a record breaks its format or the rules; the message gives line and reason."""
 
 
 class KernelError(ZermeloError):

@@ -1,4 +1,4 @@
-"""The user's folders: where saved games, runs and the database live, and where caches live."""
+"""The user's folders: one for saved games, runs and the database, and one for caches."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ def state_folder() -> Path:
 
 
 def database() -> Path:
-    """Return the path of the database of matches and runs unless the user names another one."""
+    """Return the default path of the database of matches and runs."""
     return state_folder() / "studio.db"
 
 
@@ -19,7 +19,7 @@ def cache_folder() -> Path:
     """Return $ZERMELO_CACHE, or `zermelo` in the user's XDG cache folder; create it if necessary.
 
     If it cannot be created, return a private temporary folder, and set $ZERMELO_CACHE so that this
-    process and its children go on using that one.
+    process and its children keep using it.
     """
     folder = _folder("ZERMELO_CACHE", "XDG_CACHE_HOME", ".cache")
     try:

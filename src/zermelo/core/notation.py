@@ -35,7 +35,7 @@ class Grid:
         return self.rows * self.cols
 
     def index(self, row: int, col: int) -> int:
-        """Return the index of a cell, counted from 0; raise BadMove if it is outside."""
+        """Return the index of a cell, counted from 0; raise BadMove if it is outside the board."""
         if not (0 <= row < self.rows and 0 <= col < self.cols):
             msg = (
                 f"row {row}, column {col} is outside the {self} board: "
@@ -96,13 +96,13 @@ class Grid:
 
 
 def parse_number(text: str) -> int | None:
-    """Return a plain decimal number, or None: no sign, no leading zeros, ASCII digits only."""
+    """Return the number that ASCII digits without leading zeros denote; None for other texts."""
     text = text.strip()
     return int(text) if _NUMBER.fullmatch(text) else None
 
 
 def quote_text(text: str, limit: int = 40) -> str:
-    """Return a text as error messages repeat it: quoted, escaped and shortened."""
+    """Return a text quoted, escaped and shortened, for use in error messages."""
     return ascii(text) if len(text) <= limit else f"{ascii(text[:limit])[:-1]}…'"
 
 
@@ -137,7 +137,7 @@ def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
     rows = parts[0].split("/")
     wrong = sorted(set(parts[0]) - set(_STONES) - {"/"})
     if wrong:
-        msg = f"{quote_text(wrong[0])} in a board: a cell is X, O, . or -"
+        msg = f"{quote_text(wrong[0])} is not a cell: a cell is X, O, . or -"
         raise BadBoard(msg)
     if len(rows) > 1 and (len(rows) != grid.rows or any(len(row) != grid.cols for row in rows)):
         sizes = " ".join(str(len(row)) for row in rows[: MAX_SIDE + 1])

@@ -1,8 +1,8 @@
-"""Words for values, estimates and counts, the same on every screen."""
+"""The wording of values, estimates and counts, which all screens share."""
 
 from zermelo.core.value import Value
 
-# An estimate above the number is described by the word; one below all of them is losing.
+# The word for estimates above each number; an estimate below all of them is "losing".
 _WORDS = ((0.9, "winning"), (0.3, "better"), (-0.3, "balanced"), (-0.9, "worse"))
 
 
@@ -11,7 +11,7 @@ def word_for(
 ) -> str:
     """Return a word for a proven value, or for an estimate if there is none.
 
-    With the names of the two sides, the side to move first, a value names the winner.
+    `sides` are the names of the side to move and of its opponent; the text then names the winner.
 
     >>> word_for(Value.WIN, None), word_for(None, 0.95), word_for(None, 0.1), word_for(None, -0.99)
     ('wins', 'winning', 'balanced', 'losing')
@@ -29,7 +29,7 @@ def word_for(
 def describe_value(
     value: Value | None, estimate: float | None, plies: int | None = None, diff: int | None = None
 ) -> str:
-    """Return `word_for` with the winner's number of moves, or in Reversi the margin, if known.
+    """Return `word_for`, with the winner's number of moves or, in Reversi, the margin, if known.
 
     >>> describe_value(Value.WIN, None, plies=5), describe_value(Value.LOSS, None, diff=-12)
     ('wins in 3 moves', 'loses by 12')

@@ -1,6 +1,6 @@
-"""Players: the interface of everything that chooses moves, and the analysis that they return.
+"""Players: the interface of everything that chooses moves, and the analyses that players return.
 
-`think` yields better and better analyses, and the last one is the choice. Closing the generator
+`think` yields better and better analyses; the last one gives the move. Closing the generator
 stops the search: time limits, Ctrl-C, streaming and hints all work this way.
 """
 
@@ -22,12 +22,12 @@ _EXPECTED_VALUES = {Value.WIN: 1.0, Value.DRAW: 0.0, Value.LOSS: -1.0}
 
 @dataclass(frozen=True)
 class Limit:
-    """How long a player may think; None is no limit of that kind."""
+    """How long a player may think; None means no limit of that kind."""
 
     seconds: float | None = None
     nodes: int | None = None
     depth: int | None = None
-    all_moves: bool = False  #: evaluate every legal move and not only the best one
+    all_moves: bool = False  #: whether to evaluate every legal move, not only the best one
     stop: threading.Event | None = field(default=None, compare=False)  #: set it to stop early
 
 
@@ -40,7 +40,7 @@ class Reason:
     line: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields that scripts get."""
+        """Return the fields of the JSON output."""
         return {"kind": self.kind, "text": self.text, "line": list(self.line)}
 
 
@@ -49,16 +49,16 @@ class Candidate:
     """The evaluation of one legal move, for the side that plays it."""
 
     move: str
-    value: Value | None = None  #: when exact
-    estimate: float | None = None  #: in [-1, 1] when not
-    plies: int | None = None  #: to the end under best play, when known
+    value: Value | None = None  #: the proven value, if `exact`
+    estimate: float | None = None  #: in [-1, 1], if not `exact`
+    plies: int | None = None  #: plies to the end under best play, if known
     exact: bool = False
     best: bool = False
     reasons: tuple[Reason, ...] = ()
     pv: tuple[str, ...] = ()
-    diff: int | None = None  #: Reversi: the raw disc difference, when exact
+    diff: int | None = None  #: Reversi: the raw disc difference, if `exact`
     visits: int | None = None  #: tree search: the number of simulations that began with this move
-    parts: dict[str, float] | None = None  #: hybrid: the parts of the static estimate after it
+    parts: dict[str, float] | None = None  #: hybrid: the parts of the static estimate
 
     @property
     def expected_value(self) -> float:
@@ -80,9 +80,9 @@ class Analysis:
     nodes: int = 0
     seconds: float = 0.0
     source: str = "search"
-    depth: int | None = None  #: of an estimate: plies of lookahead
+    depth: int | None = None  #: the search depth in plies, for an estimate
     diff: int | None = None
-    verdict: "Analysis | None" = None  #: beside a player's own analysis, that of exact search
+    verdict: "Analysis | None" = None  #: exact search's analysis of the same position
 
     @classmethod
     def from_candidates(
@@ -119,14 +119,14 @@ class Analysis:
     def as_lower_bound(self) -> "Analysis":
         """Return this analysis with the proven value as an estimate, unless it is a win.
 
-        For a move that is proven while others are not: one of them may be better.
+        Use it if other moves are not proven, since one of them may be better.
         """
         if not self.exact or self.value is Value.WIN:
             return self
         return replace(self, value=None, estimate=self.expected_value, exact=False)
 
     def choice(self) -> dict[str, Any]:
-        """Return the fields of a choice that scripts get."""
+        """Return the fields of the JSON output for a chosen move."""
         return {
             "move": self.move,
             "value": self.value,
@@ -137,24 +137,24 @@ class Analysis:
 
 
 class Player(ABC):
-    """A player. It may keep what it found between calls, such as a tree or a table."""
+    """A player. It may keep data between calls, such as a search tree or a table."""
 
     name: str
-    is_heavy: bool = False  #: whether it keeps much memory between calls
+    is_heavy: bool = False  #: whether it holds a lot of memory between calls
 
     @abstractmethod
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield better and better analyses of a position that is not over, at least one."""
+        """Yield one or more analyses, each better than the last, of a position that is not over."""
 
     def reseed(self, seed: int) -> None:  # noqa: B027 - most are deterministic
         """Make further choices depend on the seed and the position alone.
 
-        A stochastic player restarts its random numbers; a player whose choices depend on what it
-        kept from earlier positions clears that.
+        A stochastic player restarts its random numbers; a player whose choices depend on data from
+        earlier positions discards that data.
         """
 
     def prepare(self, game: "Game") -> Any:  # noqa: B027 - most play every game
-        """Get ready for a game before a match begins; raise an error if it cannot be played."""
+        """Prepare for a game before a match begins; raise an error if the player cannot play it."""
 
     def choose(self, position: Position, limit: Limit | None = None) -> Analysis:
         """Return the last analysis within the limit; raise IllegalMove if the game is over."""
@@ -169,7 +169,7 @@ class Player(ABC):
 
 
 def last_analysis(thinking: Iterator[Analysis]) -> Analysis:
-    """Return the last analysis; Ctrl-C ends the thinking and returns the one before it."""
+    """Return the last analysis; on Ctrl-C, stop thinking and return the last one so far."""
     last = None
     try:
         for analysis in thinking:

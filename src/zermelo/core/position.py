@@ -1,6 +1,6 @@
-"""Positions, which are what users hold, and the outcomes of finished games.
+"""Positions, the main objects of the API, and the outcomes of finished games.
 
-A position checks moves and explains why one is illegal; for the rules it asks its game.
+A position checks moves and explains why a move is illegal; its game provides the rules.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Outcome(Enum):
 
     @classmethod
     def from_value(cls, value: int, player: int) -> "Outcome":
-        """Return the outcome whose value is 1, 0 or -1 for `player`."""
+        """Return the outcome of a game whose value for `player` is 1, 0 or -1."""
         if value == 0:
             return cls.DRAW
         return (cls.FIRST, cls.SECOND)[player if value > 0 else 1 - player]
@@ -96,7 +96,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def winning_line(self) -> tuple[int, ...] | None:
-        """The cells of the line that decided the game (in Squava a losing three does, too)."""
+        """The cells of the line that decided the game (in Squava this can be a losing three)."""
         return self.game.winning_line(self.state)
 
     @property
@@ -112,13 +112,13 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def key(self) -> tuple[str, Any]:
-        """A key that is equal exactly for the same game, state and side to move."""
+        """A key that two positions share exactly if game, state and side to move are equal."""
         return (self.game.spec, self.state)
 
     def parse(self, move: str) -> int:
         """Return the legal action that a text names; raise IllegalMove if there is none."""
         if not isinstance(move, str):
-            msg = f"a move is a text such as {self.game.to_text(0)!r}: play_action takes {move!r}"
+            msg = f"a move is a string such as {self.game.to_text(0)!r}: play_action takes {move!r}"
             raise BadMove(msg)
         actions = self.actions
         try:
@@ -154,7 +154,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def verdict(self) -> str:
-        """The state of the game in words: who won, a draw, or who moves."""
+        """The state of the game in words: who won, a draw, or who is to move."""
         outcome = self.outcome
         if outcome is None:
             return f"{self.game.symbols[self.player]} to move"

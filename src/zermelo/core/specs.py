@@ -22,7 +22,7 @@ class Parameter:
     choices: tuple[str, ...] = ()  #: the texts that a str parameter accepts; () for any
 
     def parse(self, text: str, where: str) -> Any:
-        """Return the value in a text; raise BadSpec if it is not one of this parameter."""
+        """Parse a value of this parameter; raise BadSpec if the text is not a valid value."""
         value: Any
         if self.kind is bool:
             value = {"true": True, "false": False}.get(text.lower())
@@ -49,7 +49,7 @@ def split_spec(spec: str) -> tuple[str, list[str], dict[str, str]]:
     ('mcts', ['800'], {'seed': '3'})
     """
     if len(spec) > MAX_LENGTH:
-        msg = f"a spec of {len(spec)} characters: at most {MAX_LENGTH}"
+        msg = f"a spec of {len(spec)} characters is too long: at most {MAX_LENGTH}"
         raise BadSpec(msg)
     name, _, rest = spec.strip().partition(":")
     plain: list[str] = []
@@ -92,7 +92,7 @@ def parse_parameters(
 
 
 def raise_unknown(kind: str, name: str, known: Iterable[str]) -> NoReturn:
-    """Raise BadSpec for an unknown name, with the most similar known one as a suggestion."""
+    """Raise BadSpec for an unknown name, with the most similar known name as a suggestion."""
     names = list(known)
     similar = difflib.get_close_matches(name, names, n=1)
     guess = f"; did you mean {similar[0]}?" if similar else ""

@@ -1,7 +1,7 @@
 """Symmetries of a board, for canonical keys, encoders, data augmentation and tests.
 
-A symmetry permutes cells and actions: a stone on `cell` moves to `cells[cell]`, and in the
-transformed position `actions[action]` is what `action` was before.
+A symmetry permutes cells and actions: a stone on `cell` moves to `cells[cell]`, and `action`
+becomes `actions[action]` in the transformed position.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _BYTES = 8
 
 @dataclass(frozen=True)
 class Symmetry:
-    """A permutation of the cells, with the permutation of the actions that goes with it."""
+    """A permutation of the cells, with the corresponding permutation of the actions."""
 
     name: str
     cells: tuple[int, ...]
@@ -87,7 +87,7 @@ def _permute_cells(grid: Grid, name: str) -> tuple[int, ...]:
 def byte_tables(symmetries: tuple[Symmetry, ...]) -> list[list[list[Word]]]:
     """Return tables[symmetry][byte of a word][value of that byte] → the image of those bits.
 
-    `transform_word` applies one of them.
+    `transform_word` applies the table of one symmetry.
     """
     return [
         [

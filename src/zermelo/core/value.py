@@ -49,5 +49,5 @@ class Value(StrEnum):
         return self.sign >= Value(other).sign
 
     def __repr__(self) -> str:
-        """Return the quoted text, as of a string."""
+        """Return the quoted text, like the repr of a string."""
         return repr(self.value)

@@ -1,7 +1,7 @@
-"""Environments: every game with a board for Gymnasium, PettingZoo and OpenSpiel.
+"""Environments: every game with a board, in Gymnasium, PettingZoo and OpenSpiel.
 
-`pip install zermelo[envs]` installs the first two. One file for each library, `planes` for their
-observations and `boards` for the running game. Commands and benchmarks import this package.
+`pip install zermelo[envs]` installs the first two libraries. `planes` encodes the observations and
+`boards` holds the running game. Commands and benchmarks import this package.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""The running game of an environment: a fast form for bitboard games, a plain one for others."""
+"""The running game of an environment: a fast class for bitboard games, a plain one for others."""
 
 import copy
 import functools
@@ -12,14 +12,14 @@ from zermelo.core.game import Game, WordGame
 from zermelo.envs.planes import Array, Planes
 from zermelo.kernels import compile_kernel, kernel
 
-RESET = -1  #: the action that starts the game again
-StepResult = tuple[bool, int, int]  #: is it over, value for the side to move, the side to move
+RESET = -1  #: the pseudo-action that restarts the game
+StepResult = tuple[bool, int, int]  #: (over, value for the side to move, side to move)
 
 
 class EnvBoard(Protocol):
-    """What an environment needs of its running game."""
+    """The interface of a running game that environments use."""
 
-    shape: tuple[int, int, int]  #: of an observation: [plane, row, column]
+    shape: tuple[int, int, int]  #: shape of an observation: [plane, row, column]
     play: Callable[[Any], StepResult]  #: play a legal action, or RESET
 
     @property
@@ -30,14 +30,14 @@ class EnvBoard(Protocol):
         """Return whether an action of the game is legal now."""
 
     def observe(self, *, for_mover: bool) -> Array:
-        """Return a new observation for the side to move, or else for the other side."""
+        """Return a new observation for the side to move if `for_mover`, else for the other side."""
 
     def action_mask(self) -> Array:
         """Return a new mask of the legal actions."""
 
 
 def create_board(game: Game, planes: int) -> EnvBoard:
-    """Return the fast form if the game has one and only planes of stones are needed."""
+    """Return a WordBoard if the game and the number of planes allow it, otherwise a PlainBoard."""
     if isinstance(game, WordGame) and game.grid and game.num_words == 3 and planes == 2:
         return WordBoard(game)
     return PlainBoard(game, planes)
@@ -65,7 +65,7 @@ class PlainBoard:
         return bool(self.action_mask()[action])
 
     def observe(self, *, for_mover: bool) -> Array:
-        """Return a new observation for the side to move, or else for the other side."""
+        """Return a new observation for the side to move if `for_mover`, else for the other side."""
         player = self._game.player(self.state)
         return self._planes.observe(self.state, player if for_mover else 1 - player)
 
@@ -78,7 +78,8 @@ class PlainBoard:
 def advance(game: WordGame, words: Any, planes: Any, mask: Any, action: Any) -> Any:
     """Play an action on the state in `words`, or reset it; fill planes and mask for the mover.
 
-    `planes` are [own or other, cell]. Return (over, value, player).
+    `planes` is indexed by [0 for the mover's stones or 1 for the others, cell]. Return (over,
+    value, player).
     """
     state = game.initial()
     if action != RESET:
@@ -99,14 +100,14 @@ def advance(game: WordGame, words: Any, planes: Any, mask: Any, action: Any) -> 
 
 
 class WordBoard:
-    """A bitboard game: one kernel call plays a move and writes the observation."""
+    """A bitboard game in which one kernel call plays a move and writes the observation."""
 
     def __init__(self, game: WordGame) -> None:
         assert game.grid is not None
         rows, cols = game.grid.rows, game.grid.cols
         self.shape = (2, rows, cols)
         self._words = np.zeros(3, np.uint64)
-        # One flat array, shared with the kernel: copying the board would separate two views of it.
+        # One flat array, shared with the kernel: a copy of the board would split two views of it.
         self._observation = np.zeros((2, rows * cols), np.int8)
         self._mask = np.zeros(game.num_actions, np.int8)
         # Passing the constants of the rules at run time would cost more than the move itself.

@@ -1,4 +1,4 @@
-"""Gymnasium: one agent in one seat; `step` includes the opponent's reply."""
+"""The Gymnasium environment: one agent in one seat; `step` includes the opponent's reply."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,16 +15,16 @@ from zermelo.envs.planes import Planes, render_rgb
 from zermelo.games import registry
 from zermelo.players.registry import accepts_seed, load_player, with_seed
 
-Potential = Callable[[Position], float]  #: the value of a position to the side to move
+Potential = Callable[[Position], float]  #: position → its value for the side to move
 
 
 class GameEnv(gymnasium.Env[Any, Any]):
-    """A game against an opponent.
+    """A game of one agent against an opponent.
 
     `shaping` is None, `"threats"` or a potential function f of the position. It adds
     `gamma * f(after) - f(before)` to the reward, from the agent's view and with f(end) = 0, which
-    does not change the best policy (Ng et al. 1999). `"threats"` counts a tenth for every cell
-    where the agent wins immediately, less those of the opponent.
+    does not change the optimal policy (Ng et al. 1999). `"threats"` is the number of cells where
+    the agent would win immediately, minus the opponent's, divided by ten.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
@@ -75,13 +75,13 @@ class GameEnv(gymnasium.Env[Any, Any]):
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Play the agent's action and the opponent's reply; an illegal action loses."""
+        """Play the agent's action and the opponent's reply; an illegal action loses the game."""
         position = self._current()
         if position.is_over or self._has_forfeited:
-            msg = "step after the end: call env.reset() first"
+            msg = "the game is over: call env.reset() first"
             raise ZermeloError(msg)
         if isinstance(action, bool) or not isinstance(action, int | np.integer | np.ndarray):
-            msg = f"{action!r} is not an action: an int from 0 to {self.game.num_actions - 1}"
+            msg = f"{action!r} is not an action: give an int from 0 to {self.game.num_actions - 1}"
             raise ZermeloError(msg)
         if int(action) not in position.actions:
             self._has_forfeited = True
@@ -99,7 +99,7 @@ class GameEnv(gymnasium.Env[Any, Any]):
         return self._observation(), reward + shaping, outcome is not None, False, self._info()
 
     def action_masks(self) -> Any:
-        """Return the legal actions as booleans, under the name that masked algorithms expect."""
+        """Return the action mask as booleans. Algorithms with action masking expect this method."""
         return self._mask().astype(bool)
 
     def render(self) -> Any:
@@ -143,7 +143,7 @@ class GameEnv(gymnasium.Env[Any, Any]):
         }
 
     def _potential_of(self, position: Position) -> float:
-        """Return the potential for the agent, 0 without shaping and at the end."""
+        """Return the potential for the agent: 0 without shaping and at the end of the game."""
         if self._potential is None or position.is_over:
             return 0.0
         return self._potential(position)

@@ -1,4 +1,4 @@
-"""OpenSpiel: our games registered as Python games, so that its algorithms can play them."""
+"""Register Zermelo's games with OpenSpiel, so that OpenSpiel's algorithms can play them."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def _game_class(name: str, game: Game) -> type:
         min_utility=-1.0,
         max_utility=1.0,
         utility_sum=0.0,
-        # Every move fills a cell, except a swap and passes, of which two never follow each other.
+        # Every move fills a cell except for a swap and passes, and no two passes are consecutive.
         max_game_length=2 * (game.grid.size if game.grid else WORD_BITS),
     )
 
@@ -100,7 +100,7 @@ class _State(pyspiel.State):
 
 
 class _Observer:
-    """Two planes: the stones of the observing player, and the other's."""
+    """Observes two planes: the stones of the observing player and those of the opponent."""
 
     def __init__(self, game: Game) -> None:
         size = game.grid.size if game.grid else 1

@@ -1,4 +1,4 @@
-"""OpenSpiel's bots as our players, and our players as its bots."""
+"""Adapters that make OpenSpiel bots Zermelo players, and Zermelo players OpenSpiel bots."""
 
 import random
 import time
@@ -25,7 +25,7 @@ _TREE_MEGABYTES = 1000
 
 
 def open_spiel_name(game: Game) -> str | None:
-    """Return OpenSpiel's own game with the same rules and actions, None if it has none.
+    """Return the name of OpenSpiel's own game with the same rules and actions, or None.
 
     >>> import zermelo as z
     >>> open_spiel_name(z.game("gomoku6")), open_spiel_name(z.game("squava"))
@@ -42,12 +42,12 @@ def open_spiel_name(game: Game) -> str | None:
         return f"connect_four(rows={rows},columns={cols},x_in_row={win})"
     if rows != cols:
         return f"mnk(m={cols},n={rows},k={win})"
-    # OpenSpiel's mnk has these boards too, but is much slower.
+    # OpenSpiel's mnk also supports square boards, but is much slower.
     return "tic_tac_toe" if rows == win == 3 else f"gomoku(size={rows},connect={win})"
 
 
 def load_open_spiel_game(game: Game) -> Any:
-    """Return OpenSpiel's own game with the same rules, or else ours registered with it."""
+    """Return OpenSpiel's own game with the same rules, or this game registered with OpenSpiel."""
     name = open_spiel_name(game)
     if name is None:
         from zermelo.envs import open_spiel_games
@@ -57,7 +57,7 @@ def load_open_spiel_game(game: Game) -> Any:
 
 
 class OpenSpielPlayer(Player):
-    """A bot of OpenSpiel: `mcts`, with one random rollout for each simulation, or `random`."""
+    """An OpenSpiel bot: `mcts`, with one random rollout for each simulation, or `random`."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class OpenSpielPlayer(Player):
         self._game: Game | None = None
         self._spiel_game: Any = None
         self._bots: list[Any] = []
-        self._seconds: float | None = None  # of the present bots
+        self._seconds: float | None = None  # time limit of the current bots
 
     def reseed(self, seed: int) -> None:
         """Create new bots with this seed for the next move."""
@@ -86,9 +86,9 @@ class OpenSpielPlayer(Player):
         self._game = None
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield one analysis; ZermeloError for a position without a history."""
+        """Yield one analysis. Raise ZermeloError if the position has no history."""
         if position.history is None:
-            msg = "openspiel needs the moves from the start: a board is not enough"
+            msg = "openspiel needs all moves from the initial position: a board is not enough"
             raise ZermeloError(msg)
         begin = time.perf_counter()
         seconds = min(filter(None, (self.seconds, limit.seconds)), default=None)
@@ -140,9 +140,9 @@ def _root_candidates(position: Position, root: Any) -> list[Candidate]:
 
 
 class ZermeloBot(pyspiel.Bot):
-    """One of our players as a bot of OpenSpiel.
+    """A Zermelo player as an OpenSpiel bot.
 
-    It plays our registered game or OpenSpiel's own game with the same rules.
+    It plays the registered Zermelo game or OpenSpiel's own game with the same rules.
     """
 
     def __init__(self, player: str | Player, game: Game, limit: Limit | None = None) -> None:

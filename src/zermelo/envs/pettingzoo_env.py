@@ -1,4 +1,4 @@
-"""PettingZoo: two agents that move in turn, `player_1` first."""
+"""The PettingZoo environments: two agents that move in turn, `player_1` first."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ AGENTS = ("player_1", "player_2")
 
 
 class GameAEC(AECEnv[str, dict[str, Any], int]):
-    """A game as an environment that trusts its caller to send legal actions in turn."""
+    """A game without checks: the caller must play legal actions in turn."""
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - PettingZoo defines its name and form
         "render_modes": ["human", "ansi", "rgb_array"],
@@ -53,7 +53,7 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """Return the space of all actions, legal or not; the mask has the legal ones."""
+        """Return the space of all actions, legal or not; the action mask marks the legal ones."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -69,7 +69,7 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
         self.mover = self.agent_selection = AGENTS[self._board.play(RESET)[2]]
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return the planes as this agent sees them; the agent not to move has an empty mask."""
+        """Return the planes as this agent sees them; the mask is all zeros out of turn."""
         is_mover = agent == self.mover
         can_move = is_mover and not self.terminations.get(agent, True)
         return {
@@ -114,21 +114,21 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
 
 
 class CheckedAEC(GameAEC):
-    """The environment with every call checked; an illegal action loses with a reward of -1."""
+    """A game with every call checked; an illegal action loses with a reward of -1."""
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return an observation; ZermeloError before the first reset."""
+        """Return an observation. Raise ZermeloError before the first reset."""
         if not hasattr(self, "mover"):
             self._check_reset("observe")
         return super().observe(agent)
 
     def last(self, observe: bool = True) -> Any:  # noqa: FBT002 - PettingZoo's signature
-        """Return what PettingZoo's `last` returns; ZermeloError before a reset."""
+        """Return what PettingZoo's `last` returns. Raise ZermeloError before a reset."""
         self._check_reset("last")
         return super().last(observe)
 
     def step(self, action: int | None) -> None:
-        """Play an action; an illegal one loses, and ZermeloError if it is not an action at all."""
+        """Play an action; an illegal one loses. Raise ZermeloError if there is no such action."""
         self._check_reset("step")
         agent = self.agent_selection
         if self.terminations[agent]:
@@ -137,7 +137,7 @@ class CheckedAEC(GameAEC):
         is_int = isinstance(action, int | np.integer) and not isinstance(action, bool)
         if action is None or not is_int or not 0 <= action < self.game.num_actions:
             last = self.game.num_actions - 1
-            msg = f"{action!r} is not an action of {self.game.spec}: 0 to {last}"
+            msg = f"{action!r} is not an action of {self.game.spec}: give an int from 0 to {last}"
             raise ZermeloError(msg)
         if not self._board.is_legal(action):
             self._lose_by_illegal_action(agent)

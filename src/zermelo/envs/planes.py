@@ -1,7 +1,7 @@
 """Observations: a position as planes of 0 and 1, `[plane, row, column]`, seen by one player.
 
-Planes 0 and 1 are the player's own stones and the other's. With four planes, 2 and 3 mark the
-cells where a move wins immediately: for the player, and for the other if it were their turn.
+Planes 0 and 1 are the player's own stones and the opponent's. With four planes, planes 2 and 3 mark
+the cells where the player and the opponent would win immediately, each if it were their turn.
 """
 
 from typing import Any
@@ -24,10 +24,10 @@ class Planes:
             msg = f"{game.spec} has no board: environments need one"
             raise BadSpec(msg)
         if planes not in (2, 4):
-            msg = f"planes is {planes}: it can be 2 (stones) or 4 (and cells that win immediately)"
+            msg = f"planes is {planes}: it can be 2 (stones) or 4 (stones and winning cells)"
             raise BadSpec(msg)
         if planes == 4 and not (isinstance(game, MaskGame) and game.num_boards == 2):
-            msg = f"{game.spec} has no boards to swap: planes can be 2"
+            msg = f"planes is 4: it must be 2 for {game.spec}, whose sides cannot be swapped"
             raise BadSpec(msg)
         self.game, self.grid, self.count = game, game.grid, planes
         self.shape = (planes, self.grid.rows, self.grid.cols)

@@ -1,4 +1,5 @@
 """The games: two families of rules, games in users' files, and a registry that builds them by spec.
 
-Rules import without numba. Every package above `core` and `kernels` may import this one.
+Importing the rules does not import numba. Every package above `core` and `kernels` may import this
+one.
 """

@@ -14,7 +14,7 @@ from zermelo.games.trial import check_game
 
 GROUP = "zermelo.games"  #: the entry-point group for installed packages
 
-# A file without a class must define these functions, and may define the rest of the names.
+# A file without a game class must define these functions, and may define the optional names below.
 _FUNCTIONS = ("initial", "player", "actions", "play", "result")
 _OPTIONAL = (
     "num_actions",
@@ -29,12 +29,12 @@ _OPTIONAL = (
 
 
 def is_game_file(spec: str) -> bool:
-    """Whether a spec names a file."""
+    """Return whether a spec names a file."""
     return spec.strip().endswith(".py")
 
 
 def load_game(spec: str) -> Game:
-    """Return the game in a file, after a trial; raise BadSpec, in one line, if there is none."""
+    """Load the game in a file and test it in random games; raise BadSpec if that fails."""
     path = Path(spec.strip())
     if not path.is_file():
         msg = f"{quote_text(spec, 200)}: there is no such file"
@@ -47,7 +47,7 @@ def load_game(spec: str) -> Game:
 
 
 def load_installed_game(name: str) -> Game | None:
-    """Return the game that an installed package offers under a name, after a trial, or None."""
+    """Load and test the game that an installed package offers under a name; None if none does."""
     for entry_point in importlib.metadata.entry_points(group=GROUP, name=name):
         with user_code.guard(name):
             value = entry_point.load()
@@ -68,11 +68,11 @@ def installed_games() -> list[str]:
 
 
 def _build_game(spec: str, module: ModuleType) -> Game:
-    """Build the game of a module from its one game class, or else from its functions."""
+    """Build the game of a module from its only game class or, if it has none, its functions."""
     classes = user_code.classes_in(module, Game)
     if len(classes) > 1:
         names = " and ".join(cls.__name__ for cls in classes)
-        msg = f"{spec}: it defines several games, {names}: a file holds one"
+        msg = f"{spec}: it defines several games, {names}: a file must define only one"
         raise BadSpec(msg)
     if classes:
         missing = sorted(getattr(classes[0], "__abstractmethods__", ()))
@@ -91,7 +91,7 @@ def _build_game(spec: str, module: ModuleType) -> Game:
 
 
 def _game_of_functions(module: ModuleType) -> Game:
-    """Build a game from a module's functions and the optional names beside them."""
+    """Build a game from a module's functions and optional names."""
     members: dict[str, Any] = {
         name: staticmethod(value) if inspect.isfunction(value) else value
         for name, value in vars(module).items()

@@ -10,12 +10,12 @@ from zermelo.core.notation import Grid
 #: The four directions of lines as (rows down, columns right).
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
-#: A distance towards lower bits, and the cells for which the source lies on the board.
+#: A shift of a board: its distance towards lower bits, and the cells whose source is on the board.
 Shift = tuple[Word, Word]
 
 
 def board_shift(grid: Grid, down: int, right: int) -> Shift:
-    """Return the shift that moves the stone `down` rows and `right` columns away onto each cell.
+    """Return the shift that moves to each cell the stone `down` rows and `right` columns away.
 
     The mask holds the cells whose source is on the board. If there are none, the distance is 0,
     because a shift by 64 or more is undefined for a word.
@@ -31,7 +31,7 @@ def board_shift(grid: Grid, down: int, right: int) -> Shift:
 
 
 def line_shifts(grid: Grid, length: int, depth: int) -> tuple[tuple[Shift, ...], ...]:
-    """Return `depth` shifts for each direction that reduce stones to lines of `length`.
+    """Return, for each direction, `depth` shifts that reduce stones to lines of `length`.
 
     Applying `stones & (stones >> distance) & inside` for each shift in turn leaves the first
     cells of all lines of `length` in that direction. The known length doubles with every shift,
@@ -49,10 +49,10 @@ def line_shifts(grid: Grid, length: int, depth: int) -> tuple[tuple[Shift, ...],
 
 
 def end_shifts(grid: Grid, length: int) -> tuple[tuple[Shift, Shift], ...]:
-    """Return two shifts for each direction, from the first cell of a line of `length`.
+    """Return, for each direction, two shifts from the first cell of a line of `length`.
 
-    The first one leads to the cell before the line and is a distance towards higher bits; the
-    second one leads to the cell after its last.
+    The first shift leads to the cell before the line, by a distance towards higher bits; the
+    second leads to the cell after the line.
     """
     ends = []
     for down, right in DIRECTIONS:
@@ -81,8 +81,8 @@ def list_windows(grid: Grid, length: int) -> list[tuple[int, int]]:
 def run_from(grid: Grid, stones: Word, first: int, length: int, *, exact: bool) -> tuple[int, ...]:
     """Return the cells of the whole run of `stones` that begins on cell `first`.
 
-    The run has at least `length` stones, or with `exact` just that many. The caller knows that
-    such a run exists.
+    The run has at least `length` stones, or with `exact` exactly that many. The caller must know
+    that such a run exists.
     """
     row, col = divmod(first, grid.cols)
     for down, right in DIRECTIONS:

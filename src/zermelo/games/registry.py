@@ -1,4 +1,4 @@
-"""The registry of games: every name, and the games that specs such as `mnk:5x5x4` denote."""
+"""The registry of games, which lists their names and builds games from specs (`mnk:5x5x4`)."""
 
 import contextlib
 import functools
@@ -18,13 +18,13 @@ from zermelo.games.lines.rules import Overline
 from zermelo.games.lines.small import WordLineGame
 from zermelo.games.reversi.rules import Reversi
 
-#: Each of these has a compilation of its own; all other sizes of a family share one.
+#: Each of these games is compiled separately; all other sizes of a family share a compilation.
 PRESETS = ("tictactoe", "connect4", "gomoku6", "squava", "reversi")
 
 
 @dataclass(frozen=True)
 class GameEntry:
-    """One name of the registry."""
+    """A registered game."""
 
     name: str
     summary: str
@@ -35,7 +35,7 @@ class GameEntry:
 
 
 def game(spec: str) -> Game:
-    """Return the game that a spec denotes; raise BadSpec, which says how to correct it.
+    """Return the game that a spec denotes; raise BadSpec if it is wrong.
 
     A spec that names a file loads and runs that file. Use `named_game` for specs that come from
     the network or from a record.
@@ -55,7 +55,7 @@ def named_game(spec: str) -> Game:
 
 
 def _file_game(spec: str) -> Game:
-    """Load a file once, and again after an edit."""
+    """Load the game in a file once, and again after the file has changed."""
     try:
         path = Path(spec).resolve()
         return _cached_file_game(spec, str(path), path.stat().st_mtime_ns)
@@ -82,7 +82,7 @@ def _named_game(spec: str) -> Game:
 
 
 def entries() -> list[GameEntry]:
-    """Return the entries of all games, in the order in which lists show them."""
+    """Return the entries of all games, in the order in which they are listed."""
     return list(_ENTRIES.values())
 
 
@@ -110,7 +110,7 @@ _PRESET_RULES = {
 
 @contextlib.contextmanager
 def _errors_name(spec: str) -> Iterator[None]:
-    """Put the spec in front of the message of a BadSpec."""
+    """Prefix the message of a BadSpec raised in the block with the spec."""
     try:
         yield
     except BadSpec as error:
@@ -180,7 +180,7 @@ def _int(name: str, default: int, note: str = "") -> Parameter:
 
 
 _OVERLINE = Parameter(
-    "overline", str, "any", "exact: only a line of exactly `win` counts", ("any", "exact")
+    "overline", str, "any", "exact: only exactly `win` stones in a row win", ("any", "exact")
 )
 _PIE = Parameter("pie", bool, default=False, note="the second player may take over the first stone")
 
@@ -193,7 +193,7 @@ _ENTRIES: dict[str, GameEntry] = {
             _build_tictactoe,
             (
                 _int("size", 3, "rows and columns"),
-                _int("win", 0, "length of a winning line; 0: as long as the side"),
+                _int("win", 0, "length of a winning line; 0: size"),
             ),
             example="tictactoe:size=4,win=3",
         ),
@@ -239,7 +239,7 @@ _ENTRIES: dict[str, GameEntry] = {
         ),
         GameEntry(
             "reversi",
-            "turn the opponent's discs over; more discs win",
+            "flip the opponent's discs; the side with more discs wins",
             _build_reversi,
             (_int("size", 8, "rows and columns: 4, 6 or 8"),),
             ("size",),
@@ -247,7 +247,7 @@ _ENTRIES: dict[str, GameEntry] = {
         ),
         GameEntry(
             "line",
-            "the whole family by its parameters",
+            "any game of this family, by its parameters",
             _build_line_game,
             (
                 _int("rows", 5),

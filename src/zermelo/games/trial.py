@@ -12,7 +12,7 @@ _NUM_GAMES, _MAX_PLIES = 20, 5_000
 
 
 def check_game(game: Game) -> None:
-    """Raise BadSpec if the rules break the contract or do not end a random game.
+    """Raise BadSpec if the rules break the contract or a random game does not end.
 
     The message names the rule and what it returned.
     """
@@ -20,7 +20,7 @@ def check_game(game: Game) -> None:
     if not isinstance(number, int) or number < 1:
         _refuse(game, "num_actions", number, "it must be the number of actions")
     if isinstance(game, WordGame) and number > WORD_BITS + 1:
-        _refuse(game, "num_actions", number, "a bitboard game has at most 64, and a pass")
+        _refuse(game, "num_actions", number, "a bitboard game has at most 64 actions and a pass")
     _check_state(game, game.initial())
     _check_presentation(game)
     rng = random.Random(0)
@@ -63,7 +63,7 @@ def _check_state(game: Game, state: Any) -> list[int]:
     if not isinstance(actions, list) or not all(type(action) is int for action in actions):
         _refuse(game, "actions", actions, "it must be a list of ints")
     if actions != sorted(set(actions)) or not all(0 <= a < game.num_actions for a in actions):
-        _refuse(game, "actions", actions, f"they must ascend within 0 to {game.num_actions - 1}")
+        _refuse(game, "actions", actions, f"they must be ascending, 0 to {game.num_actions - 1}")
     if bool(actions) == bool(over):
         expected = "there must be none when the game is over, and some while it runs"
         _refuse(game, "actions", actions, expected)

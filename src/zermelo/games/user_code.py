@@ -1,7 +1,7 @@
 """Running users' Python files: load them, bound their time, and report their errors in one line.
 
-A user's file is code and runs with all rights, so it is loaded only where a person names it, on the
-command line or in Python, and never because of something that arrives by network or in a record.
+A user's file is code and runs with all of the user's permissions. It is therefore loaded only if a
+person names it, on the command line or in Python, never because a network request or record does.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _loaded_files: set[str] = set()
 
 
 class _TimeUp(BaseException):
-    """The time is up. Not an Exception, so that user code does not catch it by accident."""
+    """Raised when time is up. Not an Exception, so that user code does not catch it by accident."""
 
 
 def load_module(path: Path) -> ModuleType:
@@ -87,7 +87,7 @@ def guard(spec: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _time_limit() -> Iterator[None]:
-    """Raise _TimeUp in a block that takes too long; only a Unix main thread can do so."""
+    """Raise _TimeUp in a block that takes too long; works only on the main thread, on Unix."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
         yield
         return

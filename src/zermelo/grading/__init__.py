@@ -2,5 +2,5 @@
 
 `oracle` and `graph` give the exact value of every move, `policy` a player's choice in every state,
 `unbeatable` tries every reply, `random_opponent` computes exact results against random play, and
-`position_sets` and `generate` read and make labelled positions. cli and learn may import this.
+`position_sets` and `generate` read and make labelled positions. `cli` and `learn` may import it.
 """

@@ -1,6 +1,6 @@
-"""Generate sets of labelled positions: sampled from random games, every move solved exactly.
+"""Generate positions sampled from random games and labelled with the exact value of every move.
 
-The same seed gives the same set: limits are numbers of nodes, never seconds.
+The same seed gives the same set, because limits are numbers of nodes, never seconds.
 """
 
 import random
@@ -18,16 +18,16 @@ from zermelo.grading.position_sets import LabelledPosition
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solver import SolverSettings
 
-_MAX_REJECTED = 5_000  # samples in a row without a new position: then there are no more
+_MAX_REJECTED = 5_000  # consecutive samples without a new position, after which sampling ends
 _SETTINGS = SolverSettings(table_bits=20)
 
 
 @dataclass(frozen=True)
 class PositionFilter:
-    """Which positions to accept. A position without a possible mistake is never accepted."""
+    """Accepts positions by these criteria, and only if a mistake is possible."""
 
-    plies: tuple[int, int] = (0, 400)  #: moves played before the position
-    #: plies to the end under best play; a draw lasts until the board is full
+    plies: tuple[int, int] = (0, 400)  #: range of the number of moves played before
+    #: range of the number of plies to the end under best play; a draw lasts until the board is full
     distance: tuple[int, int] = (1, 400)
     max_preserving: int = 400  #: maximum number of value-preserving moves
     max_nodes: int = 10_000_000  #: node limit of the solver for one position
@@ -46,7 +46,7 @@ def generate_positions(
 ) -> list[LabelledPosition]:
     """Return `number` labelled positions, no two of which are equal up to symmetry.
 
-    Raise ZermeloError if there seem to be fewer, or if the solver does not support the game.
+    Raise ZermeloError if too few are found, or if the solver does not support the game.
 
     >>> import zermelo as z
     >>> one, two = generate_positions(z.game("tictactoe"), 2, accept=PositionFilter(plies=(3, 4)))
@@ -74,7 +74,7 @@ def generate_positions(
 
 
 def _sample(game: WordGame, plies: tuple[int, int], rng: random.Random) -> Iterator[Position]:
-    """Yield positions that differ up to symmetry, until new ones become too rare."""
+    """Yield positions, no two of them equal up to symmetry, until new ones become too rare."""
     seen: set[Any] = set()
     num_rejected = 0
     symmetries = game.symmetries()
@@ -96,7 +96,7 @@ def _sample(game: WordGame, plies: tuple[int, int], rng: random.Random) -> Itera
 
 
 def _play_random_moves(game: WordGame, length: int, rng: random.Random) -> Position | None:
-    """Return the position after `length` random moves, or None if the game ends before.
+    """Return the position after `length` random moves, or None if the game ends earlier.
 
     How often immediate blunders are avoided varies from game to game.
     """

@@ -1,4 +1,4 @@
-"""Grade a player against perfect play, with the best possible figure beside every figure."""
+"""Grade a player against perfect play, and give the best possible figure beside each figure."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -26,14 +26,14 @@ from zermelo.grading.unbeatable import SeatCheck
 SECONDS = 10.0  #: default time limit of the solver for one position
 SEATS = ("first", "second")
 _SAMPLE_SIZE = 100  # positions to generate for a large game without shipped sets
-_SAMPLE_NODES = 1_000_000  # node limit of the solver for one of them
+_SAMPLE_NODES = 1_000_000  # node limit of the solver for one generated position
 
 Progress = Callable[[str], None]
 
 
 @dataclass
 class SetResult:
-    """What a player did on a set of positions."""
+    """The result of a player on a set of positions."""
 
     positions: int = 0
     mistakes: int = 0  #: moves that lower the exact value
@@ -68,7 +68,7 @@ class SetResult:
 
 @dataclass
 class Grade:
-    """How a player compares with perfect play; None for what was not measured."""
+    """A comparison of a player with perfect play; fields that were not measured are None."""
 
     game: Game
     player: str
@@ -85,7 +85,7 @@ class Grade:
 
     @property
     def unbeatable(self) -> bool | None:
-        """Whether the player is unbeatable in both seats; None if that was not decided."""
+        """Whether the player is unbeatable in both seats; None if this is undecided."""
         by_seat = [check.unbeatable for check in self.seat_checks or ()]
         return False if False in by_seat else None if not by_seat or None in by_seat else True
 
@@ -135,11 +135,11 @@ def grade(
     seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Grade:
-    """Count a player's mistakes over all states of a small game, its sets, or other positions.
+    """Count a player's mistakes in all states of a small game, or in sets of positions.
 
-    In a small game, also check whether the player is unbeatable (`exhaustive` does so in any game)
-    and compute its exact results against a random opponent. `seconds` limits the solver for one
-    position. Ctrl-C ends the grading early and returns the results so far.
+    In a small game, also check whether the player is unbeatable (with `exhaustive`, in any game)
+    and compute its exact results against a random opponent. `seconds` is the time limit of the
+    solver for one position. Ctrl-C ends the grading early and returns the results so far.
 
     >>> import zermelo as z
     >>> grade = z.grade("tictactoe", "perfect")
@@ -157,12 +157,12 @@ def grade(
         if grader.graph is not None:
             result.vs_random = grader.play_random_opponent(grader.graph)
     except KeyboardInterrupt:
-        result.notes.append("stopped early: the figures cover only what was done before")
+        result.notes.append("stopped early: the figures cover only the part that was finished")
     return result
 
 
 class _Grader:
-    """The steps of one call of `grade`, with what they share."""
+    """The steps of one call of `grade` and the data that they share."""
 
     def __init__(self, game: Game, policy: PlayerPolicy, limit: Limit, progress: Progress) -> None:
         self.game, self.policy, self.limit, self.progress = game, policy, limit, progress
@@ -273,7 +273,7 @@ class _Grader:
         self, graph: GameGraph
     ) -> tuple[OutcomeProbabilities, OutcomeProbabilities]:
         """Return the exact results against a random opponent in both seats."""
-        self.progress("results against random")
+        self.progress("computing results against a random opponent")
         return (
             outcome_probabilities(graph, 0, lambda state: (self.policy[state],)),
             outcome_probabilities(graph, 1, lambda state: (self.policy[state],)),

@@ -1,6 +1,6 @@
 """The graph of a small game: all reachable states with their exact values, in plain Python.
 
-It works for any game of the contract, compiled or not, and is independent of the solver.
+It works for any game, compiled or not, and is independent of the solver.
 """
 
 from collections import deque
@@ -9,11 +9,11 @@ from typing import Any
 from zermelo.core.game import Game, WordGame
 from zermelo.grading.oracle import MoveValues
 
-MAX_STATES = 20_000  #: larger games are not graded over all their states
+MAX_STATES = 20_000  #: games with more states are not graded over all of them
 
 
 class GameGraph:
-    """Every reachable state and its successors, in an order with successors first.
+    """All reachable states with their successors, in reverse topological order.
 
     >>> import zermelo as z
     >>> graph = GameGraph.build(z.game("tictactoe"))
@@ -26,13 +26,13 @@ class GameGraph:
         self.children = children  #: state → {action: successor}, empty for terminal states
         self.has_distances = not isinstance(game, WordGame) or game.hooks.ply_cost != 0
         self._values: dict[Any, int] = {}
-        self._plies: dict[Any, int] = {}  # to the end: the winner hurries, the loser delays
+        self._plies: dict[Any, int] = {}  # to the end, by the fastest win and the slowest loss
         for state, successors in children.items():
             self._back_up(state, successors)
 
     @classmethod
     def build(cls, game: Game, max_states: int = MAX_STATES) -> "GameGraph | None":
-        """Return the graph, or None if there are more states or a state can recur."""
+        """Return the graph, or None if it has more than `max_states` states or a cycle."""
         children = _explore(game, max_states)
         ordered = None if children is None else _sort_successors_first(children)
         return None if ordered is None else cls(game, ordered)
@@ -70,7 +70,7 @@ class GameGraph:
 
 
 def _explore(game: Game, max_states: int) -> dict[Any, dict[int, Any]] | None:
-    """Return all states with their successors in breadth-first order, None if there are more."""
+    """Return all states with their successors, or None if there are more than `max_states`."""
     children: dict[Any, dict[int, Any]] = {}
     seen = {game.initial()}
     frontier = deque(seen)

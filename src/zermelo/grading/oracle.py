@@ -1,4 +1,4 @@
-"""Oracles: the exact value of every move of a position under perfect play."""
+"""Oracles: sources of the exact value of every move of a position under perfect play."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class Oracle(Protocol):
 
 
 class SolverOracle:
-    """An oracle that asks the solver. `limit` applies to each question separately."""
+    """An oracle that queries the solver. `limit` applies to each query separately."""
 
     def __init__(
         self, game: WordGame, limit: Limit, settings: SolverSettings | None = None
@@ -67,7 +67,7 @@ class SolverOracle:
         self.solver = solver_for(game, settings)
 
     def evaluate_moves(self, state: Any) -> MoveValues | None:
-        """Return the value of every move, with the fastest wins if they too are found in time."""
+        """Return the value of every move, and the fastest wins if the limit allows it."""
         clock = SearchClock(self.limit)
         try:
             values = {
@@ -97,16 +97,16 @@ class SolverOracle:
             return None
 
     def is_decided_within(self, state: Any, plies: int, clock: SearchClock) -> bool:
-        """Return whether a state is won or lost in at most `plies` plies; a draw never is."""
+        """Return whether a state is won or lost in at most `plies` plies; False for a draw."""
         near = self.game.hooks.win_score - plies
         if self.solver.is_above(state, near - 1, clock):
             return True
         return not self.solver.is_above(state, -near, clock)
 
     def exceeds(self, state: Any, value: int, max_nodes: int) -> bool:
-        """Return whether `max_nodes` nodes prove that the side to move gets more than `value`.
+        """Return whether `max_nodes` nodes suffice to prove that the side to move exceeds `value`.
 
-        False means that this was not proven, not that it was disproven.
+        False means that it was not proven, not that it was disproven.
         """
         # Any bound between a loss and a draw, or between a draw and a win, would do.
         bound = -1 if value < 0 else 0

@@ -1,7 +1,8 @@
 """Sets of labelled positions: text files with one position per line.
 
-A line is a position as under --stdin (moves, or `board:` and a board; an empty line is the initial
-position), followed by a tab and one letter for each legal move in the order of `Position.legal`:
+A line is a position in the form of `--stdin` (moves, or `board:` and a board; an empty line is the
+initial position), followed by a tab and one letter for each legal move in the order of
+`Position.legal`:
 
     W  fastest win      w  win      d  draw      l  loss
 
@@ -29,18 +30,18 @@ _LEGEND = "# a letter for each legal move: W fastest win, w win, d draw, l loss"
 
 
 class BadPositionSet(ZermeloError):
-    """A file of positions that cannot be used; the message names the line and the reason."""
+    """Raised when a file of positions cannot be used; the message names the line and the reason."""
 
 
 @dataclass(frozen=True)
 class LabelledPosition:
-    """A position that is not over, with the exact value of every move if that is known."""
+    """A non-terminal position, with the exact value of every move if known."""
 
     position: Position
     move_values: MoveValues | None = None
 
     def to_text(self) -> str:
-        """Return its line in a file."""
+        """Return the line for this position in a file."""
         moves = self.position.moves
         assert moves is not None
         text = "".join(moves)
@@ -65,7 +66,7 @@ def load_shipped(game: Game) -> dict[str, list[LabelledPosition]]:
 
 
 def read(path: Path, game: Game) -> list[LabelledPosition]:
-    """Return the positions of a file. Raise BadPositionSet if one of its lines is wrong."""
+    """Return the positions in a file. Raise BadPositionSet if it cannot be used."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -83,7 +84,7 @@ def read(path: Path, game: Game) -> list[LabelledPosition]:
 
 
 def parse(text: str, game: Game, name: str) -> list[LabelledPosition]:
-    """Return the positions of a file's text; `name` is the file's name for errors."""
+    """Return the positions in the text of a file; `name` is the name of the file in errors."""
     positions: list[LabelledPosition] = []
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1):
         try:

@@ -1,4 +1,4 @@
-"""Exact results against a random opponent: every reply is weighed, nothing is sampled.
+"""Exact results against a random opponent: all replies are enumerated, none are sampled.
 
 A policy gives the actions among which a player chooses with equal probability: one action for a
 deterministic player, all legal actions for a random one.
@@ -23,7 +23,7 @@ class OutcomeProbabilities:
     loss: Fraction
 
     def to_json(self) -> dict[str, float]:
-        """Return them as floats."""
+        """Return the probabilities as floats."""
         return {"win": float(self.win), "draw": float(self.draw), "loss": float(self.loss)}
 
 
@@ -31,15 +31,15 @@ class OutcomeProbabilities:
 class Ceiling:
     """The highest probability with which any player can beat a random opponent.
 
-    `win_never_losing` is the highest for a player that, whatever the replies, never gets less than
-    the value of the game for its seat.
+    `win_never_losing` is the highest probability for a player that never gets less than the value
+    of the game for its seat, whatever the replies.
     """
 
     win: Fraction
     win_never_losing: Fraction
 
     def to_json(self) -> dict[str, Any]:
-        """Return them as floats and as fractions."""
+        """Return the probabilities as floats and as exact fractions."""
         return {
             "win": float(self.win),
             "win_never_losing": float(self.win_never_losing),
@@ -50,7 +50,7 @@ class Ceiling:
 def outcome_probabilities(
     graph: GameGraph, seat: int, policy: Policy, start: Any = None
 ) -> OutcomeProbabilities:
-    """Return the results of a policy in a seat against a random opponent.
+    """Return the outcome probabilities of a policy in one seat against a random opponent.
 
     Games begin in the state `start`, by default the initial state.
 
@@ -114,13 +114,13 @@ def compute_ceiling(graph: GameGraph, seat: int, start: Any = None) -> Ceiling:
 def _max_win(
     graph: GameGraph, seat: int, start: Any, is_allowed: Callable[[Any], bool]
 ) -> Fraction:
-    """Return the highest win probability of a seat that only moves to allowed states."""
+    """Return the highest win probability of a seat whose player moves only to allowed states."""
     win: dict[Any, Fraction] = {}
     for state, successors in graph.children.items():
         if not successors:
             win[state] = Fraction(graph.value_for(seat, state) > 0)
         elif graph.game.player(state) == seat:
-            # Allowed moves never reach a state without one, so its entry is never used.
+            # Allowed moves never lead to a state without allowed moves, so its entry is never used.
             allowed = [child for child in successors.values() if is_allowed(child)]
             win[state] = max(win[child] for child in allowed or successors.values())
         else:

@@ -25,7 +25,7 @@ class SeatCheck:
     """Whether a player is unbeatable in one seat; None if undecided, with the reason in `note`."""
 
     unbeatable: bool | None
-    refutation: tuple[int, ...] | None = None  #: a whole game that it loses, or fails to win
+    refutation: tuple[int, ...] | None = None  #: a complete game that it loses or fails to win
     positions: int = 0
     note: str = ""
 
@@ -39,18 +39,18 @@ def check_seat(
     max_positions: int = MAX_POSITIONS,
     progress: Progress | None = None,
 ) -> SeatCheck:
-    """Try every line against a player in a seat for which the game has this value.
+    """Try every line of play against a player in a seat; `value` is the game's for that seat.
 
     Without an oracle the refutation is a shortest one. With an oracle the search ends at the first
     proven mistake, and the refutation continues with best play against the player's own moves.
     """
     if value < 0:
-        return SeatCheck(unbeatable=True)  # a lost seat has nothing to lose
+        return SeatCheck(unbeatable=True)  # a loss in a lost seat is perfect play
     return _RefutationSearch(policy, seat, value, oracle, max_positions, progress).run()
 
 
 class _RefutationSearch:
-    """One breadth-first search: states are kept for one ply, the moves leading to them for all."""
+    """A breadth-first search that keeps the states of one ply and the moves of all plies."""
 
     def __init__(
         self,
@@ -65,11 +65,11 @@ class _RefutationSearch:
         self.game: Game = policy.game
         self.oracle, self.max_positions, self.progress = oracle, max_positions, progress
         self.is_layered = isinstance(self.game, WordGame) and self.game.is_layered
-        # By number of a position: the position before it and the action between the two.
+        # By position number: the number of the preceding position and the action played there.
         self.parents, self.actions = array("i", [-1]), array("i", [-1])
 
     def run(self) -> SeatCheck:
-        layer, first = [self.game.initial()], 0  # states, and the number of the first of them
+        layer, first = [self.game.initial()], 0  # states, and the position number of the first one
         seen = set(layer)
         while layer:
             next_layer: list[Any] = []
@@ -83,10 +83,10 @@ class _RefutationSearch:
                         unbeatable=False, refutation=tuple(refutation), positions=len(self.parents)
                     )
                 if len(self.parents) > self.max_positions:
-                    note = f"more than {self.max_positions:,} positions against every reply"
+                    note = f"undecided after {self.max_positions:,} positions"
                     return SeatCheck(unbeatable=None, positions=len(self.parents), note=note)
                 if self.progress:
-                    self.progress(f"{len(self.parents):,} positions against every reply")
+                    self.progress(f"trying every reply: {len(self.parents):,} positions")
             layer, first = next_layer, next_first
         return SeatCheck(unbeatable=True, positions=len(self.parents))
 
@@ -123,7 +123,7 @@ class _RefutationSearch:
         return actions[::-1]
 
     def _refute(self, state: Any) -> list[int] | None:
-        """Return a whole game through the last position added, if its move is a proven mistake."""
+        """Return a complete game through the last position if the move to it is a mistake."""
         if self.oracle is None or not self.oracle.exceeds(state, -self.value, _PROBE_NODES):
             return None
         line = self._path(len(self.parents) - 1)

@@ -1,8 +1,8 @@
-"""Kernels: functions that compile to native code for one game, and the only home of numba.
+"""Kernels: functions that numba compiles to native code for one game.
 
 A kernel is an ordinary function, marked with `@kernel`, whose first parameter is a game or its
 hooks; it lives beside the code that calls it. `compile_kernel` returns its native form. This
-package imports `core`; everything above it may import it.
+package imports `core`; every package above it may import it.
 """
 
 from zermelo.kernels.compiler import compile_kernel

@@ -1,7 +1,7 @@
 """The cache of generated modules, in the user's cache folder, with numba's files beside them.
 
 The file of a module is named by the digest of its text, so it can never be out of date; numba keys
-machine code by its version and the CPU. The folder can be deleted at any time.
+its machine code by numba version and CPU. The folder can be deleted at any time.
 """
 
 import hashlib

@@ -37,16 +37,16 @@ def _compile_once(function: Kernel, rules: Rules) -> Kernel:
 
 
 def _explain(function: Kernel, rules: Rules, error: str) -> str:
-    """Return the lines of a long error of numba that help the author of a game."""
+    """Return an error with the lines of numba's long message that help the author of a game."""
     lines = [line.strip() for line in error.splitlines() if line.strip()]
     noise = ("Failed in", "During", "-", "There are")
     useful = [line for line in lines if not line.startswith(noise)]
     return (
         f"{rules.spec}: the rules do not compile for {function.__name__}: {' '.join(useful[:2])} "
-        "(a word and a plain number do not make a word: write self.one or word(1))"
+        "(combining a word and a plain number gives no word: write self.one or word(1))"
     )
 
 
 def generate_source(function: Kernel, rules: Rules) -> str:
-    """Return the generated module of a kernel for a game or its hooks, to read it."""
+    """Return the source of the module generated for a kernel, for inspection."""
     return ModuleGenerator(function, rules).generate()[0]

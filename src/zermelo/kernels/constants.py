@@ -51,7 +51,7 @@ def to_typed(value: Any, annotation: Any, where: str) -> Any:
         return np.ascontiguousarray(value)
     kinds = {bitboard.Word: np.uint64, int: np.int64, bool: np.bool_}
     if annotation not in kinds:
-        msg = f"{where} is annotated {annotation}: the compiler knows Word, int, bool and tuples"
+        msg = f"{where} is annotated {annotation}: it must be Word, int, bool or a tuple of these"
         raise KernelError(msg)
     try:
         return kinds[annotation](value)

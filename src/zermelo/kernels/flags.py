@@ -30,7 +30,7 @@ def entry(
     *,
     frozen: bool,
 ) -> Callable[..., Any]:
-    """Return a function from the constants of a game to the kernel without its first parameter.
+    """Return a function that binds a kernel to the constants of a game, its first parameter.
 
     The kernel is compiled for one signature only: a call with other types is an error and does not
     compile it again.

@@ -1,4 +1,4 @@
-"""The generator: writes a kernel, and everything that it reaches, into the text of one module.
+"""The generator: writes a kernel, and everything that it calls, into the text of one module.
 
 How it works, and why (measurements in docs/design.md):
 
@@ -9,8 +9,8 @@ How it works, and why (measurements in docs/design.md):
    of a named tuple of typed constants.
 3. For a specialised game that tuple is a global, which numba freezes into the code. Other sizes of
    a class pass it at run time and share one compilation.
-4. The module's name is the digest of its text, so the on-disk cache can never be stale: an edit
-   anywhere in what is compiled makes another module.
+4. The module's name is the digest of its text, so the on-disk cache can never be stale: any edit of
+   the compiled source produces a new module.
 """
 
 import ast
@@ -56,7 +56,7 @@ class ModuleGenerator:
         self._classes: list[type] = [type(rules)]
         if isinstance(rules, SolverHooks):
             self._classes.append(type(rules.game))
-        # numba tells named tuples apart by the name of their class: each module needs its own.
+        # numba tells named tuples apart by the name of their class: each module needs its own name.
         names = [cls.__name__ for cls in reversed(self._classes)]
         self._unique_name = re.sub(r"\W", "_", qualified_name(function))
         self.tuple_name = "_".join([*names, self._unique_name])
@@ -67,7 +67,7 @@ class ModuleGenerator:
         self._origins: dict[str, Any] = {}  # name in the module → the function it came from
 
     def generate(self) -> tuple[str, tuple[Any, ...]]:
-        """Return the text, and the values of the constants that it is bound to."""
+        """Return the text of the module, and the values of the constants that it is bound to."""
         if not self.is_frozen:
             self.add_constant("num_actions")  # numba does not accept a named tuple without fields
         self._add_function("kernel", self._function)
@@ -177,9 +177,9 @@ class ModuleGenerator:
         return to_typed(value, self._annotations[name], f"{self._rules.spec}.{name}")
 
     def add_global(self, name: str, function: Any) -> str | None:
-        """Add what a name means in the module of a function; return its new name, if it has one.
+        """Add the object that a name refers to in a function's module; return its new name, if any.
 
-        It can be a function, a number, a class of named tuples, or an intrinsic.
+        The object can be a function, a number, a class of named tuples, or an intrinsic.
         """
         if name not in function.__globals__:
             return None  # a builtin or a local

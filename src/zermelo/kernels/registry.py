@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 from zermelo.core.game import Game, SolverHooks
 
 Kernel = Callable[..., Any]
-#: what a kernel is compiled for: a game, or its hooks, which know the rules as well
+#: what a kernel is compiled for: a game, or its hooks, which give access to its rules
 Rules = Game | SolverHooks
 
 
 class KernelOptions(NamedTuple):
     """How a kernel is compiled."""
 
-    signature: str  #: the numba types of all parameters but the first
+    signature: str  #: the numba types of all parameters except the first
     is_common: bool  #: whether `zermelo warm` compiles it ahead of time
     is_bare: bool  #: whether it is compiled without reference counting for arrays
 
@@ -28,7 +28,7 @@ def kernel(
     """Mark a function as a kernel; `signature` gives the numba types of its other parameters.
 
     A kernel that is not `common` is only compiled when it is needed, never ahead of time. A `bare`
-    kernel neither creates arrays nor copies whole rows, and is faster for it.
+    kernel neither creates arrays nor copies whole rows, which makes it faster.
     """
 
     def register(function: Kernel) -> Kernel:
@@ -44,7 +44,7 @@ def kernel_options(function: Kernel) -> KernelOptions:
 
 
 def list_common_kernels(rules: Rules) -> list[Kernel]:
-    """Return the common kernels for a game or for its hooks, of the modules imported so far."""
+    """Return the common kernels for a game or its hooks, from the modules imported so far."""
     return [
         function
         for function, options in _OPTIONS.items()

@@ -17,7 +17,7 @@ _GAME_NAMES = ("game", "_game", "self")
 
 
 def rewrite_source(generator: "ModuleGenerator", function: Any, name: str) -> str:
-    """Return the source of a function under another name, as it stands in the generated module."""
+    """Return the source of a function, renamed and rewritten for the generated module."""
     tree = _parse(function)
     tree.name = name
     tree = _Rewriter(generator, function).visit(tree)
@@ -25,7 +25,7 @@ def rewrite_source(generator: "ModuleGenerator", function: Any, name: str) -> st
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Rewrites one function: calls on the game become calls of rules, its constants stay fields.
+    """Rewrites one function: calls of methods become calls of rules, constants stay fields.
 
     Annotations, docstrings and assertions are removed. With frozen constants the game is a global
     of the module and no longer a parameter.

@@ -1,5 +1,6 @@
-"""Learning: recipes, vectorised games, networks, trainers, actors and runs; the only home of torch.
+"""Learning: recipes, vectorised games, networks, trainers, actors and runs.
 
 Layers from top to bottom: `runs`; `dqn`, `hybrid` and `alphazero`; `models`; `actors`; `networks`;
-`batch`; `config`. Players, and all that they import, do without torch.
+`batch`; `config`. No other package imports torch. Players, and all modules that they import, do not
+need it.
 """

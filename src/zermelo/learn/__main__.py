@@ -1,7 +1,8 @@
 """Train with few dependencies, for example on a rented GPU: `python -m zermelo.learn RECIPE`.
 
-It needs only numpy, torch and safetensors, and trains as `zermelo train` does. In place of grades,
-an AlphaZero network is marked on labelled positions, alone and with its search, on the same device.
+It needs only numpy, torch and safetensors, and trains as `zermelo train` does. It does not grade
+the player. Instead, it measures how often an AlphaZero network makes mistakes in labelled
+positions, alone and with its search.
 """
 
 import argparse
@@ -20,28 +21,28 @@ from zermelo.learn.runs import model_card, training
 from zermelo.learn.runs.run import Run
 from zermelo.learn.runs.training import TrainingProgress
 
-_INTERVAL = 15.0  # seconds between two lines of progress
+_INTERVAL = 15.0  # seconds between progress lines
 
 
 def main() -> int:
-    """Train as the command line says, and return the exit code."""
+    """Run the training that the command line describes, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m zermelo.learn", description=__doc__)
-    parser.add_argument("recipe", help="the name of a recipe, or a .toml file")
-    parser.add_argument("--out", type=Path, help="folder of the run")
+    parser.add_argument("recipe", help="name of a recipe, or path of a .toml file")
+    parser.add_argument("--out", type=Path, help="folder to write the run to")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--short", action="store_true", help="use the recipe's short trial budget")
-    parser.add_argument("--resume", action="store_true", help="continue from the checkpoint")
+    parser.add_argument("--resume", action="store_true", help="continue from the latest checkpoint")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument(
         "--labels",
         type=Path,
         action="append",
         default=[],
-        help="file of labelled positions, as zermelo positions writes it  [the shipped ones]",
+        help="file of labelled positions, written by `zermelo positions`  [default: shipped files]",
     )
     arguments = parser.parse_args()
     if importlib.util.find_spec("numba") is None:
-        os.environ.setdefault("ZERMELO_JIT", "0")  # the few kernels needed here run as Python
+        os.environ.setdefault("ZERMELO_JIT", "0")  # run the few kernels needed here as plain Python
     try:
         _train(arguments)
     except ZermeloError as error:
@@ -65,13 +66,13 @@ def _train(arguments: argparse.Namespace) -> None:
     training.run_training(run, trainer, _ProgressPrinter())
     seconds = time.monotonic() - begin
     model_card.write_card(run, {}, arguments.device)
-    _print(f"{run.folder}: {trainer.updates:,} updates in {seconds:.0f} s, everything included")
+    _print(f"{run.folder}: {trainer.updates:,} updates in {seconds:.0f} s, set-up included")
     if isinstance(trainer, AlphaZeroTrainer):
         _mark(run, trainer, arguments.labels)
 
 
 class _ProgressPrinter:
-    """Prints the progress of a training now and then, and at its end."""
+    """Prints the progress of a training run at intervals, and at its end."""
 
     def __init__(self) -> None:
         self._begin = self._last = time.monotonic()
@@ -88,15 +89,15 @@ class _ProgressPrinter:
 
 
 def _mark(run: Run, trainer: AlphaZeroTrainer, label_files: list[Path]) -> None:
-    """Write and print the mistake rates on labelled positions."""
+    """Write and print the trainer's mistake rates on labelled positions."""
     sets = evaluation_sets.load_evaluation_sets(run.game, label_files)
     marks = {name: trainer.grade(positions) for name, positions in sets}
     text = json.dumps(marks, indent=1)
     write_atomically(run.folder / "marks.json", text, durable=True, mode=0o644)
     for name, mark in marks.items():
         _print(
-            f"{name}: {mark['positions']:,} positions, mistakes of the policy alone "
-            f"{mark['raw']:.2%}, with {mark['simulations']} simulations {mark['search']:.2%}"
+            f"{name}: {mark['positions']:,} positions, mistake rate {mark['raw']:.2%} with the "
+            f"policy alone, {mark['search']:.2%} with {mark['simulations']} simulations"
         )
 
 

@@ -1,4 +1,4 @@
-"""A match: one game between two sides, with undo, redo and resignation, for every screen."""
+"""A match: one game between two sides, with undo, redo and resignation; every screen uses it."""
 
 import time
 from collections.abc import Collection, Iterable
@@ -41,7 +41,7 @@ class Match:
         return list(self._positions)
 
     def position_at(self, ply: int) -> Position:
-        """Return the position after `ply` moves, at most as many as were played."""
+        """Return the position after the first `ply` moves; no more than were played."""
         return self._positions[ply]
 
     @property
@@ -51,7 +51,7 @@ class Match:
 
     @property
     def move_seconds(self) -> list[float | None]:
-        """How many seconds each move took; None for the moves the match began with."""
+        """How many seconds each move took; None for the moves that the match started with."""
         return list(self._seconds)
 
     @property
@@ -75,8 +75,8 @@ class Match:
         return f"{winner} wins: {loser} resigned"
 
     def play(self, move: str) -> Position:
-        """Play a move and return the new position; IllegalMove leaves the match unchanged."""
-        if self.resigned is not None:  # a game that ended by the rules refuses moves itself
+        """Play a move and return the new position; an illegal move leaves the match unchanged."""
+        if self.resigned is not None:  # the position rejects moves after an end by the rules
             self._refuse(move)
         self._positions.append(self.position.play(move))
         self._seconds.append(self.seconds)
@@ -91,7 +91,7 @@ class Match:
         return analysis
 
     def undo(self, moves: int = 1) -> Position:
-        """Take back the last moves, or all if there are fewer, and any resignation."""
+        """Take back the last `moves` moves, or all if there are fewer, and any resignation."""
         self.resigned = None
         for _ in range(min(moves, len(self._positions) - 1)):
             self._undone.append((self._positions.pop(), self._seconds.pop()))
@@ -99,7 +99,7 @@ class Match:
         return self.position
 
     def redo(self, moves: int = 1) -> Position:
-        """Play again the moves taken back, or all if there are fewer; a new move discards them."""
+        """Replay up to `moves` moves that were taken back; playing a new move discards them."""
         for _ in range(min(moves, len(self._undone))):
             position, seconds = self._undone.pop()
             self._positions.append(position)
@@ -120,7 +120,7 @@ class Match:
         return num_moves
 
     def redo_to_turn(self, players: Collection[int]) -> int:
-        """Redo to the next turn of one of these players or to the end; return the move count."""
+        """Redo to the next turn of one of these players, or all; return the number of moves."""
         before = self.num_redoable
         if before:
             self.redo()
@@ -134,7 +134,7 @@ class Match:
         return len(self._undone)
 
     def resign(self, player: int | None = None) -> None:
-        """Resign for the side to move, or for `player`; IllegalMove if the game is over."""
+        """Resign for the side to move, or for `player`; raise IllegalMove if the game is over."""
         if self.outcome is not None:
             self._refuse("resign")
         if player not in (None, 0, 1):

@@ -1,4 +1,4 @@
-"""Saved games: the last unfinished match of each game, and others under a name."""
+"""Saved games: the last unfinished match of each game, and matches saved under a name."""
 
 import contextlib
 import json
@@ -32,7 +32,7 @@ class Save:
 
     @property
     def file_specs(self) -> list[str]:
-        """The specs that name files, which are code."""
+        """The specs that name Python files, which resuming the game would run."""
         players = [spec for spec in (self.first, self.second) if is_player_file(spec)]
         return [self.game] * is_game_file(self.game) + players
 
@@ -45,21 +45,21 @@ class Save:
 
 
 def write(save: Save, name: str = "") -> None:
-    """Save a game under a name, or else as the last one of its game; OSError if that fails."""
+    """Save a match under a name or as the last match of its game; raise OSError if that fails."""
     path = _named_path(name) if name else _path(save.game)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps({**vars(save), "moves": list(save.moves)}))
 
 
 def read(game: str | None = None) -> Save:
-    """Return the last saved match of a game, or of any game; ZermeloError if there is none."""
+    """Return the last saved match of a game, or of any game; raise ZermeloError if none exists."""
     path = _path(game) if game else _latest_path()
     of = f" of {game}" if game else ""
     return _read(path, f"there is no game{of} to resume: zermelo play {game or 'GAME'} starts one")
 
 
 def read_named(name: str) -> Save:
-    """Return the match saved under a name; ZermeloError if there is none."""
+    """Return the match saved under a name; raise ZermeloError if there is none."""
     names = ", ".join(list_names())
     hint = f"the saved games are {names}" if names else "no game is saved under a name"
     return _read(_named_path(name), f"there is no game saved as {name}: {hint}")
@@ -121,7 +121,7 @@ def _path(game: str) -> Path:
 
 
 def _named_path(name: str) -> Path:
-    """Return a path in a folder of its own, so that no name can be that of a game."""
+    """Return a path in a separate folder, so that names cannot clash with those of games."""
     if not _NAME.fullmatch(name):
         msg = f"{quote_text(name)} is not a valid name: use up to 40 letters, digits, - and _"
         raise ZermeloError(msg)

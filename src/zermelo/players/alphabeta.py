@@ -19,7 +19,7 @@ _FITTED, _PUBLISHED = "fitted", "published"
 
 
 class AlphaBetaPlayer(Player):
-    """Searches to a depth and estimates the positions beyond it; proven results are marked."""
+    """Searches to a given depth and estimates the leaves; proven values are marked as exact."""
 
     def __init__(
         self, name: str, depth: int | None, seconds: float | None, heuristic: str = _FITTED
@@ -44,7 +44,7 @@ class AlphaBetaPlayer(Player):
                 depth=iteration.depth,
             )
             yield analysis
-        # Include the effort of the last iteration, which was not finished.
+        # Include the nodes and the time of the last iteration, which was not finished.
         yield replace(analysis, nodes=clock.nodes, seconds=clock.seconds)
 
     def reseed(self, seed: int) -> None:
@@ -54,7 +54,7 @@ class AlphaBetaPlayer(Player):
             self._engine.clear()
 
     def prepare(self, game: Game) -> Engine:
-        """Return the engine for a game, kept for as long as the game is the same."""
+        """Return the engine for a game; it is kept until the game changes."""
         if self._engine is None or self._game != game:
             self._game = game
             self._engine = engine_for(game) if self.heuristic == _FITTED else self._published(game)

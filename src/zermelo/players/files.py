@@ -1,4 +1,4 @@
-"""Players in files of the user's own: `path/to/player.py`, `path/to/player.py:ClassName,seed=1`.
+"""Players defined in users' files: `path/to/player.py`, `path/to/player.py:ClassName,seed=1`.
 
 Loading such a file runs it, so this is only for specs that a person gives on the command line or
 in Python. Specs that arrive over the network go through `registry.load_builtin_player`.
@@ -37,7 +37,7 @@ def file_accepts_seed(spec: str) -> bool:
 
 
 def load_player_file(spec: str) -> Player:
-    """Create the player that a file defines; raise BadSpec, in one line, if it defines none."""
+    """Create the player that a file defines; raise BadSpec if it defines none."""
     player_class: Any = load_player_class(spec)
     seed = _split(spec)[2]
     if seed is not None and not _has_seed(player_class):

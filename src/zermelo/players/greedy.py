@@ -13,7 +13,7 @@ from zermelo.games.lines.rules import LineGame
 from zermelo.games.reversi.rules import Reversi
 from zermelo.search.limits import SearchClock
 
-_ESTIMATE_SCALE = 40.0  # points that make an estimate of 1
+_ESTIMATE_SCALE = 40.0  # the number of points that corresponds to an estimate of 1
 _MAX_ESTIMATE = 0.9
 
 
@@ -21,17 +21,19 @@ class MoveRank(NamedTuple):
     """How good a move looks, compared in the order of the fields."""
 
     result: int  #: 1 if the move wins, -1 if it loses, else 0
-    points: int  #: open lines with two stones or more, or discs, after the move
+    points: int  #: the number of open lines with two or more stones, or of discs, after the move
     centrality: float  #: minus the distance from the centre
 
     @property
     def estimate(self) -> float:
-        """The points as an estimate."""
+        """The estimate that corresponds to the points."""
         return max(-_MAX_ESTIMATE, min(_MAX_ESTIMATE, self.points / _ESTIMATE_SCALE))
 
 
 class GreedyPlayer(Player):
-    """Takes a win, otherwise maximises open lines with two stones or more, near the centre.
+    """Takes a win, otherwise maximises its open lines with two or more stones.
+
+    Ties are broken in favour of moves near the centre.
 
     It avoids moves that lose immediately. In Reversi it takes the most discs.
     """
@@ -45,7 +47,7 @@ class GreedyPlayer(Player):
         self._rng.seed(seed)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield one analysis; the limit does not matter."""
+        """Yield one analysis; the limit is ignored."""
         del limit
         clock = SearchClock()
         ranks = {action: rank_move(position, action) for action in position.actions}

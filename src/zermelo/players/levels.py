@@ -1,9 +1,9 @@
 """Levels: players that make mistakes at a set rate, from a beginner (1) to flawless (10).
 
 Where the values of the moves are proven, a mistake is a move that gives away a win or a draw, and
-the rate is exact. Elsewhere a level also searches fewer nodes than the next, and a mistake is a
-move that is clearly worse by its own estimates. docs/benchmarks.md shows that each level beats the
-one below.
+the rate is exact. Elsewhere a level also searches fewer nodes than the next level, and a mistake
+is a move that is clearly worse by the level's own estimates. docs/benchmarks.md shows that each
+level beats the one below.
 """
 
 import random
@@ -26,15 +26,15 @@ from zermelo.search.solver.solver import Solver, SolverSettings
 MISTAKES = {1: 0.60, 2: 0.45, 3: 0.33, 4: 0.25, 5: 0.18, 6: 0.12, 7: 0.08, 8: 0.04, 9: 0.015, 10: 0}
 #: the same where values are estimates; higher, since fewer of these mistakes are fatal
 SLIPS = {1: 0.95, 2: 0.72, 3: 0.53, 4: 0.39, 5: 0.28, 6: 0.20, 7: 0.15, 8: 0.11, 9: 0.07, 10: 0}
-#: the nodes that a level searches for its estimates
+#: the number of nodes that a level searches for its estimates
 NODES = {level: int(200 * 2.2 ** (level - 1)) for level in MISTAKES}
-_PROOF_NODES = 300_000  # for a proof, whatever the level
-_SOLVER_SHARE = 0.8  # of these nodes; the rest is for a proof by deepening
-_SOLVER_TIME = 0.3  # share of the seconds, where these are few
-_SECONDS = 1.0  # at most, on a slow machine
+_PROOF_NODES = 300_000  # for a proof, at every level
+_SOLVER_SHARE = 0.8  # the solver's share of these nodes; iterative deepening gets the rest
+_SOLVER_TIME = 0.3  # the solver's share of the seconds, if they are few
+_SECONDS = 1.0  # the time limit, which matters on slow machines
 _SETTINGS = SolverSettings(table_bits=20)
-_CLEAR_DIFFERENCE = 0.1  # between estimates
-_HALVING_RANKS = 4  # after this many ranks a mistake is half as likely
+_CLEAR_DIFFERENCE = 0.1  # a move whose estimate is lower by more than this is a mistake
+_HALVING_RANKS = 4  # a mistake that ranks this much lower is half as likely
 
 
 class LevelPlayer(Player):
@@ -59,7 +59,7 @@ class LevelPlayer(Player):
             self._solver.clear()
 
     def prepare(self, game: Game) -> Engine:
-        """Return the engine for a game; it and the solver are kept while the game is the same."""
+        """Return the engine for a game; it and the solver are kept until the game changes."""
         if self._engine is None or self._engine.game is not game:
             self._engine = engine_for(game)
             self._solver = solver_for(game, _SETTINGS) if isinstance(game, WordGame) else None
@@ -88,7 +88,7 @@ class LevelPlayer(Player):
             )
 
     def _solve(self, position: Position, clock: SearchClock, limit: Limit) -> list[Candidate]:
-        """Return every move with its exact value, or nothing if the solver is stopped."""
+        """Return every move with its exact value, or an empty list if the solver is stopped."""
         if self._solver is None:
             return []
         assert limit.nodes is not None
@@ -101,7 +101,7 @@ class LevelPlayer(Player):
     def _deepen(
         self, position: Position, engine: Engine, clock: SearchClock, limit: Limit
     ) -> Iterator[tuple[Iteration, bool]]:
-        """Yield the iterations that the level may see, and those that prove the best move.
+        """Yield the iterations within the level's nodes, and those that prove the best move.
 
         A proof may take more nodes than the level's own, but not on boards too large for the
         solver.
@@ -147,7 +147,7 @@ def _sample(
 ) -> Analysis:
     """Return an analysis that chooses one of the best moves, or of the mistakes if there are any.
 
-    The sample, from 0 to 1, determines which.
+    `sample`, from 0 to 1, determines which.
     """
     best, mistakes = _split(candidates)
     if is_mistake and mistakes:

@@ -13,10 +13,10 @@ from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.mcts.evaluators import load_evaluator
 from zermelo.search.mcts.tree import Evaluator, MCTSTree, RootMove
 
-SIMS = 1000  #: where neither simulations nor seconds are given
+SIMS = 1000  #: simulations per move if neither simulations nor seconds are given
 ROLLOUT_C, EVALUATOR_C = 1.0, 1.5  #: the default exploration constants
 _BATCH, _MAX_BATCH = 16, 4096
-_REPORT_SECONDS = 0.1  # between two analyses
+_REPORT_SECONDS = 0.1  # seconds between two analyses
 
 
 class MCTSPlayer(Player):
@@ -80,7 +80,7 @@ class MCTSPlayer(Player):
         simulations = min(filter(None, (self.sims, limit.nodes)), default=None)
         if simulations is None and seconds is None:
             simulations = SIMS
-        tree = self._tree_for(position.game)  # may compile, which the clock must not count
+        tree = self._tree_for(position.game)  # may compile, which must not count as thinking time
         clock = SearchClock(replace(limit, seconds=seconds))
         # A reused tree may lack moves that are no better than others: an analysis needs them all.
         if limit.all_moves or not self.reuse or not tree.advance_to(position.state):
@@ -113,13 +113,13 @@ class MCTSPlayer(Player):
 def _analysis(
     position: Position, tree: MCTSTree, clock: SearchClock, *, all_moves: bool
 ) -> Analysis:
-    """Return the analysis so far; only `all_moves` needs the lines of all the moves."""
+    """Return the analysis so far; the line of play of every move is included with `all_moves`."""
     candidates = [
         _candidate(position, tree, move, with_line=all_moves or rank == 0)
         for rank, move in enumerate(tree.root_moves())
     ]
     is_lost = bool(candidates) and candidates[0].value == Value.LOSS and not tree.is_proven
-    if all_moves or not candidates or is_lost:  # few simulations do not visit every move
+    if all_moves or not candidates or is_lost:  # with few simulations, some moves have no visit
         visited = {candidate.move for candidate in candidates}
         unvisited = [move for move in position.legal if move not in visited]
         candidates += [Candidate(move, estimate=0.0, visits=0, pv=(move,)) for move in unvisited]

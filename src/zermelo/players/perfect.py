@@ -14,7 +14,7 @@ from zermelo.search.negamax.searcher import Unsolved
 from zermelo.search.solver.solution import solver_for
 from zermelo.search.solver.solver import Solver
 
-_SECONDS = 60.0  # for a move, where the caller sets no limit
+_SECONDS = 60.0  # time per move if the caller sets no limit
 
 
 class PerfectPlayer(Player):
@@ -34,7 +34,7 @@ class PerfectPlayer(Player):
         """Yield one proven analysis; raise Unsolved if there is none within the limit."""
         game = position.game
         if isinstance(game, BoardGame):
-            msg = f"{game.spec} is beyond perfect: it solves boards up to 64 cells"
+            msg = f"perfect cannot play {game.spec}: it solves boards of up to 64 cells"
             raise Unsolved(msg)
         limit = replace(limit, seconds=limit.seconds or _SECONDS)
         if limit.all_moves or not isinstance(game, WordGame):

@@ -21,7 +21,7 @@ class RandomPlayer(Player):
         self._rng.seed(seed)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield one analysis; the limit does not matter."""
+        """Yield one analysis; the limit is ignored."""
         del limit
         start_time = time.perf_counter()
         action = self._rng.choice(position.actions)

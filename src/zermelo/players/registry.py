@@ -17,7 +17,7 @@ from zermelo.core.specs import Parameter
 from zermelo.players.files import file_accepts_seed, is_player_file, load_player_file
 
 HUMAN = "human"
-_RUN_WEIGHTS = "final.safetensors"  # the file that plays, in the folder of a run
+_RUN_WEIGHTS = "final.safetensors"  # the weights that a player uses, in the folder of a run
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class PlayerEntry:
     factory: str  #: "module:function", called with the parameters
     parameters: tuple[Parameter, ...] = ()
     positional: str = ""  #: the parameter that a value without a name sets, as in `lookahead:3`
-    is_stochastic: bool = False  #: chooses at random by design, and not only to break ties
+    is_stochastic: bool = False  #: whether it chooses at random by design, not only to break ties
     model_parameter: str = ""  #: the parameter that names a model, which may be a file
-    model_prefix: str = ""  #: what precedes the model in that parameter
-    is_blocking: bool = False  #: holds the interpreter while it thinks: not for a server
+    model_prefix: str = ""  #: the text that precedes the model in that parameter
+    is_blocking: bool = False  #: whether thinking blocks the interpreter, and so a server
 
     @property
     def accepts_seed(self) -> bool:
-        """Whether it has a seed, which makes its moves reproducible."""
+        """Whether the player takes a seed, which makes its moves reproducible."""
         return any(parameter.name == "seed" for parameter in self.parameters)
 
 
@@ -75,7 +75,7 @@ _ENTRIES = {
                     "heuristic",
                     str,
                     "fitted",
-                    "published: the published one, for squava only",
+                    "published: the published heuristic, for squava only",
                     ("fitted", "published", "published-no-centre"),
                 ),
                 _SEED,
@@ -108,11 +108,11 @@ _ENTRIES = {
             "Monte Carlo tree search, with random playouts or an evaluator",
             "zermelo.players.mcts:MCTSPlayer",
             (
-                Parameter("sims", int, None, "simulations per move; 1000 unless a time is given"),
+                Parameter("sims", int, None, "simulations; default: 1000 unless a time is given"),
                 Parameter("seconds", float, None, "time per move"),
-                Parameter("c", float, None, "exploration constant; 1, with an evaluator 1.5"),
+                Parameter("c", float, None, "exploration; default: 1, or 1.5 with an evaluator"),
                 Parameter("evaluator", str, "", "heuristic or dqn:RUN, instead of playouts"),
-                Parameter("batch", int, None, "leaves per call of the evaluator; 16"),
+                Parameter("batch", int, None, "leaves per call of the evaluator; default: 16"),
                 Parameter("solver", bool, default=True, note="back up proven values"),
                 Parameter("reuse", bool, default=True, note="keep the tree between moves"),
                 _SEED,
@@ -124,11 +124,11 @@ _ENTRIES = {
         ),
         PlayerEntry(
             "dqn",
-            "the best move of a trained Q-network, without search",
+            "plays the best move of a trained Q-network, without search",
             "zermelo.learn.dqn.player:DQNPlayer",
             (
-                Parameter("run", str, "", "run folder, file or shipped model; the game's own"),
-                Parameter("shell", bool, default=False, note="win or block by rule first"),
+                Parameter("run", str, "", "run folder, file or shipped model; default: the game's"),
+                Parameter("shell", bool, default=False, note="play wins and blocks by rule"),
             ),
             positional="run",
             model_parameter="run",
@@ -138,10 +138,10 @@ _ENTRIES = {
             "alpha-beta with a learned evaluation",
             "zermelo.learn.hybrid.player:HybridPlayer",
             (
-                Parameter("run", str, "", "run folder, file or shipped model; the game's own"),
-                Parameter("depth", int, None, "search depth in plies; as trained"),
+                Parameter("run", str, "", "run folder, file or shipped model; default: the game's"),
+                Parameter("depth", int, None, "search depth in plies; default: as trained"),
                 Parameter("seconds", float, None, "time per move, with iterative deepening"),
-                Parameter("blend", float, None, "weight of the network, 0 to 1; as trained"),
+                Parameter("blend", float, None, "network's weight, 0 to 1; default: as trained"),
             ),
             positional="run",
             model_parameter="run",
@@ -151,15 +151,15 @@ _ENTRIES = {
             "tree search with a learned policy and value",
             "zermelo.learn.alphazero.player:AlphaZeroPlayer",
             (
-                Parameter("run", str, "", "run folder, file or shipped model; the game's own"),
-                Parameter("sims", int, None, "simulations per move, 0: policy only; as trained"),
+                Parameter("run", str, "", "run folder, file or shipped model; default: the game's"),
+                Parameter("sims", int, None, "simulations, 0: policy only; default: as trained"),
             ),
             positional="run",
             model_parameter="run",
         ),
         PlayerEntry(
             "openspiel",
-            "a bot of OpenSpiel, which must be installed",
+            "an OpenSpiel bot; OpenSpiel must be installed",
             "zermelo.envs.open_spiel_players:OpenSpielPlayer",
             (
                 Parameter("bot", str, "mcts", "the bot", ("mcts", "random")),
@@ -190,10 +190,10 @@ def load_player(spec: str) -> Player:
 
 
 def load_builtin_player(spec: str) -> Player:
-    """Create a registered player, with a shipped model if any: safe for specs from a network."""
+    """Create a registered player, with a shipped model if any; safe for specs from the network."""
     entry, values = _parse(spec)
     if entry.is_blocking:
-        msg = f"{entry.name} plays at the command line and in the arena only"
+        msg = f"{entry.name} can play only on the command line and in the arena"
         raise BadSpec(msg)
     value = values[entry.model_parameter] if entry.model_parameter else ""
     if value and (":" in value or not entry.model_prefix):  # otherwise it names no model
@@ -218,7 +218,7 @@ def _parse(spec: str) -> tuple[PlayerEntry, dict[str, Any]]:
     name, plain, keyed = specs.split_spec(spec)
     entry = _find_entry(name)
     if len(plain) > bool(entry.positional):
-        msg = f"{quote_text(spec)}: {quote_text(','.join(plain))} says nothing here"
+        msg = f"{quote_text(spec)}: {quote_text(','.join(plain))} has no meaning here"
         raise BadSpec(msg)
     named = {entry.positional: plain[0]} if plain else {}
     return entry, specs.parse_parameters(spec, named, keyed, entry.parameters)
@@ -226,7 +226,7 @@ def _parse(spec: str) -> tuple[PlayerEntry, dict[str, Any]]:
 
 def _create(entry: PlayerEntry, values: dict[str, Any]) -> Player:
     if not entry.factory:
-        msg = f"{entry.name} sits at a screen: start one with zermelo play"
+        msg = f"{entry.name} needs a screen: start a game with zermelo play"
         raise BadSpec(msg)
     module, _, factory = entry.factory.partition(":")
     player: Player = getattr(importlib.import_module(module), factory)(**values)
@@ -267,7 +267,7 @@ def is_stochastic(spec: str) -> bool:
 
 
 def model_files(spec: str) -> list[Path]:
-    """Return the model files that a player reads, without those that are shipped."""
+    """Return the model files that a player reads, except shipped ones."""
     if is_player_file(spec):
         return []
     entry, values = _parse(spec)

@@ -1,7 +1,8 @@
-"""Records: finished and unfinished games as text, in our own formats and in those of others.
+"""Records: finished and unfinished games as text, in our own formats and those of other programs.
 
-Each format has a file; `formats` lists them. Reading is strict: the rules replay every move, errors
-name the line and the reason, and a record never loads a game file. Commands and screens import it.
+Each format has its own module; `formats` lists them. Reading is strict: every move is replayed by
+the rules, errors name the line and the reason, and a record never loads a game file. Commands and
+screens import this package.
 """
 
 from zermelo.core.errors import BadRecord

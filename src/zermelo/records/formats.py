@@ -9,7 +9,7 @@ from zermelo.core.notation import quote_text
 from zermelo.records import compact, jsonl, plain, psq, sgf
 from zermelo.records.record import Record
 
-MAX_LENGTH = 1_000_000  #: characters of one record
+MAX_LENGTH = 1_000_000  #: the maximum number of characters in a record
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class RecordFormat:
     summary: str
     write: Callable[[Record], str]
     read: Callable[[str, Game | None], Record]
-    by_line: bool = False  #: a record is one line, so that a file can hold several
-    names_game: bool = False  #: a record names its game, so that an empty line is not a record
+    by_line: bool = False  #: whether a record is one line, so that a file can hold several
+    names_game: bool = False  #: whether a record names its game, so that an empty line is not one
 
 
 FORMATS = {
@@ -43,7 +43,7 @@ FORMATS = {
             by_line=True,
             names_game=True,
         ),
-        RecordFormat("psq", "Piskvork's, line games without gravity", psq.write, psq.read),
+        RecordFormat("psq", "Piskvork's format, line games without gravity", psq.write, psq.read),
         RecordFormat("sgf", "SGF, line games without gravity and Reversi", sgf.write, sgf.read),
         RecordFormat(
             "digits",
@@ -69,7 +69,7 @@ def write(record: Record, format_name: str) -> str:
 
 
 def read(text: str, format_name: str, game: Game | None = None) -> Record:
-    """Read the game in a text; `game` is needed if the format does not name it.
+    """Read the game in a text; `game` is required if the format does not name the game.
 
     Raise BadRecord if the text breaks the format or the rules.
 
@@ -89,7 +89,7 @@ def read(text: str, format_name: str, game: Game | None = None) -> Record:
 
 
 def read_all(lines: Iterable[str], format_name: str, game: Game | None = None) -> Iterator[Record]:
-    """Yield the games of a file: one for each line if the format is by line, else one in all."""
+    """Yield the games of a file: one per line if the format is by line, else a single one."""
     record_format = _find_format(format_name)
     if not record_format.by_line:
         yield read("".join(lines), format_name, game)

@@ -1,4 +1,4 @@
-"""JSON: `{"game": "squava", "moves": ["b2", …], "result": "first"}`, one object on a line."""
+"""JSON: `{"game": "squava", "moves": ["b2", …], "result": "first"}`, one object per line."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Text: `squava b2 c3 a1 … 1-0`, one game on a line: spec, moves, result (`*` while it runs)."""
+"""Text: `squava b2 c3 a1 … 1-0`, one game per line: spec, moves, result (`*` if unfinished)."""
 
 from zermelo.core.errors import BadRecord
 from zermelo.core.game import Game
@@ -10,7 +10,7 @@ _TEXTS = {outcome: text for text, outcome in RESULTS.items()}
 
 
 def write(record: Record) -> str:
-    """Write a game as one line; BadRecord if its spec contains spaces."""
+    """Write a game as one line; raise BadRecord if its spec contains spaces."""
     if len(record.game.spec.split()) != 1:
         msg = f"the spec {record.game.spec} contains spaces: this format cannot hold it"
         raise BadRecord(msg)

@@ -1,4 +1,4 @@
-"""PSQ, Piskvork's format: a header with the size of the board, then `x,y,ms` lines counted from 1.
+"""PSQ, Piskvork's format: a header with the board size, then lines `x,y,ms` (x, y from 1).
 
     Piskvorky 15x15, 11:11, 0
     8,8,0
@@ -32,7 +32,7 @@ def write(record: Record) -> str:
         msg = "the PSQ format cannot represent a swap, so this game cannot be written as PSQ"
         raise BadRecord(msg)
     if record.is_resigned:
-        msg = "PSQ has no resignation: it cannot hold this game"
+        msg = "the PSQ format cannot represent a resignation, so this game cannot be written as PSQ"
         raise BadRecord(msg)
     lines = [f"Piskvorky {game.cols}x{game.rows}, 11:11, 0"]
     for action in record.position.history or ():
@@ -42,7 +42,7 @@ def write(record: Record) -> str:
 
 
 def read(text: str, game: Game | None) -> Record:
-    """Read the header, then moves up to the first line that is not one."""
+    """Read the header, then moves up to the first line that is not a move."""
     lines = text.splitlines()
     header = _HEADER.fullmatch(lines[0].strip()) if lines else None
     if header is None:
@@ -83,7 +83,7 @@ def _check_rest(lines: list[str], number: int) -> None:
             msg = f"line {number + offset}: two results"
             raise BadRecord(msg)
         if len(text) > 200 or not text.isprintable():
-            msg = f"line {number + offset}: {quote_text(text)} does not belong in PSQ"
+            msg = f"line {number + offset}: {quote_text(text)} is not valid in PSQ"
             raise BadRecord(msg)
     if len(rest) > 10:
         msg = f"line {number + 10}: {len(rest)} lines after the moves, where 3 are expected"

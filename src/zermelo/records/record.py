@@ -13,7 +13,10 @@ from zermelo.matches.match import Match
 
 @dataclass(frozen=True)
 class Record:
-    """Legal moves from the start; an outcome without a finished position is a resignation."""
+    """The last position of a game and its outcome, which is None if the game is unfinished.
+
+    If there is an outcome but the position is not over, a side has resigned.
+    """
 
     position: Position
     outcome: Outcome | None
@@ -25,7 +28,7 @@ class Record:
 
     @property
     def game(self) -> Game:
-        """The rules."""
+        """The game that was played."""
         return self.position.game
 
     @property
@@ -35,7 +38,7 @@ class Record:
 
     @property
     def is_resigned(self) -> bool:
-        """Whether the game ended before the rules ended it."""
+        """Whether the game ended by resignation."""
         return self.outcome is not None and not self.position.is_over
 
 
@@ -48,7 +51,7 @@ def replay(
 ) -> Record:
     """Play moves from the start and check the outcome against the rules.
 
-    `lines` are the line numbers of the moves; without them all moves stand in line 1. Raise
+    `lines` are the line numbers of the moves; without them all moves are in line 1. Raise
     BadRecord, with the line, for an illegal move or an outcome that contradicts the moves.
     """
     position = game.start()
@@ -71,7 +74,7 @@ def replay(
 
 
 def find_game(spec: str, expected: Game | None) -> Game:
-    """Return the game that a record names; it must be the expected one if there is one.
+    """Return the game that a record names; if `expected` is given, it must be that game.
 
     A record never loads a game file, unless the caller has already loaded that very game.
     """

@@ -3,7 +3,7 @@
     (;FF[4]GM[4]SZ[15]RU[gomoku]RE[B+];B[hh];W[ig])
 
 Points are two letters, column then row, `aa` at the top left; a pass is `[]`. `RU` holds our
-spec; a foreign or missing `RU` is free-style Gomoku or Reversi of the size given.
+spec; if `RU` is foreign or missing, the game is free-style Gomoku or Reversi of the given size.
 """
 
 import re
@@ -34,10 +34,10 @@ class _Node:
 
 
 def write(record: Record) -> str:
-    """Write the moves and the result; BadRecord for a game that SGF does not have."""
+    """Write the moves and the result; raise BadRecord if SGF cannot represent the game."""
     game = _require_sgf_game(record.game)
     if "swap" in record.moves:
-        msg = "SGF has no swap: it cannot hold this game"
+        msg = "the SGF format cannot represent a swap, so this game cannot be written as SGF"
         raise BadRecord(msg)
     rows, cols = game.grid.rows, game.grid.cols
     kind = _OTHELLO if isinstance(game, Reversi) else _GOMOKU
@@ -84,13 +84,13 @@ def read(text: str, game: Game | None) -> Record:
 
 
 def _find_game(root: dict[str, str], line: int, expected: Game | None) -> Game:
-    """Return the expected game, else that of RU if it is ours, else one by kind and size.
+    """Return the expected game, else the one that RU names, else the one of this kind and size.
 
     Raise BadRecord unless the game has the kind and size of the record.
     """
     size = re.fullmatch(r"([0-9]{1,2})(?::([0-9]{1,2}))?", root.get("SZ", ""))
     if size is None:
-        msg = f"line {line}: SZ gives no board: SZ[15], or SZ[columns:rows]"
+        msg = f"line {line}: SZ gives no board size: write SZ[15] or SZ[columns:rows]"
         raise BadRecord(msg)
     cols, rows = int(size[1]), int(size[2] or size[1])
     game = expected
@@ -108,7 +108,7 @@ def _find_game(root: dict[str, str], line: int, expected: Game | None) -> Game:
         msg = f"line {line}: SZ[{root['SZ']}] is not the board of {game.spec}"
         raise BadRecord(msg)
     if (root["GM"] == _OTHELLO) != isinstance(game, Reversi):
-        msg = f"line {line}: GM[{root['GM']}] does not go with {game.spec}"
+        msg = f"line {line}: GM[{root['GM']}] does not match {game.spec}"
         raise BadRecord(msg)
     return game
 

@@ -20,7 +20,7 @@ def candidate_from_score(
 ) -> Candidate:
     """Return the record of one move, with a proven value if `exact` and an estimate otherwise.
 
-    The score is the side to move's at the root. `line` is the expected play, from this move on.
+    The score is for the side to move at the root. `line` is the expected play from this move on.
     """
     to_text = engine.game.to_text
     return Candidate(
@@ -41,7 +41,7 @@ def candidates_from_iteration(
 ) -> list[Candidate]:
     """Return the records of one iteration, best first.
 
-    Without `all_moves` only the best move has a score; the others have bounds and are left out.
+    Without `all_moves` only the best move has a score; the others have only bounds and are omitted.
     """
     scores = iteration.scores if all_moves else {iteration.best: iteration.score}
     return [

@@ -1,9 +1,9 @@
 """Counting positions, move sequences and complete games, ply by ply.
 
-One breadth-first traversal answers all three questions. A layer holds the distinct states of one
+One breadth-first traversal gives all three counts. A layer holds the distinct states of one
 ply, each with the number of paths that lead to it: perft is the sum of a layer's paths, and
-complete games are the paths into finished states. A kernel counts bitboard games with a hash
-table of exact states, all other games in plain Python.
+complete games are the paths into finished states. Bitboard games are counted by a kernel with a
+hash table of exact states, all other games in plain Python.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ _Layers = Iterator[tuple["PlyCounts | None", int]]  # (None, states so far) with
 
 @dataclass
 class PlyCounts:
-    """What was counted at one ply."""
+    """The counts at one ply."""
 
     states: int = 0  #: states that did not occur at an earlier ply
     paths: int = 0  #: move sequences of this length
@@ -44,14 +44,14 @@ class PlyCounts:
 
 @dataclass(frozen=True)
 class GameCounts:
-    """The counts of a game, ply by ply from the start."""
+    """The counts of a game, ply by ply from the initial state."""
 
     game: Game
     layers: tuple[PlyCounts, ...]
 
     @property
     def by_ply(self) -> list[int]:
-        """The number of new states at each ply; the start is entry 0."""
+        """The number of new states at each ply; entry 0 is the initial state."""
         return [layer.states for layer in self.layers if layer.states]
 
     @property
@@ -85,12 +85,12 @@ def count(
     max_states: int | None = None,
     progress: Progress | None = None,
 ) -> GameCounts:
-    """Count a game from its start to `max_ply` or to the end.
+    """Count the states, move sequences and complete games of a game up to `max_ply` or its end.
 
     With `states=False` only move sequences are counted, and the last ply is summed up without
-    storing its states. With `paths=False` only states are counted, and each one is expanded once,
-    however often it recurs. `symmetric` counts states that a symmetry of the board maps onto each
-    other as one; sequences and games are counted as before. Raise TooLarge above `max_states`.
+    storing its states. With `paths=False` only states are counted, and each state is expanded only
+    once. With `symmetric`, states that a symmetry of the board maps onto each other count as one;
+    this does not affect sequences and games. Raise TooLarge if there are more than `max_states`.
     """
     options = _CountOptions(max_ply, states, paths, game.symmetries() if symmetric else ())
     if isinstance(game, WordGame):
@@ -108,7 +108,7 @@ def count(
             continue
         counts.append(layer)
         total += layer.states
-        # A game with more plies than states has met a state twice: it can go on for ever.
+        # In a game with more plies than states a state has recurred: the game can last forever.
         if states and paths and len(counts) > total + 1:
             msg = f"{game.spec} has endless games: a state recurs after {len(counts) - 1} plies"
             raise TooLarge(msg)
@@ -131,11 +131,11 @@ class _CountOptions:
     symmetries: tuple[Symmetry, ...]
 
     def is_summed(self, ply: int) -> bool:
-        """Return whether the children of this ply need not be stored, only summed up."""
+        """Return whether the children of this ply are only summed up and not stored."""
         return not self.states and self.max_ply is not None and ply == self.max_ply - 1
 
 
-# Any game, in plain Python.
+# Counting for any game, in plain Python.
 
 
 def _python_layers(game: Game, options: _CountOptions) -> _Layers:
@@ -178,7 +178,7 @@ def _canonical(game: Game, symmetries: tuple[Symmetry, ...], state: Any) -> Any:
     return min((game.transform(state, symmetry) for symmetry in symmetries), default=state)
 
 
-# Bitboard games, in kernels.
+# Counting for bitboard games, in kernels.
 
 
 def _word_layers(game: WordGame, options: _CountOptions) -> _Layers:
@@ -225,7 +225,7 @@ def _exact_sum(paths: "NDArray[Any]") -> int:
 
 
 class _StateTable:
-    """A hash table of exact states with a number of paths each; it doubles when half full."""
+    """A hash table from exact states to numbers of paths; it doubles in size when half full."""
 
     def __init__(self, game: WordGame) -> None:
         self.game = game
@@ -243,7 +243,7 @@ class _StateTable:
         self.used = 0
 
     def reserve(self, num_states: int) -> None:
-        """Make room for a number of new states at half load."""
+        """Enlarge the table until it is at most half full with this many new states."""
         import numpy as np
 
         size = len(self.paths)
@@ -295,9 +295,9 @@ def expand_layer(
 ) -> Any:
     """Add the children of states[begin:end] to the table `keys`, `key_paths`.
 
-    The paths into finished states are added to `sums`. The mode _ENDS_ONLY leaves the children
-    out, and _SUM_ONLY adds their paths to sums[3] instead. Return the number of used slots, or
-    _OVERFLOW if a number of paths exceeds 64 bits. The caller provides enough free slots.
+    The numbers of paths into finished states are added to `sums`. The mode _ENDS_ONLY omits the
+    children, and _SUM_ONLY adds their paths to sums[3] instead. Return the number of used slots,
+    or _OVERFLOW if a number of paths exceeds 64 bits. The caller must provide enough free slots.
     """
     for row in range(begin, end):
         state = game.load(states, row)
@@ -342,7 +342,7 @@ def insert_states(
 ) -> Any:
     """Insert states with their paths into a table with enough free slots.
 
-    Mark in `is_new` the states that it did not hold, and return the number of used slots.
+    Mark the states that were not in the table in `is_new`; return the number of used slots.
     """
     for row in range(len(states)):
         state = game.load(states, row)

@@ -1,6 +1,6 @@
-"""The engine interface: a search to a given depth, which iterative deepening drives.
+"""The engine interface: a search to a given depth, called by iterative deepening.
 
-Scores are seen by the side to move. A win in n plies scores `win_score - n`, a loss in n plies
+Scores are for the side to move. A win in n plies scores `win_score - n`, a loss in n plies
 `n - win_score`, a draw 0 (in Reversi the score is the disc difference); an estimate lies between
 -`decisive_score` and `decisive_score`.
 """
@@ -17,11 +17,11 @@ from zermelo.search.limits import SearchClock
 
 @dataclass(frozen=True)
 class ForcedWin:
-    """A proven win of the side to move by a sequence of threats, with the longest defence."""
+    """A proven win of the side to move by a sequence of threats, against the longest defence."""
 
-    line: tuple[int, ...]  #: actions; the last move is missing where the block is forbidden
-    plies: int  #: the most plies that any defence lasts
-    only_fours: bool  #: every move of the winner threatens to win immediately
+    line: tuple[int, ...]  #: actions; the last one is missing if the block is a forbidden point
+    plies: int  #: the number of plies against the longest defence
+    only_fours: bool  #: whether every move of the winner threatens to win immediately
 
 
 class Engine(ABC):
@@ -31,21 +31,21 @@ class Engine(ABC):
     win_score: int
     #: a score beyond this is a proven win or loss
     decisive_score: int
-    ply_cost: int = 1  #: 0 where scores do not encode the distance to the end
+    ply_cost: int = 1  #: 0 if scores do not encode the distance to the end
     scale: float = 1000.0  #: the score whose estimate is tanh(1)
-    #: beyond this many plies a proven distance is only an upper bound
+    #: a proven distance of more than this many plies is only an upper bound
     max_exact_plies: int = 1 << 30
-    #: False where a state can occur at several plies, so that a distance may be too large
+    #: False if a state can occur at several plies, so that distances may be too large
     has_exact_distances: bool = True
     #: whether a state was estimated since `start_iteration`; if not, all scores are exact
     hit_horizon: bool = False
 
     @abstractmethod
     def start_iteration(self, depth: int) -> None:
-        """Start an iteration: results of earlier ones now only help to order moves."""
+        """Start an iteration: results of earlier iterations now serve only to order moves."""
 
     def clear(self) -> None:  # noqa: B027 - most engines keep nothing that changes an answer
-        """Discard everything that earlier searches left behind."""
+        """Discard the results of earlier searches."""
 
     @abstractmethod
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
@@ -58,12 +58,12 @@ class Engine(ABC):
 
     @abstractmethod
     def principal_variation(self, state: Any) -> list[int]:
-        """Return the actions that the last search of a state expects, as far as they are stored."""
+        """Return the expected play from a state by its last search, as far as it is stored."""
 
     def find_forced_win(self, state: Any, clock: SearchClock) -> int | None:
-        """Return the first action of a forced win, None if none is found.
+        """Return the first action of a forced win, or None if none is found.
 
-        Called once before a state is searched; `search` then uses the result.
+        This is called once before a state is searched; `search` then uses the result.
         """
         del state, clock
         return None
@@ -86,7 +86,7 @@ class Engine(ABC):
         return int(self.game.result(state)[1]) * self.win_score
 
     def plies_to_end(self, score: int) -> int | None:
-        """Return the distance to the end that a proven score encodes, None if it encodes none."""
+        """Return the distance to the end that a proven score encodes, or None if there is none."""
         plies = self.win_score - abs(score)
         return plies if score and self.ply_cost and plies <= self.max_exact_plies else None
 

@@ -1,4 +1,4 @@
-"""Engines for bitboard games and for games in plain Python, and how to choose one for a game."""
+"""Engines for bitboard games and for games in plain Python; `engine_for` chooses one."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def engine_for(game: Game) -> Engine:
 
 
 class WordEngine(Engine):
-    """The negamax kernel with a horizon; without `ordering` it tries moves by index."""
+    """An engine that runs the negamax kernel; without `ordering` it tries moves by index."""
 
     def __init__(
         self, hooks: SolverHooks, network: LeafNetwork | None = None, *, ordering: bool = True
@@ -32,10 +32,10 @@ class WordEngine(Engine):
         self.hooks, self.game = hooks, hooks.game
         self.win_score, self.ply_cost = hooks.win_score, hooks.ply_cost
         self.scale = hooks.estimate_scale
-        # In Reversi the end of the game counts: no score before it is proven.
+        # In Reversi only the final disc difference counts: no earlier score is proven.
         self.decisive_score = self.win_score // 2 if self.ply_cost else self.win_score
         self.has_exact_distances = hooks.game.is_layered
-        # Without symmetry the table holds a state's own best move, and lines can be read from it.
+        # Without symmetry the table holds the best move of the state itself, not of a mirror image.
         self._searcher = NegamaxSearcher(
             hooks, table_bits=_TABLE_BITS, ordering=ordering, symmetry=False, network=network
         )
@@ -70,7 +70,7 @@ class WordEngine(Engine):
         return actions
 
     def _find_win(self, state: Any) -> int | None:
-        """Return an action that wins immediately, None if there is none."""
+        """Return an action that wins immediately, or None if there is none."""
         for action in self.game.actions(state):
             is_over, value = self.game.result(self.game.play(state, action))
             if is_over and value < 0:
@@ -90,7 +90,7 @@ class PlainEngine(Engine):
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        # By state and depth: lower bound, upper bound, best action.
+        # (state, depth) → (lower bound, upper bound, best action)
         self._memo: dict[tuple[Any, int], tuple[int, int, int | None]] = {}
 
     def start_iteration(self, depth: int) -> None:
@@ -128,7 +128,7 @@ class PlainEngine(Engine):
         return best
 
     def principal_variation(self, state: Any) -> list[int]:
-        """Follow the best actions in the memo, those of the deepest searches first."""
+        """Follow the best actions in the memo, for each state that of its deepest search."""
         by_depth = sorted(self._memo.items(), key=lambda item: item[0][1])
         best = {memo_state: action for (memo_state, _), (_, _, action) in by_depth}
         actions: list[int] = []

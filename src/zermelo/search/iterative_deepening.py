@@ -1,7 +1,7 @@
-"""Iterative deepening: search to depth 1, 2, 3, … until a limit or until the score is exact.
+"""Iterative deepening: search to depth 1, 2, 3, … until a limit is reached or the score is exact.
 
-Every completed depth has a best move, so a search that is stopped still has an answer and knows
-how deep it looked.
+Every completed depth gives a best move, so a search that is stopped still has an answer and knows
+its depth.
 """
 
 from collections.abc import Iterator
@@ -19,15 +19,15 @@ MAX_DEPTH = 400
 class Iteration:
     """The result of one completed depth: scores for the side to move, best first.
 
-    Unless all moves were asked for, only the best score is exact to this depth; the others are
-    upper bounds below it.
+    Without `all_moves`, only the best score is exact to this depth; the others are upper bounds
+    below it.
     """
 
     depth: int
     scores: dict[int, int]  #: by action
     best: int  #: the best action
     lines: dict[int, tuple[int, ...]]  #: expected play by action, for all moves or only the best
-    exact: bool  #: no state had to be estimated
+    exact: bool  #: whether no state had to be estimated
 
     @property
     def score(self) -> int:
@@ -51,8 +51,8 @@ def deepen(
 ) -> Iterator[Iteration]:
     """Yield results of increasing depth for a state that is not over.
 
-    There is at least one, even if the clock has run out. `all_moves` scores every legal move and
-    not only the best; without `with_lines` the expected play is left out.
+    There is at least one result, even if the clock has run out. `all_moves` scores every legal move
+    and not only the best; without `with_lines` the expected play is omitted.
     """
     actions = _from_centre(engine.game, engine.game.actions(state))
     forced = engine.find_forced_win(state, clock)
@@ -60,7 +60,7 @@ def deepen(
         actions.sort(key=lambda action: action != forced)
     for depth in range(1, (max_depth or MAX_DEPTH) + 1):
         try:
-            # Depth 1 is cheap, and without it there would be no answer: it has no limit.
+            # Depth 1 has no limit, since it is cheap and without it there would be no answer.
             depth_clock = clock if depth > 1 else SearchClock()
             iteration = _search_root(
                 engine, state, actions, depth, depth_clock, all_moves=all_moves, lines=with_lines
@@ -74,7 +74,7 @@ def deepen(
 
 
 def _from_centre(game: Game, actions: list[int]) -> list[int]:
-    """Sort actions by distance from the centre, where they are cells of a board."""
+    """Sort actions by distance from the centre if they are cells of a board."""
     grid = game.grid
     if grid is None or game.num_actions < grid.size:
         return actions
@@ -83,11 +83,11 @@ def _from_centre(game: Game, actions: list[int]) -> list[int]:
 
 
 def is_settled(engine: Engine, score: int, depth: int) -> bool:
-    """Return whether a score is proven including its distance, so that searching on is useless.
+    """Return whether a score and its distance are proven, so that searching on is useless.
 
-    Forced moves are searched past the depth, so a proven win may be farther away than a nearer one
-    that was not seen; within one ply of the depth that cannot be. Where distances are only bounds
-    (`Engine.plies_to_end` is None), the proof is enough.
+    Forced moves are searched beyond the depth, so a search may prove a long win and miss a shorter
+    one. A win within one ply of the depth is the shortest. If distances are only bounds
+    (`Engine.plies_to_end` is None), a proven value is enough.
     """
     if abs(score) <= engine.decisive_score or not engine.has_exact_distances:
         return False

@@ -1,7 +1,7 @@
 """Time and node limits of a search.
 
 A search works in slices of nodes and reports each one to its clock, which raises `SearchStopped`
-when a limit is reached. Ctrl-C is handled between two slices, too.
+when a limit is reached. Ctrl-C is also handled between two slices.
 """
 
 import threading
@@ -15,11 +15,11 @@ _MIN_SLICE, _MAX_SLICE = 1_000, 100_000  # nodes
 
 
 class SearchStopped(Exception):
-    """A limit was reached; the results so far remain valid."""
+    """Raised when a limit is reached; the results so far remain valid."""
 
 
 class SearchClock:
-    """Counts nodes and time from its creation on and enforces a limit. Threads may share one."""
+    """Counts nodes and time from its creation on and enforces a limit. It is thread-safe."""
 
     def __init__(
         self, limit: Limit | None = None, progress: Callable[[int], None] | None = None
@@ -39,9 +39,9 @@ class SearchClock:
         return time.perf_counter() - self.start_time
 
     def subclock(self, share: float = 1.0, nodes: int | None = None) -> "SubClock":
-        """Return a clock for a share of what is left, or for a number of nodes.
+        """Return a clock for a share of the remaining limits, or for a number of nodes.
 
-        Its nodes count here, too.
+        Its nodes also count on this clock.
         """
         seconds_left = None
         if self.deadline is not None:
@@ -52,7 +52,7 @@ class SearchClock:
         return SubClock(self, Limit(None if seconds_left is None else seconds_left * share, nodes))
 
     def next_slice(self, min_nodes: int = _MIN_SLICE) -> int:
-        """Return how many nodes to search before the next report: about 10 ms of work."""
+        """Return the number of nodes to search before the next report: about 10 ms of work."""
         nodes_per_second = self.nodes / max(self.seconds, _SLICE_SECONDS)
         size = int(min(_MAX_SLICE, max(min_nodes, nodes_per_second * _SLICE_SECONDS)))
         return size if self.max_nodes is None else max(1, min(size, self.max_nodes - self.nodes))
@@ -78,7 +78,7 @@ class SearchClock:
 
 
 class SubClock(SearchClock):
-    """A clock within another one, with limits of its own; it can be cancelled by itself."""
+    """A clock within a parent clock, with its own limits; it can be cancelled separately."""
 
     def __init__(self, parent: SearchClock, limit: Limit) -> None:
         super().__init__(limit, parent.progress)
@@ -86,7 +86,7 @@ class SubClock(SearchClock):
         self.is_cancelled = False
 
     def next_slice(self, min_nodes: int = _MIN_SLICE) -> int:
-        """Return a short slice where threads share the last nodes of a limit."""
+        """Return the size of the next slice; it is small near the end of a shared node limit."""
         size = super().next_slice(min_nodes)
         if self.parent.max_nodes is None:
             return size

@@ -9,7 +9,7 @@ from zermelo.search.traversal_arrays import TraversalArrays
 
 
 class PlayoutCounts(NamedTuple):
-    """How many playouts each player won, how many were drawn, and the moves of all of them."""
+    """The numbers of playouts won by each player and drawn, and the total number of moves."""
 
     first: int
     second: int
@@ -27,7 +27,7 @@ def count_playouts(
     moves: Any,
     counts: Any,
 ) -> Any:
-    """Play games from roots[0]; add the mover's wins and losses, draws and moves to `counts`."""
+    """Play games from roots[0]; count the mover's wins and losses, draws and moves in `counts`."""
     rng = word(seed)
     for _ in range(num_games):
         value, rng, num_moves = game.play_out(game.load_root(roots, 0, board), rng, moves)
@@ -36,7 +36,7 @@ def count_playouts(
 
 
 def run_playouts(game: Game, num_games: int, seed: int = 0) -> PlayoutCounts:
-    """Play random games from the start of a game; the same seed gives the same games.
+    """Play random games from the initial state; the same seed gives the same games.
 
     >>> import zermelo as z
     >>> run_playouts(z.game("tictactoe"), 1000).draw

@@ -1,4 +1,4 @@
-"""Keys of states for the hash tables of kernels: hashes, and one state for each symmetry class."""
+"""Hashes and canonical forms of states, for the hash tables of kernels."""
 
 import functools
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ def hash_words(words: Any) -> Any:
 def canonical_state(game: WordGame | SolverHooks, state: Any, symmetry_tables: Any) -> Any:
     """Return the smallest image of a state under the symmetries of the game.
 
-    `symmetry_tables` are the byte tables of all symmetries, the identity first; without any, the
+    `symmetry_tables` are the byte tables of all symmetries, the identity first. If it is empty, the
     state itself is returned.
     """
     smallest = state

@@ -1,11 +1,11 @@
 """The textbook searches: minimax, alpha-beta, memoisation and value iteration.
 
-Start reading here. Everything is plain Python, works for any game and counts what it does.
+Start reading here. Everything is plain Python, works for any game and counts nodes and cutoffs.
 
-A **value** is seen by the side to move: 1 is a win, 0 a draw, -1 a loss. What is good for one side
-is equally bad for the other, so a value changes its sign whenever a move is made (negamax).
+A **value** is for the side to move: 1 is a win, 0 a draw, -1 a loss. What is good for one side is
+equally bad for the other, so a value changes its sign with every move (negamax).
 
-With `distance`, values also tell how far away the end is: a win in n plies is WIN_SCORE - n and a
+With `distance`, values also encode the distance to the end: a win in n plies is WIN_SCORE - n and a
 loss in n plies n - WIN_SCORE. The side to move then prefers the faster win and the slower loss.
 """
 
@@ -28,7 +28,7 @@ MAX_LINE = 64
 
 @dataclass
 class SearchCounts:
-    """What a search did. A leaf is a finished game or a position at the depth limit."""
+    """The counts of a search. A leaf is a finished game or a position at the depth limit."""
 
     nodes: int = 0
     leaves: int = 0
@@ -38,14 +38,14 @@ class SearchCounts:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What is known of a value: low <= value <= high."""
+    """The known bounds of a value: low <= value <= high."""
 
     low: int
     high: int
 
 
 class TextbookSearch:
-    """A search with switches: one for each idea of the textbook.
+    """A search with a switch for each textbook technique.
 
     `method` is "minimax", "alphabeta" (pruning), "memo" (a cache of states) or "both". `order`
     is the order in which moves are tried: "index" or "centre" first. `depth` limits the search to
@@ -73,8 +73,8 @@ class TextbookSearch:
         self.is_centre_first = order == "centre"
         self.counts = SearchCounts()
         self.hit_horizon = False  # whether the depth limit cut off a game that was not over
-        # Pruning leaves bounds, not values, so the memo stores an interval. The depth that is left
-        # is part of the key: a value found with a depth limit is wrong for any other depth.
+        # Pruning gives bounds, not values, so the memo stores an interval. The remaining depth is
+        # part of the key: a value found with a depth limit may be wrong for any other depth.
         self._memo: dict[tuple[Any, int | None], Bounds] = {}
 
     def solve(self, state: Any) -> int:
@@ -87,7 +87,7 @@ class TextbookSearch:
         A result of alpha or less is an upper bound of the value, a result of beta or more a lower
         bound (fail-soft).
         """
-        # 1. The game is over, or the search stops here.
+        # 1. Return if the game is over or the depth limit is reached.
         self.counts.nodes += 1
         is_over, value = self.game.result(state)
         if is_over or depth == 0:
@@ -95,7 +95,7 @@ class TextbookSearch:
             self.hit_horizon = self.hit_horizon or not is_over
             return int(value * WIN_SCORE if self.distance else value)
 
-        # 2. The memo knows the value, or a bound that lies outside the window.
+        # 2. Return if the memo knows the value, or a bound that lies outside the window.
         if self.uses_memo:
             known = self._memo.get((state, depth), Bounds(-INFINITY, INFINITY))
             if known.low == known.high or known.low >= beta or known.high <= alpha:
@@ -116,7 +116,7 @@ class TextbookSearch:
                 self.counts.cutoffs += 1
                 break
 
-        # 4. Store what has been learned: inside the window the value, outside it a bound.
+        # 4. Store the result: inside the window it is the value, outside it a bound.
         if self.uses_memo:
             low = best if best > alpha else -INFINITY
             high = best if best < beta else INFINITY
@@ -171,7 +171,7 @@ class TextbookSearch:
 def deepen(
     game: Game, state: Any, depth: int | None = None, **switches: Any
 ) -> tuple[int, TextbookSearch]:
-    """Search to depth 1, 2, … up to `depth`, or until no game is cut off (iterative deepening).
+    """Search to depth 1, 2, … up to `depth` or to the end of all games (iterative deepening).
 
     Return the value and the last search; its counts are the totals of all searches.
     """
@@ -190,9 +190,9 @@ def deepen(
 def value_iteration(game: Game, start: Any) -> tuple[dict[Any, int], SearchCounts]:
     """Return the values of all states reachable from `start`.
 
-    There is no recursion: each sweep sets every state to the best value that its children have so
-    far, until nothing changes. A state settles after at most as many sweeps as the game can last
-    plies from there. The counts have one node for each state and sweep.
+    There is no recursion: each sweep sets every state to the best of its children's current values,
+    until nothing changes. The number of sweeps until a value is final is at most the number of
+    plies that the game can still last. Every state counts as one node in each sweep.
     """
     children: dict[Any, list[Any]] = {}
     pending = [start]
@@ -221,7 +221,7 @@ def value_iteration(game: Game, start: Any) -> tuple[dict[Any, int], SearchCount
 
 
 def principal_variation(search: TextbookSearch, state: Any) -> list[int]:
-    """Return the actions of best play to the end, always the first best one."""
+    """Return a line of best play to the end: always the first best action."""
     line: list[int] = []
     while True:
         _, best = search.best_actions(state)
@@ -282,7 +282,7 @@ def _by_search(position: Position, *, deepening: bool, **switches: Any) -> dict[
     else:
         search = TextbookSearch(game, **switches)
         value = search.solve(state)
-    # Games beyond the horizon count as draws: a win or a loss is proven in spite of them.
+    # Games beyond the horizon count as draws, so a win or a loss is proven despite them.
     is_proven = value != 0 or not search.hit_horizon
     fast_search = TextbookSearch(game, **{**switches, "method": "both"})
     best = fast_search.best_actions(state)[1]
@@ -293,7 +293,7 @@ def _by_search(position: Position, *, deepening: bool, **switches: Any) -> dict[
 def _fields(
     position: Position, value: int | None, best: list[int], line: list[int], counts: SearchCounts
 ) -> dict[str, Any]:
-    """Return the fields of an answer; `value` is None where it is not proven."""
+    """Return the fields of the JSON output; `value` is None if it is not proven."""
     has_distance = value is not None and abs(value) > 1
     return {
         "value": None if value is None else Value.from_score(value),

@@ -1,4 +1,4 @@
-"""The arrays with which playouts and tree search traverse a game, whatever its states are."""
+"""The arrays with which playouts and tree search traverse any kind of game."""
 
 import functools
 from typing import TYPE_CHECKING, Any

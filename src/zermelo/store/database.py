@@ -1,7 +1,7 @@
-"""The SQLite file: opened, recognised and migrated. The modules beside this one fill its tables.
+"""Open, recognise and migrate the SQLite file; the other modules of the package use its tables.
 
-It uses write-ahead logging: one writer at a time and any number of readers. What a call has
-written survives a crash of the process once the call has returned.
+The file uses write-ahead logging: one writer at a time and any number of readers. Data written by
+a call survives a crash of the process once the call has returned.
 """
 
 import contextlib
@@ -80,12 +80,12 @@ CREATE TABLE analyses (
 ) STRICT;
 CREATE INDEX analyses_of ON analyses (game, moves)
 """
-#: the scripts that lead from each version to the next: a file of version n has had the first n
+#: the scripts that migrate each version to the next; a file of version n has had the first n
 _MIGRATIONS = (_VERSION_1, _VERSION_2)
 
 
 class BadStore(ZermeloError):
-    """A file that cannot be used as a store."""
+    """Raised when a file cannot be used as a store."""
 
 
 class Database:
@@ -94,10 +94,10 @@ class Database:
     `with self._lock, self._connection:` is one transaction, which begins with the first INSERT,
     UPDATE or DELETE and is rolled back by an exception. With `read_only` the file must exist and
     is not changed. `lock_timeout` is how many seconds to wait for another writer before
-    sqlite3.OperationalError. Raise BadStore if the file cannot be opened or is not one of ours.
+    sqlite3.OperationalError. Raise BadStore if the file cannot be opened or is not a store.
     """
 
-    version: int  #: of the tables; a file opened read-only may be of an older version
+    version: int  #: the version of the tables, which may be older in a file opened read-only
 
     def __init__(
         self, path: Path, *, read_only: bool = False, lock_timeout: float = _LOCK_TIMEOUT

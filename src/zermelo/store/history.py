@@ -1,4 +1,4 @@
-"""The history of stored games and runs, read-only."""
+"""Read-only access to the history of stored games and runs."""
 
 import json
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class StoredGame:
     moves: tuple[str, ...]
     over: bool
     resigned: int | None  #: the player who resigned
-    outcome: str  #: of a run's game: first, second or draw; of a match: its verdict
+    outcome: str  #: first, second or draw for a run's game; the verdict for a match
     reason: str  #: why the game ended early, "" if it did not
     opening: int
     played: float
@@ -56,7 +56,7 @@ class History(RunStore):
         return [_to_game(row) for row in self._read(query, game, player, limit)]
 
     def game(self, key: str) -> StoredGame | None:
-        """Return the game with an id: that of a match, or run/number."""
+        """Return the game with this id, which is a match id or run/number; None if none exists."""
         run, slash, number = key.partition("/")
         rows: list[tuple[Any, ...]] = []
         if not slash:
@@ -82,7 +82,7 @@ class History(RunStore):
         return [_to_run(row) for row in self._read(query, game, player, limit)]
 
     def run(self, key: str) -> StoredRun | None:
-        """Return the run with a number, None if there is none or `key` is not a number."""
+        """Return the run with this number; None if there is none or `key` is not a number."""
         if not self._has_runs or not (key.isascii() and key.isdecimal() and len(key) < 18):
             return None
         rows = self._read(f"{_RUNS} WHERE id = ?", int(key))

@@ -11,12 +11,12 @@ _INSERT = "INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # as i
 
 
 class MatchChanged(ZermeloError):
-    """Another request has changed the match in the meantime."""
+    """Raised when another request has changed the match in the meantime."""
 
 
 @dataclass(frozen=True)
 class MatchRow:
-    """A match as it is stored."""
+    """A stored match."""
 
     id: str
     game: str
@@ -35,7 +35,7 @@ class MatchStore(Database):
     """Matches by id. Threads may share one store."""
 
     def add(self, row: MatchRow) -> MatchRow:
-        """Insert a new match and return it with its times; the oldest make room if necessary."""
+        """Insert a match and return it with its times; delete the oldest if there are too many."""
         now = time.time()
         row = replace(row, created=now, updated=now)
         with self._lock, self._connection as connection:
@@ -50,7 +50,7 @@ class MatchStore(Database):
         return row
 
     def get(self, key: str) -> MatchRow | None:
-        """Return the match with an id, None if there is none."""
+        """Return the match with this id, None if there is none."""
         with self._lock:
             query = "SELECT * FROM matches WHERE id = ?"
             values = self._connection.execute(query, (key,)).fetchone()
@@ -64,7 +64,7 @@ class MatchStore(Database):
         return [MatchRow(*values) for values in rows]
 
     def update(self, before: MatchRow, after: MatchRow) -> MatchRow:
-        """Replace a match and return it with its time; MatchChanged unless it equals `before`."""
+        """Replace a match and return it with its time; raise MatchChanged if it is not `before`."""
         after = replace(after, updated=time.time())
         with self._lock, self._connection as connection:
             update = connection.execute(

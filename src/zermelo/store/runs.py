@@ -1,4 +1,4 @@
-"""Runs (tournaments, grades and trainings) with their games and ratings; and analyses."""
+"""Runs (tournaments, gradings and training runs), their games and ratings, and analyses."""
 
 import json
 import time
@@ -12,7 +12,7 @@ RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
 
 
 class GameRow(NamedTuple):
-    """A game of a run as it is stored."""
+    """A stored game of a run."""
 
     number: int
     first: str
@@ -30,7 +30,7 @@ class GameRow(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run as it is stored."""
+    """A stored run."""
 
     id: int
     kind: str
@@ -114,7 +114,7 @@ class RunStore(Database):
     def add_analysis(
         self, game: str, moves: Iterable[str] | None, player: str, record: Mapping[str, Any]
     ) -> None:
-        """Insert the analysis of a position by a player, or by exact search for ""."""
+        """Insert the analysis of a position by a player, or by exact search if `player` is ""."""
         line = None if moves is None else " ".join(moves)
         with self._lock, self._connection as connection:
             connection.execute(

@@ -1,4 +1,4 @@
-"""The studio's server: the routes of docs/studio.md over one store of matches."""
+"""The studio's server: an application with the routes of docs/studio.md and a match store."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -17,9 +17,9 @@ from zermelo.studio.routers import ai_move, analysis, lists, matches, pages, puz
 
 
 def create_app(db: Path, host: str = "127.0.0.1", max_seconds: float = MAX_SECONDS) -> FastAPI:
-    """Build the application; no search in it takes longer than `max_seconds`.
+    """Build the application, whose searches take at most `max_seconds` each.
 
-    It answers under the name `host`, and under any name if that is 0.0.0.0 or ::.
+    It accepts requests for local host names and `host`, or for any name if `host` is 0.0.0.0 or ::.
     """
     app = FastAPI(
         title="Zermelo studio",

@@ -17,7 +17,7 @@ from zermelo.studio.requests import describe_first_error
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Turn the exceptions of the package and of the framework into responses."""
+    """Add handlers that turn exceptions of Zermelo and FastAPI into HTTP responses."""
     app.add_exception_handler(ZermeloError, _respond_with(422))
     app.add_exception_handler(MatchChanged, _respond_with(409))
     app.add_exception_handler(Busy, _respond_with(429))
@@ -32,12 +32,12 @@ def _respond_with(status: int) -> Callable[[Request, Any], JSONResponse]:
 
 
 async def _store_error(_: Request, error: sqlite3.Error) -> JSONResponse:
-    detail = f"the store of matches does not answer: {error}"
+    detail = f"the match store is not available: {error}"
     return JSONResponse({"detail": detail}, 503, {"retry-after": "1"})
 
 
 async def _http_error(_: Request, error: HTTPException) -> JSONResponse:
-    if error.status_code == 400:  # the framework's status for a body that it cannot parse
+    if error.status_code == 400:  # FastAPI's status for a body that it cannot parse
         return JSONResponse({"detail": "the body is not valid JSON"}, 422)
     return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
 

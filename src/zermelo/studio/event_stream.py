@@ -18,17 +18,18 @@ from zermelo.studio.player_pool import PlayerPool
 Event = dict[str, Any]
 Generate = Callable[[Limit], Iterator[Event]]
 
-_GRACE = 0.5  # seconds in which a failure is still an HTTP error
+_GRACE = 0.5  # seconds after the start in which an exception still becomes an HTTP error
 
 
 async def stream_events(
     pool: PlayerPool, name: str, generate: Generate, limit: Limit
 ) -> StreamingResponse:
-    """Return a stream with one event `name` for each item, then `done`.
+    """Return a stream with one event `name` for each item of a generator, then an event `done`.
 
-    An exception in the first moments is raised here, so that it becomes an HTTP error; a later one
-    is sent as an event `problem`. The generator must obey the limit it gets, whose `stop` is set
-    when the client leaves or the server stops. Raise Busy if too many streams are open.
+    An exception in the first half second is raised here, so that it becomes an HTTP error; a later
+    one is sent as an event `problem`. The generator must obey the limit that it is given, whose
+    `stop` is set when the client disconnects or the server stops. Raise Busy if too many streams
+    are open.
     """
     stop = _StopEvent(pool.closing)
     within = min(limit.seconds or pool.max_seconds, pool.max_seconds)
@@ -49,7 +50,7 @@ async def stream_events(
 
 
 class _EventQueue:
-    """Events on their way from a thread to the event loop, in order.
+    """A queue that passes events from a thread to the event loop.
 
     The queue is unbounded: there are few events, since each one costs a search.
     """
@@ -59,7 +60,7 @@ class _EventQueue:
         self._queue: asyncio.Queue[Event | Exception | None] = asyncio.Queue()
 
     def fill(self, generate: Generate, limit: Limit, stop: threading.Event) -> None:
-        """Put all events into the queue, then None, or the exception; called in the thread."""
+        """Put all events into the queue, then None or an exception. Called in the thread."""
         try:
             for event in () if stop.is_set() else generate(limit):
                 if stop.is_set():
@@ -74,7 +75,7 @@ class _EventQueue:
             self._loop.call_soon_threadsafe(self._queue.put_nowait, item)
 
     async def next(self) -> Event | None:
-        """Return the next event, None after the last; raise what the generator raised."""
+        """Return the next event, or None after the last; raise the generator's exception."""
         item = await self._queue.get()
         if isinstance(item, Exception):
             raise item
@@ -82,7 +83,7 @@ class _EventQueue:
 
 
 class _StopEvent(threading.Event):
-    """An event that is also set when another one is."""
+    """A threading event that is also set while another one is."""
 
     def __init__(self, other: threading.Event) -> None:
         super().__init__()
@@ -93,7 +94,7 @@ class _StopEvent(threading.Event):
 
 
 class _EventStream(StreamingResponse):
-    """A response that stops its generator when it ends for any reason."""
+    """A response that stops its generator when it ends, for whatever reason."""
 
     def __init__(self, stop: threading.Event, lines: AsyncIterator[str]) -> None:
         super().__init__(lines, media_type="text/event-stream")

@@ -1,4 +1,4 @@
-"""The games that a request may name: never a file, since a file is code."""
+"""Games named in requests, which are never Python files, since those could run any code."""
 
 from functools import lru_cache
 from typing import Any
@@ -10,9 +10,10 @@ from zermelo.games.lines.small import WordLineGame
 
 @lru_cache(maxsize=256)
 def find_game(spec: str) -> Game:
-    """Return the game with a spec; a preset under another name, as `mnk:3x3x3`, is the preset.
+    """Return the game with this spec. Raise BadSpec if there is no such game.
 
-    Compiling its rules once more would take seconds. Raise BadSpec if there is no such game.
+    For another name of a preset, such as `mnk:3x3x3` for tictactoe, return the preset: compiling
+    its rules again would take seconds.
     """
     game = games.named_game(spec)
     if isinstance(game, WordLineGame) and game.is_specialised:

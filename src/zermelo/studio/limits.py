@@ -1,6 +1,6 @@
-"""The limits that every request passes first: host, origin, content type and size of the body.
+"""Checks on every request: host, origin, content type and size of the body.
 
-Responses get headers that keep a browser from doing more than the page needs.
+Security headers on the responses keep the browser from doing more than the page needs.
 """
 
 import json
@@ -27,16 +27,16 @@ _SECURITY_HEADERS = (
 
 
 class RequestLimits:
-    """An ASGI middleware that refuses requests which exceed the limits."""
+    """ASGI middleware that refuses requests that fail the checks."""
 
     def __init__(self, app: AsgiApp, host: str) -> None:
         self.app = app
-        # On all interfaces the machine has names that are not known here.
+        # A server on all interfaces cannot know all names of its machine.
         is_any = host in ("0.0.0.0", "::")  # noqa: S104
         self.hosts = None if is_any else {*_LOCAL_HOSTS, host, f"[{host}]"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request and its body, then pass both on."""
+        """Check a request and its body, then pass both to the application."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -56,15 +56,15 @@ class RequestLimits:
             await self.app(scope, _replay_body(receive, body), send_with_headers)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
-        """Return the status and the reason for which a request is refused, None if it is not."""
+        """Return the HTTP status and reason for refusing a request, or None to accept it."""
         host = headers.get(b"host", b"").decode("latin-1")
         name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
         if self.hosts is not None and name.lower() not in self.hosts:
-            return 403, "this server does not answer under that host name"
+            return 403, "this server does not accept requests for that host name"
         origin = headers.get(b"origin", b"").decode("latin-1")
         if origin and origin.partition("://")[2] != host:
             return 403, "requests from other sites are refused"
-        # A page may be linked to, but an analysis as the address of an image would cost time.
+        # Other sites may link to a page, but must not start an analysis, as with an image address.
         is_costly = scope["method"] not in _SAFE_METHODS or scope["path"].startswith("/api/v1/")
         if is_costly and headers.get(b"sec-fetch-site", b"same-origin") == b"cross-site":
             return 403, "requests from other sites are refused"
@@ -77,7 +77,7 @@ class RequestLimits:
 
 
 async def _read_body(receive: Receive, headers: dict[bytes, bytes]) -> bytes | None:
-    """Read the whole body; None if it is too large, without reading it if its length says so."""
+    """Read and return the whole body, or return None if it is too large."""
     length = headers.get(b"content-length", b"0")
     if not length.isdigit() or len(length) > 12 or int(length) > MAX_BODY:
         return None
@@ -85,7 +85,7 @@ async def _read_body(receive: Receive, headers: dict[bytes, bytes]) -> bytes | N
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            break  # the client has left
+            break  # the client has disconnected
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > MAX_BODY:
@@ -95,7 +95,7 @@ async def _read_body(receive: Receive, headers: dict[bytes, bytes]) -> bytes | N
 
 
 def _replay_body(receive: Receive, body: bytes) -> Receive:
-    """Return a `receive` that yields the body once, then whatever the client sends."""
+    """Return a `receive` that returns the body once, then whatever the client sends."""
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def receive_again() -> Message:
@@ -107,7 +107,7 @@ def _replay_body(receive: Receive, body: bytes) -> Receive:
 
 def _add_headers(send: Send, path: str) -> Send:
     """Return a `send` that adds the security headers to a response."""
-    # A browser may cache the page's files, but must ask whether they are still current.
+    # A browser may cache the page's files, but must check whether they are still current.
     caching = b"no-cache" if path.startswith("/page/") else b"no-store"
 
     async def send_with_headers(message: Message) -> None:

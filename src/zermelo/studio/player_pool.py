@@ -1,8 +1,8 @@
-"""Players at work: threads in which they think, and idle players kept for the next request.
+"""The player pool: threads in which players think, and idle players kept for the next request.
 
-Kernels release the interpreter lock, so threads share the cores, and a long search delays no other
-request: there are more threads than cores, and what runs for long has low-priority threads of its
-own.
+Kernels release the interpreter lock, so threads can use all cores. A long search does not delay
+other requests, because there are more threads than cores and long tasks have their own low-priority
+threads.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from zermelo.players.levels import LevelPlayer
 from zermelo.search.explain.analysis import Analyst
 from zermelo.search.solver.solver import SolverSettings
 
-ANALYST = "analysis"  #: the spec of the exact analyst, which is not among the players
+ANALYST = "analysis"  #: the spec of the exact analyst, which the registry of players does not list
 _MAX_IDLE = 16  # players kept for the next request
 _ANALYST_SETTINGS = SolverSettings(table_bits=20)  # at most 32 MB for each analyst
 _DEFAULT_SECONDS = 5.0  # for a move, if neither the request nor the player sets a limit
@@ -38,12 +38,12 @@ Result = TypeVar("Result")
 
 
 class Busy(ZermeloError):
-    """All threads are taken, and so are all places in the queue."""
+    """Raised when all threads are busy and the queue is full."""
 
 
 @dataclass(frozen=True)
 class TimedAnalysis:
-    """A player's choice with the wall-clock and CPU time that its thread took."""
+    """A player's analysis, with the wall-clock and CPU time that it took."""
 
     analysis: Analysis
     seconds: float
@@ -51,9 +51,9 @@ class TimedAnalysis:
 
 
 class PlayerPool:
-    """Threads for moves, threads for background work, and players by spec and game.
+    """Threads for moves, threads for background work, and idle players by spec and game.
 
-    Nothing here searches for longer than `max_seconds`.
+    No search takes longer than `max_seconds`.
     """
 
     def __init__(self, max_seconds: float) -> None:
@@ -68,7 +68,7 @@ class PlayerPool:
 
     @property
     def num_busy(self) -> int:
-        """The number of tasks that run or wait."""
+        """The number of tasks that are running or waiting."""
         return self.moves.num_tasks + self.background.num_tasks
 
     def close(self) -> None:
@@ -79,9 +79,9 @@ class PlayerPool:
 
     @contextlib.contextmanager
     def borrow(self, spec: str, game: str) -> Iterator[Player]:
-        """Lend a player that no other thread uses; it may know this game from earlier searches.
+        """Lend a player that no other thread uses, if possible one that has played this game.
 
-        Creating a player may load a model, which takes seconds: call this in a thread.
+        Call this in a thread: creating a player may load a model, which takes seconds.
         """
         player = self._take_idle(spec, game)
         if player is None:
@@ -103,7 +103,7 @@ class PlayerPool:
         return None
 
     async def check(self, spec: str, game: Game) -> None:
-        """Raise an error unless a player can play a game; load its model if it has one."""
+        """Raise an error if a player cannot play a game; load its model if it has one."""
 
         def work() -> None:
             with self.borrow(spec, game.spec) as player:
@@ -114,7 +114,7 @@ class PlayerPool:
     async def choose(
         self, spec: str, position: Position, seconds: float | None, *, all_moves: bool = False
     ) -> TimedAnalysis:
-        """Let a player choose a move, within `seconds` or else within the player's own time."""
+        """Let a player choose a move, within `seconds` or the player's default time."""
 
         def work() -> TimedAnalysis:
             with self.borrow(spec, position.game.spec) as player:
@@ -159,7 +159,7 @@ class BoundedExecutor:
         return asyncio.wrap_future(future)
 
     def shutdown(self) -> None:
-        """Drop waiting tasks, without waiting for running ones."""
+        """Cancel waiting tasks, and do not wait for running ones."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _release(self, _: object = None) -> None:
@@ -172,12 +172,12 @@ async def _pool_of(request: Request) -> PlayerPool:
     return pool
 
 
-#: a parameter of a route: the application's pool
+#: type of a route parameter that receives the application's pool
 Players = Annotated[PlayerPool, Depends(_pool_of)]
 
 
 def _lower_priority() -> None:
-    """Let other threads go first. Only Linux has a niceness for each thread."""
+    """Lower the priority of the current thread, on Linux, where each thread has a niceness."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             os.nice(_LOW_PRIORITY)

@@ -49,20 +49,20 @@ class NewMatch(RequestBody):
 
 
 class MoveRequest(RequestBody):
-    """A move for the side to move; `ply` is the number of moves before it."""
+    """A move for the side to move; `ply` is the number of moves played before it."""
 
     move: Move
     ply: Annotated[int, Field(ge=0, le=MAX_MOVES)] | None = None
 
 
 class ReplyRequest(RequestBody):
-    """How long the computer may think."""
+    """The number of seconds that the computer may think."""
 
     seconds: Seconds | None = None
 
 
 class UndoRequest(RequestBody):
-    """How many plies to take back."""
+    """The number of plies to take back."""
 
     plies: Annotated[int, Field(ge=1, le=MAX_MOVES)] = 1
 
@@ -96,7 +96,7 @@ class ImportRequest(RequestBody):
 
 
 class AiMoveRequest(RequestBody):
-    """A board of tic-tac-toe of any size; X is 1 and moves first."""
+    """A tic-tac-toe board of any size; X is 1 and moves first, O is -1."""
 
     board: Annotated[list[Stone], Field(min_length=9, max_length=400)]
     player: Side
@@ -106,14 +106,14 @@ class AiMoveRequest(RequestBody):
 
 
 def describe_first_error(errors: Any) -> str:
-    """Return the first error of a validation as one line that names the field."""
+    """Return the first validation error as one line that names the field."""
     error = errors[0]
     where = " ".join(_name(part) for part in error["loc"] if part not in ("body", "query", "path"))
     return f"{where or 'the body'}: {error['msg'][:1].lower()}{error['msg'][1:]}"
 
 
 def _name(part: Any) -> str:
-    """Return our own field names as they are; quote whatever else a client sent as a name."""
+    """Return an ordinary field name unchanged; quote anything else that a client sent as a name."""
     text = str(part)
     is_plain = isinstance(part, int) or (text.isidentifier() and len(text) <= 40)
     return text if is_plain else quote_text(text)

@@ -1,7 +1,6 @@
 """The bodies of responses, and the functions that build them from positions, matches and analyses.
 
-Nothing here decides what is legal or how a stone falls: that comes from the game and from
-`core.cells`.
+The rules, such as legal moves and where a stone falls, come from the game and `core.cells`.
 """
 
 from functools import lru_cache
@@ -35,7 +34,7 @@ class CellView(BaseModel):
 
 
 class PositionView(BaseModel):
-    """Everything that is needed to draw a position and to move in it."""
+    """Everything that a client needs to draw a position and to play a move in it."""
 
     game: str
     moves: list[str]
@@ -60,7 +59,7 @@ class PositionView(BaseModel):
 
 
 class MatchView(PositionView):
-    """A match: its position, and who plays."""
+    """A match: its current position and its players."""
 
     id: str
     first: str
@@ -71,7 +70,7 @@ class MatchView(PositionView):
 
 
 class MatchSummary(BaseModel):
-    """A match in a list."""
+    """A match as an entry in a list."""
 
     model_config = ConfigDict(from_attributes=True)  # of a MatchRow
 
@@ -86,12 +85,12 @@ class MatchSummary(BaseModel):
 
 
 def view_position(position: Position) -> PositionView:
-    """Return a position as clients get it."""
+    """Return a position in the form that clients get."""
     return PositionView(**_position_fields(position))
 
 
 def view_match(row: MatchRow, position: Position) -> MatchView:
-    """Return a match as clients get it; its row says how it ended."""
+    """Return a match in the form that clients get; its row says whether and how it ended."""
     fields = _position_fields(position) | {"over": bool(row.over), "verdict": row.verdict}
     if row.resigned is not None:
         fields["outcome"] = Outcome.from_value(-1, row.resigned).value
@@ -107,7 +106,7 @@ def view_match(row: MatchRow, position: Position) -> MatchView:
 
 
 def analysis_event(position: Position, analysis: Analysis) -> dict[str, Any]:
-    """Return what `zermelo analyze --json` prints, with words and the cells of the lines."""
+    """Return the JSON of `zermelo analyze`, plus values in words and the cells of each line."""
     record = analyses.to_json(position, analysis, position.game.spec)
     for part in (record, *record["candidates"]):
         part["words"] = describe_value(
@@ -135,7 +134,7 @@ def _position_fields(position: Position) -> dict[str, Any]:
         "gravity": game.gravity,
         "columns": game.column_labels,
         "cells": [
-            # A click on a stone plays nothing, even if its column has room.
+            # A click on a stone plays no move, even if its column has an empty cell.
             {"name": name, "move": None if stone else cells.move_at.get(cell)}
             for cell, (name, stone) in enumerate(zip(names, board, strict=True))
         ],

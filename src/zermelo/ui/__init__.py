@@ -1,5 +1,5 @@
-"""Screens for people: the terminal line by line, the full screen and the window.
+"""User interfaces: the line-by-line terminal, the full screen and the window.
 
-`terminal` with `commands` reads lines; `fullscreen/` and `window/` draw the view of a `session`,
-whose players think in threads. Only cli imports this.
+`terminal` and `commands` read lines; `fullscreen/` and `window/` draw the view of a `session`,
+whose players think in threads. Only `cli` imports this package.
 """

@@ -1,4 +1,4 @@
-"""The commands of the terminal. Each one changes the match and returns what to print."""
+"""The commands of the terminal. Each one acts on the match and returns the text to print."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,27 +17,27 @@ _HINT_SECONDS = 3.0  # unless --seconds is given
 
 
 class QuitGame(Exception):
-    """The human wants to quit."""
+    """Raised when the human quits."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command word, its argument, a summary for help, and the function that runs it."""
+    """A terminal command: its word, its argument, a summary for `help`, and its function."""
 
     word: str
-    argument: str  #: "" if it takes none
+    argument: str  #: "" if the command takes no argument
     summary: str
     function: Callable[[TerminalMatch, str], str]
 
     def run(self, terminal: TerminalMatch, argument: str) -> str:
-        """Run the command and return what to print. Raise ZermeloError if it fails."""
+        """Run the command and return the text to print. Raise ZermeloError if it fails."""
         if argument and not self.argument:
             return f"{self.word} takes no argument. Type help for the commands."
         return self.function(terminal, argument)
 
 
 def find_command(terminal: TerminalMatch, line: str) -> tuple[Command, str] | None:
-    """Return the command and argument of a line, or None if it is a legal move or no command."""
+    """Return the command and argument in a line, or None if the line is a move or anything else."""
     word, _, argument = line.partition(" ")
     command = _COMMANDS.get(word.lower())
     is_move = any(line.lower() == move.lower() for move in terminal.match.position.legal)
@@ -45,7 +45,7 @@ def find_command(terminal: TerminalMatch, line: str) -> tuple[Command, str] | No
 
 
 def wait_or_stop(thread: ThinkingThread) -> Analysis:
-    """Return the analysis of a player; the first Ctrl-C stops its thinking early."""
+    """Wait for an analysis and return it; the first Ctrl-C makes the player stop thinking."""
     try:
         return thread.wait()
     except KeyboardInterrupt:
@@ -80,7 +80,7 @@ def _explain(terminal: TerminalMatch, candidate: Fields, result: Fields) -> str:
     head = texts.candidate_text(candidate, terminal.side_names(terminal.match.position))[2:]
     reasons = [f"  {reason['text']}: {' '.join(reason['line'])}" for reason in candidate["reasons"]]
     reasons = reasons or [f"  expected: {texts.reasons_text(candidate)}"]
-    # The position may be proven, by a win elsewhere, while this move is an estimate.
+    # Another move may prove that the position is won, while this move has only an estimate.
     effort = texts.effort_text(result | {"exact": candidate["exact"]})
     return "\n".join([head, *reasons, f"  ({effort})"])
 

@@ -1,4 +1,4 @@
-"""Saving of matches when people leave, for every screen."""
+"""Saving matches when the human leaves, for every user interface."""
 
 from zermelo.core.errors import ZermeloError
 from zermelo.matches import saves
@@ -8,25 +8,26 @@ from zermelo.matches.match import Match
 class MatchSaver:
     """Saves unfinished matches, and deletes the saves of matches that have been finished.
 
-    A save on disk that does not belong to a match of this screen is left alone unless that match
-    has moves of its own.
+    There is one unnamed save for each game. If it belongs to an earlier match, it is replaced only
+    when the current match of that game has moves.
     """
 
     def __init__(self) -> None:
-        self._own_saves: set[str] = set()  # games whose save belongs to a match of this screen
+        # The specs of games whose unnamed save belongs to a match of this screen.
+        self._own_saves: set[str] = set()
 
     def own(self, match: Match) -> None:
-        """Note that the save of this game belongs to this match."""
+        """Note that the unnamed save of this game belongs to this match."""
         self._own_saves.add(match.game.spec)
 
     def disown(self, match: Match) -> None:
-        """Note that the save of this game belongs to another match."""
+        """Note that the unnamed save of this game belongs to another match."""
         self._own_saves.discard(match.game.spec)
 
     def save(self, match: Match, players: tuple[str, str], name: str = "") -> str:
-        """Save a match, by default for --resume; return a message that says how to continue it.
+        """Save a match, under a name or for `--resume`; return a message on how to continue it.
 
-        Raise ZermeloError with the moves of the match if it cannot be saved.
+        Raise ZermeloError, with the moves of the match, if it cannot be saved.
         """
         save = saves.Save(match.game.spec, *players, tuple(match.moves))
         try:
@@ -41,7 +42,7 @@ class MatchSaver:
         return f"Game saved. Continue it with: {save.resume_command()}"
 
     def leave(self, match: Match, players: tuple[str, str]) -> str:
-        """Save a match that is unfinished, or delete the save of one that is over.
+        """Save a match if it is unfinished, or delete its save if it is over.
 
         Return a message that says how to continue, or "" if there is nothing to continue.
         """

@@ -1,7 +1,7 @@
 """A session: a match whose players think in threads, for screens that must never block.
 
-A screen calls methods that return at once, and draws the view. Bad input becomes the message of the
-view; once a session exists, its methods do not raise errors.
+A screen calls methods, which return at once, and draws the view. An error, such as bad input,
+becomes the message of the view; only the constructor raises exceptions.
 """
 
 import contextlib
@@ -19,37 +19,37 @@ from zermelo.ui.saving import MatchSaver
 from zermelo.ui.texts import to_sentence
 from zermelo.ui.thinking import LiveAnalysis, ThinkingThread, load_seats
 
-_JOIN = 0.5  # seconds to wait for threads at the end; they stop within hundredths
+_JOIN = 0.5  # seconds to wait for threads at the end; they usually need hundredths of one
 
 
 @dataclass(frozen=True)
 class View:
-    """What a screen shows: the state of a session at one moment."""
+    """A snapshot of a session, for a screen to draw."""
 
     game: Game
     players: tuple[str, str]
     position: Position  #: the position on the screen
-    ply: int  #: of the position on the screen
-    num_plies: int  #: of the game so far
+    ply: int  #: number of moves before the position on the screen
+    num_plies: int  #: number of moves in the game so far
     moves: tuple[str, ...]
     move_seconds: tuple[float | None, ...]  #: how long each move took
     legal: list[str]  #: the moves a human may play now; empty if an earlier ply is shown
-    outcome: Outcome | None  #: of the game, whichever ply is shown
+    outcome: Outcome | None  #: outcome of the game, even if an earlier ply is shown
     verdict: str
-    turn: str | None  #: "you" or the player's name; None after the end
+    turn: str | None  #: "you" or the name of the player to move; None if the game is over
     thinking: bool
-    paused: bool  #: it is a player's turn, but it does not think until `resume`
+    paused: bool  #: a player is to move, but does not think until `resume` is called
     analyzing: bool  #: live analysis is on
-    analysis: Analysis | None  #: the latest one of the position on the screen
+    analysis: Analysis | None  #: the latest analysis of the position on the screen
     num_redoable: int
     message: str  #: the last notice or error
-    seconds: float  #: spent on the current move
+    seconds: float  #: time spent on the current move
 
 
 class Session:
     """A match with its players, the ply on the screen, and the threads that think.
 
-    `on_change` is called after every change, from the thread that made it and without the lock.
+    `on_change` is called after every change, from the thread that changed it, without the lock.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Session:
         self._saver = MatchSaver()
         if self.match.moves:
             self._saver.own(self.match)
-        self._shown_ply: int | None = None  # None to follow the game
+        self._shown_ply: int | None = None  # None to show the latest position
         self._message = ""
         self._is_paused = False
         self._is_closed = False
@@ -83,7 +83,7 @@ class Session:
             self._start_threads()
 
     def view(self) -> View:
-        """Return the current state."""
+        """Return a snapshot of the current state."""
         with self._lock:
             match, position = self.match, self._position
             is_running = match.outcome is None
@@ -109,7 +109,7 @@ class Session:
                 seconds=match.seconds if is_running else 0.0,
             )
 
-    # Requests of a screen.
+    # Methods for screens.
 
     def play(self, move: str) -> None:
         """Play a human's move from the ply on the screen; later moves are discarded."""
@@ -129,7 +129,7 @@ class Session:
             self._abandon_turn()
 
     def undo(self) -> None:
-        """Take moves back to the last choice of a human, or take back a resignation."""
+        """Undo moves back to the last turn of a human, or undo a resignation."""
         with self._change():
             if self.match.resigned is not None:
                 self.match.undo(0)
@@ -140,7 +140,7 @@ class Session:
             self._is_paused = not self._humans
 
     def redo(self) -> None:
-        """Play the moves that were taken back again, up to the next choice of a human."""
+        """Redo undone moves up to the next turn of a human."""
         with self._change():
             if not self.match.redo_to_turn(self._humans or (0, 1)):
                 if self._current is self.match:
@@ -151,7 +151,7 @@ class Session:
             self._is_paused = not self._humans
 
     def restart(self) -> None:
-        """Start the same game again; until a human moves, redo brings the old one back."""
+        """Start a new match of the same game; until a human moves, `redo` restores the old one."""
         with self._change():
             if self._has_begun(self.match):
                 self._before_restart = self.match
@@ -163,7 +163,7 @@ class Session:
                 self._message = "New game. Redo brings the old one back."
 
     def resign(self) -> None:
-        """Resign for the human, or for the side to move if there are two."""
+        """Resign for the human, or for the side to move if both players are human."""
         with self._change():
             if not self._humans:
                 msg = "there is no human player to resign"
@@ -173,7 +173,7 @@ class Session:
             self._abandon_turn()
 
     def show_ply(self, ply: int) -> None:
-        """Show an earlier ply, or follow the game again from the last one on."""
+        """Show an earlier ply, or follow the game again if `ply` is the last one."""
         with self._change():
             last = len(self.match.moves)
             self._shown_ply = max(0, ply) if ply < last else None
@@ -181,7 +181,7 @@ class Session:
     def set_up(
         self, game: str | Game | None = None, first: str | None = None, second: str | None = None
     ) -> None:
-        """Change the game or the players; an unfinished match of the new game is continued."""
+        """Change the game or the players; continue an unfinished match of the new game if any."""
         with self._change():
             players = (first or self.players[0]).strip(), (second or self.players[1]).strip()
             match = self.match if game is None else Match(game)
@@ -205,13 +205,13 @@ class Session:
             self.live_analysis.is_on = on
 
     def stop(self) -> None:
-        """Make the player who thinks move now."""
+        """Make the thinking player move now."""
         with self._lock:
             if self._thinking:
                 self._thinking.stop()
 
     def resume(self) -> None:
-        """Let a paused player think: after undo without humans, or after it had no answer."""
+        """Let a paused player think: one paused by an undo or redo, or by an error."""
         with self._change():
             self._is_paused = False
 
@@ -221,7 +221,7 @@ class Session:
             self._message = self._saver.save(self.match, self.players)
 
     def close(self) -> None:
-        """Stop all threads and save unfinished matches; the message says how to continue."""
+        """Stop all threads and save unfinished matches; the message says how to continue them."""
         with self._lock:
             was_closed, self._is_closed = self._is_closed, True
             threads = [t for t in (self._thinking, self.live_analysis.thread) if t]
@@ -233,7 +233,8 @@ class Session:
             return
         with self._lock:
             self._message = ""
-            for match in (*self._other_matches.values(), self._current):  # the last resumes first
+            # `--resume` continues the match that is saved last.
+            for match in (*self._other_matches.values(), self._current):
                 try:
                     self._message = self._saver.leave(match, self.players) or self._message
                 except ZermeloError as error:
@@ -243,7 +244,7 @@ class Session:
 
     @contextlib.contextmanager
     def _change(self) -> Iterator[None]:
-        """Make a change: an error becomes the message, and the player to move starts thinking."""
+        """Turn an error in the block into the message; then let the player to move think."""
         with self._lock:
             self._message = ""
             try:
@@ -267,12 +268,12 @@ class Session:
 
     @property
     def _current(self) -> Match:
-        """The match, or the one before the restart if the new one has not begun."""
+        """The match, or the one before the restart if the new match has not begun."""
         old = self._before_restart
         return self.match if old is None or self._has_begun(self.match) else old
 
     def _has_begun(self, match: Match) -> bool:
-        """Return whether a human has moved, or anybody if there are no humans."""
+        """Return whether a human has moved or, in a match without humans, any player."""
         plies = range(len(match.moves))
         return any(not self._humans or self._is_human(match.position_at(ply)) for ply in plies)
 
@@ -287,7 +288,7 @@ class Session:
         return [seat for seat, spec in enumerate(self.players) if spec == HUMAN]
 
     def _abandon_turn(self) -> None:
-        """Cancel the thinking for the current turn and show the end of the game."""
+        """Cancel the thinking for the current turn and show the latest position."""
         self._shown_ply = None
         self._is_paused = False
         if self._thinking:
@@ -295,7 +296,7 @@ class Session:
             self._thinking = None
 
     def _start_threads(self) -> None:
-        """Start the thinking and the analysis that are due."""
+        """Start the player's thinking and the live analysis if they are due."""
         if self._is_closed:
             return
         position = self.match.position
@@ -306,7 +307,7 @@ class Session:
         self.live_analysis.follow(self._position)
 
     def _play_answer(self, thread: ThinkingThread) -> None:
-        """Play a player's move, unless it has been cancelled. Called from the thread."""
+        """Play the move of a thread that was not cancelled. Called from that thread."""
         with self._lock:
             if thread is not self._thinking:
                 return

@@ -16,11 +16,11 @@ from zermelo.ui.texts import to_sentence
 from zermelo.ui.thinking import ThinkingThread
 
 _MAX_LINE = 1000  # characters
-_MAX_ROWS = 12  # of an analysis
+_MAX_ROWS = 12  # moves shown of an analysis
 
 
 def play(match: Match, players: tuple[str, str], options: DisplayOptions) -> None:
-    """Play to the end, or until the human quits: then save the match."""
+    """Play a match to the end, or until the human quits; then save it if it is unfinished."""
     _prepare_streams()
     terminal = TerminalMatch(match, players, options)
     print(terminal.title)
@@ -42,7 +42,7 @@ def play(match: Match, players: tuple[str, str], options: DisplayOptions) -> Non
 
 
 def wants_colour() -> bool:
-    """Return whether to use colour: on a terminal that is not dumb, without NO_COLOR."""
+    """Return whether to use colour: stdout is a terminal, TERM is not dumb, NO_COLOR is unset."""
     is_dumb = os.environ.get("TERM") == "dumb"
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and not is_dumb
 
@@ -57,7 +57,7 @@ def _prepare_streams() -> None:
 
 
 def _read_line(terminal: TerminalMatch) -> None:
-    """Read a move or a command from the human; answer a bad one with the reason."""
+    """Read a line from the human and run it as a command or move; print the error if it is bad."""
     match = terminal.match
     if match.position.legal == ["pass"]:
         print("Your only legal move is pass: type pass.")
@@ -80,14 +80,14 @@ def _read_line(terminal: TerminalMatch) -> None:
 
 
 def _echo(match: Match, before: Position) -> str:
-    """Return the last move, with the digits that the game accepts for it in brackets."""
+    """Return the last move, followed in brackets by the digits that the game accepts for it."""
     move, cell = match.moves[-1], match.position.last_cell
     digits = "" if cell is None else match.game.cell_hint(before.state, cell)
     return move if digits in ("", move) or match.game.has_discs else f"{move} ({digits})"
 
 
 def _reply(terminal: TerminalMatch) -> None:
-    """Play a player's move. Ctrl-C makes it move now if a human plays too, else it quits."""
+    """Let a player move. Ctrl-C makes it move now, or quits if no human plays."""
     match, seat, options = terminal.match, terminal.player_to_move, terminal.options
     assert seat is not None
     position = match.position

@@ -15,9 +15,9 @@ from zermelo.ui.thinking import LockedPlayer, load_seats
 
 @dataclass
 class DisplayOptions:
-    """How the match is displayed and how long players think."""
+    """Settings for displaying a match, and the limit on the players' thinking."""
 
-    indices: bool = False  #: show in empty cells what to type
+    indices: bool = False  #: show in each empty cell what to type to play there
     colour: bool = False
     thinking: bool = False  #: show the players' analyses
     limit: Limit = field(default_factory=Limit)
@@ -36,17 +36,17 @@ class TerminalMatch:
 
     @property
     def player_to_move(self) -> LockedPlayer | None:
-        """The player to move, None for a human."""
+        """The player to move, or None if it is a human."""
         return self.seats[self.match.position.player]
 
     @property
     def humans(self) -> set[int]:
-        """The seats of the humans."""
+        """The seats of the human players: 0 for first, 1 for second."""
         return {seat for seat, spec in enumerate(self.players) if spec == HUMAN}
 
     @property
     def title(self) -> str:
-        """Who plays what, and how to type a move."""
+        """The game and its players and, if a human plays, how to type a move."""
         sides = " against ".join(
             f"{name} ({symbol})"
             for name, symbol in zip(self.players, self.match.game.symbols, strict=True)
@@ -56,7 +56,7 @@ class TerminalMatch:
 
     @property
     def board(self) -> str:
-        """The board as text, with indices if they are switched on and fit into the terminal."""
+        """The board as text, with indices if they are switched on and fit the terminal."""
         options, position = self.options, self.match.position
         lines = position.to_text(hints=options.indices).splitlines()
         fits = max(map(len, lines), default=0) <= shutil.get_terminal_size().columns
@@ -71,7 +71,7 @@ class TerminalMatch:
         self.seats, self.players = load_seats(self.match.game, players), players
 
     def load(self, match: Match, players: tuple[str, str], *, is_named: bool) -> None:
-        """Replace the match by a saved one. Raise BadSpec if a player cannot play it."""
+        """Replace the match with a saved one. Raise BadSpec if a player cannot play its game."""
         self.seats = load_seats(match.game, players)
         self.match, self.players = match, players
         if is_named:
@@ -80,5 +80,5 @@ class TerminalMatch:
             self.saver.own(match)
 
     def save(self, name: str = "") -> str:
-        """Save the match; return a message. Raise ZermeloError if it cannot be saved."""
+        """Save the match; return a message on how to continue it. Raise ZermeloError on failure."""
         return self.saver.save(self.match, self.players, name)

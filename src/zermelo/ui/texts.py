@@ -6,10 +6,10 @@ from typing import Any
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import count, count_moves, word_for
 
-_MAX_LINE = 10  # moves
+_MAX_LINE = 10  # moves shown of a line of play
 _SOURCES = {"table": "the tablebase", "book": "the opening book"}
 
-Fields = dict[str, Any]  # an analysis or a candidate, as in their JSON objects
+Fields = dict[str, Any]  # the JSON object of an analysis or of a candidate move
 
 
 def analysis_text(
@@ -17,8 +17,8 @@ def analysis_text(
 ) -> str:
     """Return an analysis as a table with a row for each move, best first.
 
-    `sides` names the side to move and the other one. If the analysis is a player's own, the second
-    column shows what exact search says.
+    `sides` names the side to move and the other one. If the analysis is by a player, the second
+    column shows the verdict of exact search.
     """
     candidates = analysis["candidates"]
     if not candidates:
@@ -42,7 +42,7 @@ def analysis_text(
 
 
 def effort_text(analysis: Fields) -> str:
-    """Return how certain an analysis is and what it took."""
+    """Return how certain an analysis is, and the nodes and time it took."""
     source = _SOURCES.get(analysis["source"], analysis["source"])
     certainty = f"{'proven' if analysis['exact'] else 'estimate'} by {source}"
     if analysis["depth"] and not analysis["exact"]:
@@ -68,7 +68,7 @@ def candidate_text(candidate: Fields, sides: tuple[str, str] | None = None) -> s
 
 
 def reasons_text(candidate: Fields) -> str:
-    """Return the reasons for the value of a move, or the expected line if there are none."""
+    """Return the reasons for the value of a move or, without any, the expected line of play."""
     if candidate["reasons"]:
         return "; ".join(reason["text"] for reason in candidate["reasons"])
     pv = candidate["pv"]
@@ -76,7 +76,7 @@ def reasons_text(candidate: Fields) -> str:
 
 
 def side_names(symbols: str, players: tuple[str, str], mover: int) -> tuple[str, str]:
-    """Return names for the side to move and the other: human and AI if there is one of each."""
+    """Return names for the side to move and the other: human and AI if just one is human."""
     names: tuple[str, ...] = tuple(symbols)
     if players.count("human") == 1:
         names = tuple("human" if spec == "human" else "AI" for spec in players)
@@ -84,7 +84,7 @@ def side_names(symbols: str, players: tuple[str, str], mover: int) -> tuple[str,
 
 
 def history_text(moves: Sequence[str], seconds: Sequence[float | None]) -> str:
-    """Return the moves in numbered pairs, with the times that are known."""
+    """Return the moves in numbered pairs, with the time each took if it is known."""
     if not moves:
         return "No moves yet."
     width = max(map(len, moves))

@@ -14,7 +14,7 @@ from zermelo.search.solver.solver import SolverSettings
 
 
 class LockedPlayer:
-    """A player with a lock, as it can think about only one position at a time."""
+    """A player with a lock, because it can think about only one position at a time."""
 
     def __init__(self, player: Player) -> None:
         self.player = player
@@ -22,9 +22,9 @@ class LockedPlayer:
 
 
 class ThinkingThread(threading.Thread):
-    """A thread in which a player thinks about one position. It starts at once.
+    """A thread in which a player thinks about one position. The constructor starts it.
 
-    `on_thought` is called after every analysis, `on_end` at the end, both from the thread.
+    `on_thought` is called after every analysis, and `on_end` at the end, both from this thread.
     """
 
     def __init__(
@@ -37,8 +37,8 @@ class ThinkingThread(threading.Thread):
     ) -> None:
         super().__init__(name="think", daemon=True)
         self.seat, self.position = seat, position
-        self.analysis: Analysis | None = None  #: the latest one
-        self.error = ""  #: why there is no analysis
+        self.analysis: Analysis | None = None  #: the latest analysis
+        self.error = ""  #: the reason if there is no analysis
         self.done = threading.Event()
         self._is_cancelled = False
         self._stop_event = threading.Event()
@@ -57,14 +57,14 @@ class ThinkingThread(threading.Thread):
 
     def wait(self) -> Analysis:
         """Wait for the end and return the analysis. Raise ZermeloError if there is none."""
-        while not self.done.wait(0.2):  # a loop, as signals do not end a wait on every system
+        while not self.done.wait(0.2):  # a loop, so that Ctrl-C works on every system
             pass
         if self.analysis is None:
             raise ZermeloError(self.error)
         return self.analysis
 
     def run(self) -> None:
-        """Think; any error of the player becomes `error`."""
+        """Think; store an exception of the player in `error`."""
         name = self.seat.player.name
         try:
             with self.seat.lock:
@@ -91,9 +91,9 @@ class ThinkingThread(threading.Thread):
 
 
 class LiveAnalysis:
-    """The analysis of the position on the screen, while it is switched on.
+    """The analysis of the position on the screen, which can be switched on and off.
 
-    All methods need the lock. `on_change` is called without it after every new analysis.
+    Callers must hold the lock. `on_change` is called without it after every new analysis.
     """
 
     def __init__(self, lock: threading.RLock, on_change: Callable[[], None]) -> None:
@@ -104,11 +104,11 @@ class LiveAnalysis:
 
     @property
     def latest(self) -> Analysis | None:
-        """The latest analysis of the position."""
+        """The latest analysis of the position on the screen, or None."""
         return self.thread.analysis if self.thread else None
 
     def follow(self, position: Position) -> None:
-        """Analyse this position instead of the last one."""
+        """Analyse this position instead of the previous one, if the analysis is on."""
         is_due = self.is_on and not position.is_over
         if self.thread and (not is_due or self.thread.position is not position):
             self.cancel()
@@ -134,7 +134,7 @@ class LiveAnalysis:
 def load_seats(
     game: Game, players: tuple[str, str]
 ) -> tuple[LockedPlayer | None, LockedPlayer | None]:
-    """Return the players of a match, None for a human. Raise BadSpec if one cannot play it."""
+    """Return two players, None for a human. Raise BadSpec if one cannot play the game."""
     seats: list[LockedPlayer | None] = []
     for spec in players:
         if spec == HUMAN:
@@ -147,5 +147,5 @@ def load_seats(
 
 
 def create_analyst() -> LockedPlayer:
-    """Return an analyst with a table of at most 32 MB."""
+    """Return an analyst with a transposition table of at most 32 MB."""
     return LockedPlayer(Analyst(SolverSettings(table_bits=20)))

@@ -1,5 +1,5 @@
-"""Benchmarks of Squava beside the published system: orderings, the hybrid, its training by phases.
+"""Compare our Squava players with the published system: orderings, the hybrid, and its training.
 
-`players` holds the measurements that the others share. Only `zermelo.bench` and `zermelo.cli`
-import this package.
+`players` contains the measurements that the other modules share. Only `zermelo.bench` and
+`zermelo.cli` import this package.
 """

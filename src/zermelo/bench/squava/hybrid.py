@@ -1,13 +1,13 @@
-"""The Squava hybrid beside its published figures, in five parts.
+"""Compare the Squava hybrid with its published figures, in five parts.
 
-- search: nodes and time at depths 4 and 5, with ordering and cache on and off, on one core
-- actors: one and two actors, and the replay's share of an update (`bench/actors.py`)
+- search: nodes and time at depths 4 and 5 on one core, with move ordering and cache on and off
+- actors: the speed of one and two actors, and replay's share of an update (`bench/actors.py`)
 - matches: the shipped model against heuristics and random play, at equal depth and at equal time
 - centre: the published heuristic with and without its term for the centre
-- phases: the published training, and matches after each phase (`bench/squava/phases.py`)
+- phases: the published training, with matches after each phase (`bench/squava/phases.py`)
 
-Each search of the first part goes straight to its depth, without iterative deepening, and starts
-with an empty transposition table. The evaluation cache is kept throughout, as it is in play.
+The searches of the first part use no iterative deepening, and each starts with an empty
+transposition table. The evaluation cache is kept between searches, as in play.
 """
 
 import itertools
@@ -38,10 +38,10 @@ PARTS = ("search", "actors", "matches", "centre")  #: measured by default
 ALL_PARTS = (*PARTS, "phases")
 MODEL = "squava-hybrid"
 DEPTHS = (4, 5)
-_ENOUGH_SECONDS = 2.0  # of CPU time: a search part that takes this long is not repeated
-# The published network: its widths, and its thousandths in the blend, beside the heuristic's.
+_ENOUGH_SECONDS = 2.0  # CPU time after which searches are not repeated
+# The published network: its widths, and the weights of network and heuristic in thousandths.
 _HIDDEN, _SHARES = (512, 256), (600, 400)
-# The opponents of the shipped model, and the published wins of 100 against two of them.
+# Opponents of the shipped model, with the published win percentage if there is one.
 _OPPONENTS: dict[str, int | None] = {
     "minimax:depth=4": None,
     "minimax:depth=3": None,
@@ -49,7 +49,7 @@ _OPPONENTS: dict[str, int | None] = {
     "minimax:depth=3,heuristic=published": 65,
     "random": 85,
 }
-_MOVE_SECONDS = 0.01  # for matches at equal time
+_MOVE_SECONDS = 0.01  # time per move in matches at equal time
 _CENTRE = ("minimax:depth=4,heuristic=published", "minimax:depth=4,heuristic=published-no-centre")
 
 Row = dict[str, Any]
@@ -69,14 +69,16 @@ def run(
 ) -> dict[str, Any]:
     """Measure the given parts and return the report.
 
-    `number`: positions to search. `repeat`: passes over them, of which the median counts. `games`:
-    games of a match; after a phase a quarter of them. `seconds`: approximate duration of a
-    measurement of actors. `model`: a run of the published network to search with; by default
-    fresh weights. `out`: folder for the training of the part phases.
+    `number`: number of positions to search.
+    `repeat`: number of passes over the positions; the median time is reported.
+    `games`: number of games per match; matches after a phase have a quarter of this.
+    `seconds`: approximate duration of a measurement of actors.
+    `model`: a run of the published network to search with; by default, untrained weights.
+    `out`: folder for the training run of the part "phases".
     """
     rows: list[Row] = []
     notes: list[str] = []
-    # The search part comes last, because it confines this process to one core.
+    # The search part comes last because it pins this process to one core.
     if "actors" in parts:
         from zermelo.bench import actors
 
@@ -97,12 +99,12 @@ def run(
 
 @dataclass(frozen=True)
 class SearchResults:
-    """The scores of searches of several positions, and what they cost together."""
+    """The scores of searches of several positions, and their total cost."""
 
     scores: list[int]
     nodes: int
     seconds: float  #: CPU time
-    hit_rate: float  #: of the evaluation cache, from 0 to 1
+    hit_rate: float  #: hit rate of the evaluation cache, from 0 to 1
 
 
 def _measure_search(
@@ -130,7 +132,7 @@ def _measure_search(
 
 
 def _networks(model: str) -> dict[str, tuple[NetworkTactics, LeafNetwork]]:
-    """Return the shipped network, and either a run's or the published one with fresh weights."""
+    """Return the shipped network, and a run's network or the published one, untrained."""
     game = registry.game(players.GAME)
     assert isinstance(game, WordLineGame)
     ours, _ = load_hybrid_engine(MODEL, game)
@@ -147,7 +149,7 @@ def _networks(model: str) -> dict[str, tuple[NetworkTactics, LeafNetwork]]:
 
 
 def _initial_weights(hooks: NetworkTactics) -> dict[str, Any]:
-    """Return random weights, distributed as at the start of a training."""
+    """Return random weights with the distribution of an untrained network."""
     rng = np.random.default_rng(1)
     weights: dict[str, Any] = {}
     for name, sizes in hooks.array_shapes:
@@ -168,7 +170,7 @@ def search_all(
     ordering: bool,
     repeat: int,
 ) -> SearchResults:
-    """Search all states to a depth and return the median time of up to `repeat` passes."""
+    """Search all states to a fixed depth; report the median time of up to `repeat` passes."""
     times: list[float] = []
     while not times or (len(times) < repeat and sum(times) < _ENOUGH_SECONDS):
         net.estimates[:] = 0
@@ -185,7 +187,7 @@ def _score(engine: HybridEngine, state: Any, depth: int, clock: SearchClock) -> 
 
 
 def _row(task: str, result: SearchResults) -> Row:
-    """Return a row; `ms` and `nodes` are means for a position, `hits` is a percentage."""
+    """Return a row; `ms` and `nodes` are means per position, and `hits` is a percentage."""
     number = len(result.scores)
     return measure.create_row(
         players.GAME,
@@ -207,18 +209,18 @@ def _comparison_notes(what: str, results: dict[tuple[bool, bool], SearchResults]
     faster = no_cache.seconds / both.seconds
     same = sum(a == b for a, b in zip(both.scores, no_ordering.scores, strict=True))
     ordering = (
-        f"{what}: ordering takes {abs(fewer):.1f}% {'fewer' if fewer >= 0 else 'MORE'} nodes "
-        f"(published: 60 to 80% fewer); {same} of {len(both.scores)} scores are the same without"
+        f"{what}: {abs(fewer):.1f}% {'fewer' if fewer >= 0 else 'MORE'} nodes with ordering "
+        f"(published: 60 to 80% fewer), and {same} of {len(both.scores)} scores are the same"
     )
     cache = (
-        f"{what}: with the cache {faster:.2f} times as fast (published: 1.5 to 2), "
-        f"{100 * both.hit_rate:.1f}% hits"
+        f"{what}: {faster:.2f} times as fast with the cache (published: 1.5 to 2), "
+        f"hit rate {100 * both.hit_rate:.1f}%"
     )
     return [ordering, cache]
 
 
 def _measure_matches(games: int, notes: list[str], progress: Report) -> list[Row]:
-    """Play the shipped model against its opponents, and count the mistakes of all of them."""
+    """Play the shipped model against its opponents, and count the mistakes of all players."""
     ours, timed = f"hybrid:{MODEL},depth=4", f"hybrid:{MODEL},seconds={_MOVE_SECONDS}"
     rows = []
     for opponent, wins in _OPPONENTS.items():
@@ -228,7 +230,7 @@ def _measure_matches(games: int, notes: list[str], progress: Report) -> list[Row
         rows.append(row)
         if wins is not None:
             notes.append(f"{task}: {row['wins']:.1f} wins of 100 (published: {wins})")
-    # In one process: with two, each could be waiting for a core while its clock runs.
+    # Use one process: with two, a player might wait for a core while its clock is running.
     pair = (timed, f"alphabeta:seconds={_MOVE_SECONDS}")
     task = f"{1000 * _MOVE_SECONDS:g} ms a move each, against alphabeta"
     rows.append(players.play_match(task, pair, games, progress, processes=1))
@@ -245,7 +247,7 @@ def _measure_centre(games: int, notes: list[str], progress: Report) -> list[Row]
     rows.append(players.play_match(task, (_CENTRE[1], _CENTRE[0]), games, progress))
     on, off, match = (row["rate"] for row in rows)
     notes.append(
-        f"the published term for the centre: {on:.1f} mistakes in 100 moves with it, {off:.1f} "
-        f"without; without it {match:.1f} points of 100 against it"
+        f"the heuristic's published centre term: {on:.1f} mistakes in 100 moves with it, {off:.1f} "
+        f"without; the heuristic without it scores {match:.1f}% against the heuristic with it"
     )
     return rows

@@ -1,4 +1,7 @@
-"""Squava: the published ordering and evaluation against none and ours, in nodes and mistakes."""
+"""Compare the published Squava ordering and heuristic with ours and with none.
+
+Orderings are compared by nodes, and heuristics by mistakes.
+"""
 
 import time
 from collections.abc import Callable
@@ -16,20 +19,20 @@ from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.searcher import NegamaxSearcher
 from zermelo.search.solver.solver import Solver
 
-_STONES = (6, 12)  # on the boards of the sample
-_DEPTH = 2  # of the search that may err
+_STONES = (6, 12)  # minimum and maximum number of stones in the sampled positions
+_DEPTH = 2  # depth of the search whose mistakes are counted
 
 Row = dict[str, Any]
 
 
 class _Blind(LineTactics):
-    """Our hooks without an evaluation."""
+    """Our solver hooks without a heuristic evaluation."""
 
     evaluate = SolverHooks.evaluate
 
 
 def compare_orderings(number: int, progress: Callable[[str], None]) -> list[Row]:
-    """Solve `number` positions with each ordering, and count mistakes with each evaluation."""
+    """Solve `number` positions with each ordering, and count mistakes with each heuristic."""
     game = registry.game("squava")
     assert isinstance(game, WordLineGame)
     ours, blind, published = game.hooks, _Blind(game), PublishedTactics(game)
@@ -50,7 +53,7 @@ def compare_orderings(number: int, progress: Callable[[str], None]) -> list[Row]
 
 
 def _count_nodes(name: str, hooks: SolverHooks, states: list[Any], *, ordering: bool) -> Row:
-    """Find win, draw or loss of every position, starting each with an empty table."""
+    """Solve every position for win, draw or loss, each time with an empty transposition table."""
     searcher = NegamaxSearcher(hooks, table_bits=20, ordering=ordering)
     searcher.allocate_table()
     clock, begin = SearchClock(), time.process_time()
@@ -72,7 +75,7 @@ def _count_nodes(name: str, hooks: SolverHooks, states: list[Any], *, ordering: 
 def _solve_all_moves(
     game: WordGame, states: list[Any], progress: Callable[[str], None]
 ) -> list[tuple[Any, dict[int, int]]]:
-    """Return the states in which the moves differ in value, each with the values of its moves."""
+    """Return the states whose moves differ in value, each with the values of its moves."""
     solver = Solver(game)
     solved = []
     for number, state in enumerate(states):
@@ -84,7 +87,7 @@ def _solve_all_moves(
 
 
 def _count_mistakes(name: str, hooks: SolverHooks, truth: list[tuple[Any, dict[int, int]]]) -> Row:
-    """Return how many of 100 moves of a shallow search with this evaluation lower the value."""
+    """Return the percentage of moves that lower the value, by a shallow search with these hooks."""
     engine, clock = WordEngine(hooks), SearchClock()
     mistakes = 0
     for state, values in truth:

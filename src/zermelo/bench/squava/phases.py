@@ -1,6 +1,7 @@
-"""The published training of the Squava hybrid: how it plays before and after each phase.
+"""Train the Squava hybrid as published, and play matches before the first and after each phase.
 
-The weights are saved on the way and play after the training, so that matches do not slow it down.
+The weights are saved during the training, and matches are played afterwards, so that they do not
+slow it down.
 """
 
 import contextlib
@@ -17,14 +18,15 @@ from zermelo.learn.runs import training
 
 RECIPE = "squava-hybrid-published"
 _ACTORS = 2
-# The only one of seeds 0 to 9 that learns. With the others the first updates at the published
-# learning rate drive the tanh to 1 or -1 for all states, where its gradient vanishes.
+# Of the seeds 0 to 9, this is the only one with which training succeeds. With the others, the first
+# updates at the published learning rate drive tanh to 1 or -1 for all states, so that its gradient
+# vanishes.
 _SEED = 3
 _DEPTH = 4
 _OPPONENTS = ("random", "minimax:depth=3,heuristic=published")
-#: Published wins of 100 against each of the opponents, before the first phase and after each. The
-#: publication gives them by phase: against random play 50 to 60 in the first and 60 to 85 in the
-#: second; against the heuristic player 10 to 50 in the second and 50 to 65 in the third.
+#: Published win percentages against each opponent, before the first phase and after each phase. The
+#: publication gives a range for each phase: against random play, 50 to 60 in the first and 60 to 85
+#: in the second; against the heuristic player, 10 to 50 in the second and 50 to 65 in the third.
 PUBLISHED_WINS: dict[str, tuple[int | None, int | None]] = {
     "initialisation": (50, None),
     "explore": (60, 10),
@@ -37,7 +39,7 @@ Row = dict[str, Any]
 
 
 def phase_ends(recipe: Recipe) -> dict[str, int]:
-    """Return the last update of each published phase; the recipe splits the first one in two."""
+    """Return the last update of each published phase; the recipe splits the first phase in two."""
     ends = {"initialisation": 0}
     share = 0.0
     for phase in recipe.learning.phases:
@@ -54,9 +56,9 @@ def measure_phases(
     progress: Callable[[str], None],
     recipe: Recipe | None = None,
 ) -> list[Row]:
-    """Train, then play `games` games for each phase and opponent, and return a row for each.
+    """Train, play `games` games for each phase and opponent, and return a row for each match.
 
-    The run is kept in the folder `out` if there is one.
+    If the folder `out` is given, the run is kept there.
     """
     recipe = recipe or recipes.load(RECIPE)
     with contextlib.ExitStack() as stack:
@@ -80,7 +82,7 @@ def measure_phases(
 
 
 def _train(recipe: Recipe, folder: Path, progress: Callable[[str], None]) -> list[float]:
-    """Train, save the weights of each phase, and return the minutes until each phase ended."""
+    """Train, save the weights after each phase, and return the minutes until each phase ended."""
     run, trainer = training.prepare_training(recipe, folder, seed=_SEED, actors=_ACTORS)
     names = {update: phase for phase, update in phase_ends(recipe).items()}
     run.save_weights(_file_name(names[0]), trainer)

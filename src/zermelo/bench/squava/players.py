@@ -1,4 +1,4 @@
-"""Comparing Squava players: points from paired openings, and mistakes against exact play."""
+"""Compare Squava players: scores in matches with paired openings, and mistakes by exact values."""
 
 import time
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Report = Callable[[str], None]
 
 
 def labelled_positions(number: int | None = None) -> list[LabelledPosition]:
-    """Return the first `number` of the shipped positions with exact values, or all of them."""
+    """Return the first `number` shipped positions with exact values, or all if it is None."""
     sets = position_sets.load_shipped(registry.game(GAME)).values()
     return [position for positions in sets for position in positions][:number]
 
@@ -32,7 +32,7 @@ def play_match(
     processes: int | None = None,
     **more: float,
 ) -> Row:
-    """Play `games` games from paired openings and return the first player's points of 100.
+    """Play `games` games with paired openings, and return a row with the first player's score.
 
     `more` is added to the row.
     """
@@ -59,13 +59,13 @@ def play_match(
 
 
 def count_mistakes(spec: str, positions: list[LabelledPosition], progress: Report) -> Row:
-    """Return how many of 100 moves of a player lower the exact value.
+    """Return a row with the percentage of a player's moves that lower the exact value.
 
-    Nodes and CPU time are means for a move.
+    Nodes and CPU time are means per move.
     """
     progress(f"{spec}: mistakes in {len(positions)} positions")
     player = load_player(spec)
-    player.choose(positions[0].position)  # loads the model and compiles
+    player.choose(positions[0].position)  # loads the model and compiles code
     mistakes = nodes = 0
     begin = time.process_time()
     for labelled in positions:

@@ -1,7 +1,7 @@
-"""The contract of a game: `Game` for any rules, `WordGame` and `BoardGame` for those that compile.
+"""The contract of a game: `Game` for any rules, `WordGame` and `BoardGame` for rules that compile.
 
-`SolverHooks` holds what the solver may know about a `WordGame` without search. Imports only
-modules of `zermelo.core`; everything above `core` may import it.
+`SolverHooks` tells the solver what is known about a `WordGame` without search. This package imports
+only modules of `zermelo.core`; every package above `core` may import it.
 """
 
 from zermelo.core.game.board_game import BoardGame

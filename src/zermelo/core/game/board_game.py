@@ -1,4 +1,4 @@
-"""Games on boards above 64 cells, whose kernels work on an array of cells."""
+"""Games on boards of more than 64 cells, whose kernels work on an array of cells."""
 
 from abc import abstractmethod
 from typing import Any
@@ -11,12 +11,12 @@ class BoardGame(BoardTraversal, MaskGame):
     """A game whose kernels make and unmake moves on one padded array of cells.
 
     The methods below are ordinary code without masks; they also run on a bytearray. A stone is 1
-    (first player) or 2 (second player), a free cell 0, and the border, one cell wide, is 3. A place
-    is an index into the padded board.
+    (first player) or 2 (second player), a free cell is 0, and the border, one cell wide, is 3.
+    Indices refer to the padded board.
     """
 
     cells: int  #: the number of cells without the border
-    stride: int  #: the distance from a place to the one below it
+    stride: int  #: the difference between the indices of a cell and of the cell below it
     is_specialised: bool = False  #: as in `WordGame`
 
     @abstractmethod
@@ -25,7 +25,7 @@ class BoardGame(BoardTraversal, MaskGame):
 
     @abstractmethod
     def landing(self, cells: Any, action: Any) -> Any:
-        """Return the place where an action puts its stone."""
+        """Return the index of the cell where an action puts its stone."""
 
     @abstractmethod
     def list_legal(self, cells: Any, moves: Any) -> Any:
@@ -37,4 +37,4 @@ class BoardGame(BoardTraversal, MaskGame):
 
     @abstractmethod
     def result_after(self, cells: Any, at: Any, left: Any) -> Any:
-        """Return `result` after a stone on place `at`, with `left` free cells."""
+        """Return what `result` gives after a stone at index `at`, with `left` free cells."""

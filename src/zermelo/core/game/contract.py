@@ -1,9 +1,10 @@
-"""The contract of a game: the rules that it must define, and what it may add.
+"""The contract of a game: the rules that it must define, and the methods that it may add.
 
 A **game** is rules without a position; a **state** is a small immutable value; a **position**
-is both. A **player** is 0 (first) or 1 (second), an **action** an int, a **move** its text.
-A `value` is for the side to move, an `outcome` is absolute. Legality is checked once, in
-`Position.play`, `Position.parse` and `Game.position`; everything below trusts its caller.
+is a game with a state. A **player** is 0 (first) or 1 (second), an **action** is an int, and a
+**move** is the text of an action.
+A `value` is relative to the side to move, an `outcome` is absolute. Legality is checked once, in
+`Position.play`, `Position.parse` and `Game.position`; the code that they call trusts its caller.
 """
 
 from abc import ABC, abstractmethod
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
 
 
 class Game(PlainTraversal, ABC):
-    """The rules of a game. Five pure functions define it; most games keep the other defaults.
+    """The rules of a game. Five pure functions define a game; all other methods have defaults.
 
     A state may be any immutable value, and the rules run as plain Python. The rules of a `WordGame`
     also compile.
     """
 
     spec: str  #: the text that names this game and its parameters
-    num_actions: int  #: actions are ints below this
+    num_actions: int  #: the number of actions, which are the ints below it
     grid: "Grid | None" = None  #: the board, for games that have one
     symbols: str = "XO"  #: one letter for each player
-    gravity: bool = False  #: an action is a column, and its stone falls to the lowest free cell
+    gravity: bool = False  #: whether actions are columns, in which stones fall to the bottom
     has_discs: bool = False  #: whether boards are drawn with discs instead of marks
     disc_colours: tuple[str, str] = ("#1b6ca8", "#e0a126")
     #: whether perft counts a finished game again at every later depth
@@ -62,10 +63,10 @@ class Game(PlainTraversal, ABC):
     def result(self, state: Any) -> tuple[Any, Any]:
         """Return (is_over, value): 1, 0 or -1 for the side to move, 0 while the game goes on."""
 
-    # What a game may add.
+    # Methods that a game may override.
 
     def to_text(self, action: int) -> str:
-        """Return the move of an action."""
+        """Return the text of an action, which is called a move."""
         return str(action)
 
     def parse_action(self, text: str) -> int:
@@ -82,7 +83,7 @@ class Game(PlainTraversal, ABC):
         return notation.split_moves(text)
 
     def why_illegal(self, state: Any, action: int) -> str:
-        """Return the reason why an action of this game cannot be played here."""
+        """Return the reason why an action of this game is illegal in a state."""
         del state, action
         return "it is not legal here"
 
@@ -92,7 +93,7 @@ class Game(PlainTraversal, ABC):
         return None
 
     def from_board(self, cells: tuple[int, ...], to_move: int | None, *, checked: bool) -> Any:
-        """Return the state with these cells; `checked`: raise BadBoard if play cannot reach it."""
+        """Return the state of a board; with `checked`, raise BadBoard if play cannot reach it."""
         del cells, to_move, checked
         msg = f"{self.spec} has no board to start from: give moves"
         raise BadBoard(msg)
@@ -103,7 +104,7 @@ class Game(PlainTraversal, ABC):
         return None
 
     def remark(self, state: Any, last: int | None) -> str:
-        """Return what to append to the outcome: a count, or why the last action lost."""
+        """Return a text to append to the outcome: a count, or why the last action lost."""
         del state, last
         return ""
 
@@ -128,18 +129,18 @@ class Game(PlainTraversal, ABC):
 
     @property
     def move_forms(self) -> str:
-        """The forms of moves that a prompt offers."""
+        """A description of the accepted forms of a move, for prompts."""
         return f"{self.to_text(0)} to {self.to_text(self.num_actions - 1)}"
 
     def draw(self, state: Any) -> str:
-        """Return a state of a game without a board as text."""
+        """Return a text drawing of a state, for games without a board."""
         return str(state)
 
     def symmetries(self) -> tuple[Symmetry, ...]:
         """Return the symmetries of the rules, the identity first; () if none are known."""
         return ()
 
-    # What every game has.
+    # Methods that every game has.
 
     def start(self) -> Position:
         """Return the position before the first move."""
@@ -153,7 +154,7 @@ class Game(PlainTraversal, ABC):
         moves: str | Iterable[str] | None = None,
         unchecked: bool = False,
     ) -> Position:
-        """Return the position with a board or after some moves; without either, the start.
+        """Return the position given by a board or by moves; by default, the initial position.
 
         Moves are checked, and so is a board unless `unchecked`: raise BadBoard if play cannot reach
         it. A board as text may name the side to move; `to_move` is 0 or 1.
@@ -177,7 +178,7 @@ class Game(PlainTraversal, ABC):
         return Position(self, self.from_board(cells, to_move, checked=not unchecked), None)
 
     def parse_position(self, line: str) -> Position:
-        """Return the position that a line names: moves from the start, or `board:` and a board."""
+        """Return the position that a text gives: moves from the start, or `board:` and a board."""
         line = line.strip()
         if line.startswith("board:"):
             return self.position(line.removeprefix("board:").strip())
@@ -190,7 +191,7 @@ class Game(PlainTraversal, ABC):
         assert self.grid is not None
         cells, side = notation.parse_board(text, self.grid)
         if side is not None and to_move is not None and side != to_move:
-            msg = f"the board says {self.symbols[side]} moves, to_move says otherwise"
+            msg = f"the board says {self.symbols[side]} moves, but to_move says otherwise"
             raise BadBoard(msg)
         return cells, side if side is not None else to_move
 
@@ -201,7 +202,7 @@ class Game(PlainTraversal, ABC):
             raise BadBoard(msg)
         wrong = next((c for c in cells if isinstance(c, bool) or c not in (-1, 0, 1)), None)
         if wrong is not None:
-            msg = f"{notation.quote_text(str(wrong))} in a board: a cell is 1, -1 or 0"
+            msg = f"{notation.quote_text(str(wrong))} is not a cell: a cell is 1, -1 or 0"
             raise BadBoard(msg)
 
     def __eq__(self, other: object) -> bool:

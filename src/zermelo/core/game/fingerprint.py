@@ -1,7 +1,7 @@
-"""Fingerprints of rules: how a file says which rules it was made with.
+"""Fingerprints of rules, by which a file identifies the rules that it was made with.
 
 Position sets, models, training runs, tablebases and opening books store `rules_fingerprint` and are
-refused where it differs. Tablebases and books claim proven values, so they also store
+rejected if it differs. Tablebases and books claim proven values, so they also store
 `source_digest`, which catches an edit of a user's game that random play does not notice.
 """
 
@@ -23,7 +23,7 @@ def rules_fingerprint(game: Game) -> str:
     """Return a digest of the legal actions and results in random games, seeded by the spec.
 
     It depends on what the rules do and not on how they are written: moving, renaming or rewriting
-    code leaves it as it is.
+    code does not change it.
     """
     rng = random.Random(game.spec)
     digest = hashlib.sha256()
@@ -51,7 +51,7 @@ def source_digest(game: Game) -> str:
     while pending:
         item = pending.pop()
         module = inspect.getmodule(item)
-        if module is None or _folder(module) is None:  # defined in a notebook, say
+        if module is None or _folder(module) is None:  # such as a class defined in a notebook
             sources[str(item)] = _source(item)
         elif module.__name__ not in sources:
             sources[module.__name__] = _source(module)

@@ -14,19 +14,19 @@ class MaskGame(Game):
     action is the last one, `num_actions - 1`.
     """
 
-    #: this many entries at the start of a state are boards, which symmetries transform
+    #: the number of boards, which come first in a state and which symmetries transform
     num_boards: ClassVar[int] = 2
 
     @abstractmethod
     def legal(self, state: Any) -> Any:
-        """Return the legal actions of a game that is not over as a mask."""
+        """Return the legal actions as a mask; the game must not be over."""
 
     def player(self, state: Any) -> int:
-        """Return the last entry of a state."""
+        """Return the side to move, which is the last entry of a state."""
         return int(state[-1])
 
     def null_move(self, state: Any) -> Any:
-        """Return the same board with the other side to move, for games of two boards."""
+        """Return the same board with the other side to move, if states have two boards."""
         mine, theirs, *rest, player = state
         return (theirs, mine, *rest, 1 - player)
 

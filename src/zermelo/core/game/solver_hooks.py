@@ -1,4 +1,4 @@
-"""Solver hooks: what a bitboard game lets the solver know without search."""
+"""Solver hooks: what the solver knows about a bitboard game without search."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,24 +9,24 @@ if TYPE_CHECKING:
 
 
 class SolverHooks:
-    """Everything that search kernels ask about a bitboard game beyond its rules.
+    """The methods and constants of a bitboard game that search kernels use beyond its rules.
 
     The defaults use only the rules, so every `WordGame` can be solved. A game may set `hooks_class`
     to a subclass that makes the search faster. Attributes that are not found here are looked up on
     the game, so a kernel that is compiled for the hooks sees both. Like rules, these methods are
-    compiled, and annotated constants are compiled in.
+    compiled, and annotated constants become part of the compiled code.
 
     A score is an int for the side to move: `win_score - n` for a win in n plies, `n - win_score`
     for a loss in n plies, 0 for a draw. A move is named by the index of its bit in the mask that
     `resolve` returns; `to_action` gives its action.
     """
 
-    win_score: int = 1000  #: above the length of every game in plies
-    ply_cost: int = 1  #: 0 where scores do not encode the distance to the end
-    min_win_plies: int = 1  #: plies to the nearest win that `resolve` may have missed
-    min_loss_plies: int = 1
-    history_weight: int = 0  #: how much the history heuristic counts beside `rank_move`
-    #: whether to test for a win or loss within a few plies before win, draw or loss: for long games
+    win_score: int = 1000  #: greater than the length of any game in plies
+    ply_cost: int = 1  #: 1, or 0 if scores do not encode the distance to the end
+    min_win_plies: int = 1  #: plies to the nearest win that `resolve` may miss
+    min_loss_plies: int = 1  #: plies to the nearest loss that `resolve` may miss
+    history_weight: int = 0  #: the weight of the history heuristic relative to `rank_move`
+    #: whether to search for a win or loss within a few plies first, which helps in long games
     short_wins_first: bool = False
     estimate_scale: float = 1000.0  #: the estimate of a position that is probably won
     has_one_word_key: bool = False  #: whether `pack` is used as the key in the transposition table
@@ -53,7 +53,7 @@ class SolverHooks:
     def resolve(self, state: Any) -> Any:
         """Return (is_known, score, moves): the score if no search is needed, else the moves to try.
 
-        Moves may be left out that cannot be better than the others.
+        Moves that cannot be better than the others may be left out.
         """
         over, value = self.result(state)
         return over, value * self.win_score, self.legal(state)
@@ -63,46 +63,46 @@ class SolverHooks:
         return False, 0
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """Return `resolve` of the state after one of the moves that `resolve` returned."""
+        """Return what `resolve` gives after one of the moves that it returned for this state."""
         return self.resolve(self.as_words(self.play_index(state, index)))
 
     def score_bounds(self, state: Any, alpha: Any, beta: Any) -> Any:  # noqa: ARG002 - a default
-        """Return (low, high) for a state that `resolve` does not know.
+        """Return bounds (low, high) on the score of a state that `resolve` does not know.
 
         Bounds that cannot close the window (alpha, beta) may be left wide.
         """
         return self.min_loss_plies - self.win_score, self.win_score - self.min_win_plies
 
     def have_disjoint_futures(self, root: Any, image: Any) -> Any:  # noqa: ARG002 - a default
-        """Return whether no state can follow both from a root and from its symmetric image."""
+        """Return whether no state can be reached both from a root and from its symmetric image."""
         return False
 
     def max_plies(self, state: Any) -> int:  # noqa: ARG002 - a default
-        """Return an upper bound on the plies that a game can last from here, without passes."""
+        """Return an upper bound on the number of plies to the end, not counting passes."""
         return self.win_score - 1
 
     # Moves.
 
     def play_index(self, state: Any, index: Any) -> Any:
-        """Return the state after the move of a bit in the mask of `resolve`."""
+        """Return the state after a move, given by its index in the mask of `resolve`."""
         return self.play(state, index)
 
     def to_action(self, index: int) -> int:
-        """Return the action of such a move."""
+        """Return the action of the move with this index."""
         return index
 
     def rank_move(self, state: Any, index: Any) -> Any:  # noqa: ARG002 - a default
-        """Return how promising such a move is; the highest rank is searched first."""
+        """Return a rank for the move with this index; the highest rank is searched first."""
         return 0
 
     # Estimates.
 
     def evaluate(self, state: Any) -> Any:  # noqa: ARG002 - a default
-        """Return an estimate of the score where a search stops; small beside `win_score`."""
+        """Return an estimate of the score at a leaf; it must be small compared with `win_score`."""
         return 0
 
     def evaluate_network(self, state: Any, weights: Any, buffer: Any) -> Any:  # noqa: ARG002
-        """Return an estimate by a network; `buffer` has room for its layers."""
+        """Return a network's estimate of the score; `buffer` has room for the network's layers."""
         return 0
 
     # The transposition table.
@@ -112,7 +112,7 @@ class SolverHooks:
         return True
 
     def pack(self, state: Any) -> Any:
-        """Return all that distinguishes a state in one word, where that is possible."""
+        """Return one word that identifies a state, in games where that is possible."""
         return state[0]
 
     def key(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -127,10 +127,10 @@ class SolverHooks:
         """Write a key to the start of a row; the compiler generates its own version."""
         table[row, : len(key)] = key
 
-    # What tree search asks; see `traversal`.
+    # Methods for tree search; see `traversal`.
 
     def resolve_value(self, state: Any) -> Any:
-        """Return (is_known, value) of a state that is not over, as far as `resolve` knows it."""
+        """Return (is_known, value) of a state that is not over, as determined by `resolve`."""
         known, score, _moves = self.resolve(state)
         return known, (1 if score > 0 else 0) - (1 if score < 0 else 0)
 

@@ -1,11 +1,11 @@
-"""How playouts and tree search traverse a game, whatever its states are made of.
+"""How playouts and tree search traverse a game, whatever the representation of its states.
 
-Kernels of playouts and tree search ask a game for these methods only, so one kernel serves every
-game. A traversal begins at a **root**, a row of an array. Its state may be used up by the next
-step: words are values, but a large board is one array that stones are put on. `buffer` and `moves`
-are arrays that the caller provides.
+Playout and tree-search kernels call only these methods of a game, so one kernel works for every
+game. A traversal begins at a **root**, a row of an array. A step may overwrite the state that it
+is given: words are values, but a large board is one array, which every step changes. `buffer` and
+`moves` are arrays that the caller provides.
 
-The classes below are mixed into the classes of the contract and use their rules (`self: Any`).
+The classes below are mixins for the classes of the contract and use their rules (`self: Any`).
 """
 
 from typing import Any
@@ -19,11 +19,11 @@ class PlainTraversal:
     """Traversal of any game in plain Python: a root is a row that holds the state itself."""
 
     def to_root(self: Any, state: Any) -> list[Any]:
-        """Return the row of a state."""
+        """Return a state as a row."""
         return [state]
 
     def load_root(self: Any, roots: Any, row: Any, buffer: Any) -> Any:  # noqa: ARG002 - for boards
-        """Return the state of a row."""
+        """Return the state in a row."""
         return roots[row][0]
 
     def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
@@ -39,11 +39,11 @@ class PlainTraversal:
         return self.result(state)
 
     def resolve_value(self: Any, state: Any) -> Any:  # noqa: ARG002 - a default
-        """Return (is_known, value) of a state that is not over, as far as it needs no search."""
+        """Return (is_known, value) of a state that is not over, if it is known without search."""
         return False, 0
 
     def list_candidates(self: Any, state: Any, moves: Any) -> Any:
-        """Do the same as `list_moves`, without actions known to be no better than others."""
+        """Do the same as `list_moves`, but omit actions known to be no better than others."""
         return self.list_moves(state, moves)
 
     def list_moves(self: Any, state: Any, moves: Any) -> Any:
@@ -53,7 +53,7 @@ class PlainTraversal:
         return len(actions)
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
-        """Play at random to the end; return (value for the side to move, next rng, moves made)."""
+        """Play at random to the end; return (value for the side to move, next rng, ply count)."""
         over, value = self.current_result(state)
         sign, steps = 1, 0
         while not over:
@@ -70,11 +70,11 @@ class WordTraversal:
     """Traversal of a bitboard game: a root is the state, one word in each column."""
 
     def to_root(self: Any, state: Any) -> list[Any]:
-        """Return the row of a state."""
+        """Return a state as a row."""
         return list(state)
 
     def load_root(self: Any, roots: Any, row: Any, buffer: Any) -> Any:  # noqa: ARG002 - for boards
-        """Return the state of a row."""
+        """Return the state in a row."""
         return self.load(roots, row)
 
     def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
@@ -103,7 +103,7 @@ class WordTraversal:
         return count
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:  # noqa: ARG002 - masks do
-        """Play at random to the end; return (value for the side to move, next rng, moves made)."""
+        """Play at random to the end; return (value for the side to move, next rng, ply count)."""
         stride = word(STRIDE)
         over, value = self.result(state)
         steps = 0
@@ -120,17 +120,17 @@ class WordTraversal:
 
 
 class BoardTraversal:
-    """Traversal of a game above 64 cells: a root is its padded board and the player to move.
+    """Traversal of a game of more than 64 cells: a root is its padded board and the player to move.
 
     A state of the traversal is (cells, free cells, player, is_over, value for the side to move).
     """
 
     def to_root(self: Any, state: Any) -> list[Any]:
-        """Return the row of a state."""
+        """Return a state as a row."""
         return [*self.to_padded_board(state), self.player(state)]
 
     def load_root(self: Any, roots: Any, row: Any, buffer: Any) -> Any:
-        """Return the state of a row, which is not over, on the board in `buffer`."""
+        """Copy a row to the board in `buffer` and return its state, which must not be over."""
         left = 0
         for place in range(len(buffer)):
             buffer[place] = roots[row, place]
@@ -153,7 +153,7 @@ class BoardTraversal:
         return cells, left - 1, 1 - player, over, value
 
     def current_result(self: Any, state: Any) -> Any:
-        """Return (is_over, value for the side to move), as the last step found it."""
+        """Return (is_over, value for the side to move), as the last step determined it."""
         return state[3], state[4]
 
     def list_moves(self: Any, state: Any, moves: Any) -> Any:
@@ -161,7 +161,7 @@ class BoardTraversal:
         return self.list_legal(state[0], moves)
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
-        """Play at random to the end; return (value for the side to move, next rng, moves made).
+        """Play at random to the end; return (value for the side to move, next rng, ply count).
 
         The actions are listed once; those that are exhausted are removed from the list.
         """

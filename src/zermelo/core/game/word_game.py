@@ -19,8 +19,8 @@ class WordGame(WordTraversal, MaskGame):
     are at most 64 actions, not counting a forced pass.
     """
 
-    num_words: ClassVar[int] = 3  #: words in a state
-    #: whether a state can occur at one ply only, as where every move adds a stone
+    num_words: ClassVar[int] = 3  #: the number of words in a state
+    #: whether a state can occur at only one ply, as in games where every move adds a stone
     is_layered: bool = False
     #: whether constants are compiled in; if not, all sizes of a class share one compilation
     is_specialised: bool = True
@@ -29,7 +29,7 @@ class WordGame(WordTraversal, MaskGame):
 
     @functools.cached_property
     def hooks(self) -> SolverHooks:
-        """What the solver knows about this game without search."""
+        """The solver hooks: what the solver knows about this game without search."""
         return self.hooks_class(self)
 
     def load(self, states: Any, row: int) -> tuple[Word, ...]:
@@ -41,7 +41,7 @@ class WordGame(WordTraversal, MaskGame):
         states[row, : self.num_words] = state
 
     def as_words(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
-        """Return a state as words again, whatever types the rules produced.
+        """Convert the entries of a state back to words, whatever types the rules produced.
 
         Only compiled code needs it; the compiler generates its own version.
         """
@@ -58,7 +58,7 @@ class WordGame(WordTraversal, MaskGame):
     def to_signed(self) -> "WordGame":
         """Return the same rules with constants for int64 tensors, where bit 63 is the sign."""
         twin = copy.copy(self)
-        vars(twin).pop("hooks", None)  # they belong to this game
+        vars(twin).pop("hooks", None)  # the hooks belong to this game, not to its twin
         for name, value in vars(twin).items():
             object.__setattr__(twin, name, _signed(value))
         return twin

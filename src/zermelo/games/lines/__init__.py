@@ -1,5 +1,5 @@
-"""The line family: its rules, its notation, large boards, renju, and what a search knows of it.
+"""The family of line games: rules, notation, large boards, renju and solver hooks.
 
-`rules` defines every game of the family and the other modules build on it; the registry chooses
-the class that serves a spec. Everything above `games` may import this package.
+`rules` defines every game of the family, and the other modules build on it; the registry chooses
+the class for each spec. Every package above `games` may import this package.
 """

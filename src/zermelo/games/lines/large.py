@@ -1,6 +1,6 @@
-"""Line games above 64 cells, up to 20x20: states are wide ints, kernels work on padded arrays.
+"""Line games of more than 64 cells, up to 20x20: states are wide ints, kernels use padded arrays.
 
-A state is the same as in `rules`. Only kernels see the padded board, an array of cells with a
+States are the same as in `rules`. Only kernels see the padded board, an array of cells with a
 border (`#`) of one cell all around. On 3x3, with the indices on the right:
 
     #  #  #  #  #         0  1  2  3  4
@@ -18,13 +18,13 @@ from zermelo.core.game import BoardGame
 from zermelo.games.lines.rules import LineGame
 
 FREE, FIRST, SECOND, BORDER = 0, 1, 2, 3
-#: What `forbidden_status` returns. A CONDITIONAL stone is allowed now, but stones that the
+#: The results of `forbidden_status`. A CONDITIONAL stone is allowed now, but stones that the
 #: opponent adds later could make the same move forbidden.
 ALLOWED, FORBIDDEN, CONDITIONAL = range(3)
 
 
 class BoardLineGame(LineGame, BoardGame):
-    """A game of the line family on a board of any size."""
+    """A line game on a board of any size."""
 
     rows: int
     win: int
@@ -55,11 +55,11 @@ class BoardLineGame(LineGame, BoardGame):
                 cells[self.padded_index(cell)] = stone
         return cells
 
-    # The rules on the padded board, for bytearrays and compiled arrays alike. A place or `at` is
-    # an index into it, and a step is the distance between neighbours in one direction.
+    # The rules on the padded board, for bytearrays and compiled arrays alike. `at` is an index into
+    # the board, and `step` is the distance between neighbours in one direction.
 
     def landing(self, cells: Any, action: Any) -> Any:
-        """Return the place of the stone: the cell, or with gravity the column's lowest free one."""
+        """Return the index of the new stone: its cell, or the lowest free cell of its column."""
         if not self.gravity:
             return (action // self.cols + 1) * self.stride + action % self.cols + 1
         place = self.rows * self.stride + action + 1
@@ -68,7 +68,7 @@ class BoardLineGame(LineGame, BoardGame):
         return place
 
     def list_legal(self, cells: Any, moves: Any) -> Any:
-        """Write the free cells, or with gravity the columns that are not full, to `moves`."""
+        """Write the legal actions, cells or with gravity columns, to `moves`; return the count."""
         count = 0
         for row in range(1 if self.gravity else self.rows):
             for col in range(self.cols):
@@ -78,11 +78,11 @@ class BoardLineGame(LineGame, BoardGame):
         return count
 
     def is_exhausted(self, cells: Any, action: Any) -> Any:
-        """Whether an action just played is no longer legal: with gravity, if the column is full."""
+        """Return whether an action just played is no longer legal, as when its column is full."""
         return not self.gravity or cells[self.stride + action + 1] != FREE
 
     def result_after(self, cells: Any, at: Any, left: Any) -> Any:
-        """Return (is over, value) after the stone at `at`, tested for win, then loss, then draw."""
+        """Return (is_over, value) after a stone at `at`: test for a win, a loss, then a draw."""
         if self.is_in_winning_line(cells, at):
             return True, -1
         if self.forbidden_status(cells, at) == FORBIDDEN:
@@ -90,7 +90,7 @@ class BoardLineGame(LineGame, BoardGame):
         return left == 0, 0
 
     def is_in_winning_line(self, cells: Any, at: Any) -> Any:
-        """Whether the stone at `at` stands in a winning line."""
+        """Return whether the stone at `at` is part of a winning line."""
         wins, exact = False, self.needs_exact_line(cells[at])
         for step in (1, self.stride, self.stride + 1, self.stride - 1):
             length = self.run_length(cells, at, step)
@@ -98,11 +98,11 @@ class BoardLineGame(LineGame, BoardGame):
         return wins
 
     def needs_exact_line(self, _stone: Any) -> Any:
-        """Whether lines longer than `win` do not win for the owner of a stone."""
+        """Return whether lines longer than `win` do not win for the owner of a stone."""
         return self.exact
 
     def forbidden_status(self, cells: Any, at: Any) -> int:
-        """Return ALLOWED, FORBIDDEN or CONDITIONAL for a stone that stands in no winning line.
+        """Return ALLOWED, FORBIDDEN or CONDITIONAL for a stone that is in no winning line.
 
         A forbidden stone loses the game for its owner.
         """
@@ -113,7 +113,7 @@ class BoardLineGame(LineGame, BoardGame):
         return FORBIDDEN if loses else ALLOWED
 
     def run_length(self, cells: Any, at: Any, step: Any) -> Any:
-        """Return the length of the run of equal stones through `at`, in one direction."""
+        """Return the length of the run of equal stones through `at` along `step`."""
         stone = cells[at]
         high = at + step
         while cells[high] == stone:

@@ -42,7 +42,7 @@ def _parse_column(game: "LineGame", text: str) -> int:
 
 
 def _parse_row_col(game: "LineGame", text: str) -> int:
-    """Parse row and column, one digit each: `12` is row 1, column 2, as Squava is written."""
+    """Parse row and column, one digit each: `12` is row 1, column 2, as is usual in Squava."""
     if _has_digit_form(game) and len(text) == 2:
         row, col = int(text[0]) - 1, int(text[1]) - 1
         if 0 <= row < game.rows and 0 <= col < game.cols:

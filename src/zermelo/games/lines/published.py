@@ -2,18 +2,19 @@
 
 The ordering scores a move on the board before its stone is placed:
 
-- 15,000 for a move that wins and -10,000 for one that makes three and loses; these two stand alone
+- 15,000 for a move that wins, -10,000 for one that makes three and loses; no other term is added
 - 5,000 for a cell where the opponent would win (a block)
-- 10 times 4 minus the Manhattan distance from the centre
-- 5 for each own stone in each winning line through the cell that holds no stone of the opponent's
-- 50 for each losing line through the cell with two stones of the opponent's and none of one's own
+- 10 * (4 - d), where d is the Manhattan distance from the centre
+- 5 for each of the mover's stones in each winning line through the cell, if the opponent has none
+- 50 for each losing line through the cell that holds two of the opponent's stones and none of the
+  mover's
 
-The evaluation is the mover's sum minus the opponent's: 200, 20 and 2 for each open winning line
-with 3, 2 and 1 stones; -100 for each losing line with two stones and none of the opponent's; 10 for
-each stone among the nine cells of the centre.
+The evaluation is the mover's sum minus the opponent's. A side gets 200, 20 and 2 for each open
+winning line with 3, 2 and 1 of its stones; -100 for each losing line with two of its stones and
+none of the other side's; and 10 for each of its stones on the nine cells of the centre.
 
 Two of these terms are wrong for this game: the centre loses, and a losing line of the opponent's is
-no threat. docs/search.md tells what they cost.
+no threat. docs/search.md shows the effect on strength.
 """
 
 from typing import Any
@@ -26,8 +27,8 @@ from zermelo.games.lines.tactics import MAX_ESTIMATE, LineTactics
 class PublishedTactics(LineTactics):
     """Solver hooks of Squava with the published ordering and evaluation."""
 
-    nearness: tuple[int, ...]  # [cell]: 10 times 4 minus its distance from the centre
-    centre: int  # the evaluation of a stone among the nine cells of the centre
+    nearness: tuple[int, ...]  # [cell]: 10 * (4 - its distance from the centre)
+    centre: int  # the value of a stone on one of the nine cells of the centre
     inner: Word  # those nine cells
 
     def __init__(self, game: WordLineGame, centre: int = 10) -> None:
@@ -63,7 +64,7 @@ class PublishedTactics(LineTactics):
         return max(-MAX_ESTIMATE, min(MAX_ESTIMATE, score))
 
     def __eq__(self, other: object) -> bool:
-        """Compare the term for the centre too: it is compiled in."""
+        """Compare class, game and the term for the centre, which is compiled in."""
         return super().__eq__(other) and self.centre == getattr(other, "centre", None)
 
     def __hash__(self) -> int:
@@ -71,9 +72,9 @@ class PublishedTactics(LineTactics):
         return hash((super().__hash__(), self.centre))
 
     def stones_in_open_lines(self, mine: Any, theirs: Any, cell: Any) -> Any:
-        """Count own stones in the winning lines through a cell that are free of the opponent's.
+        """Count the mover's stones in winning lines through a cell that hold no opposing stone.
 
-        `cell` is a mask of one bit. A stone counts once for each such line.
+        `cell` is a mask of one bit. A stone is counted once for each such line.
         """
         total = 0
         for firsts, step in self.win_windows:

@@ -1,4 +1,4 @@
-"""Boards of line games that play can reach: who is to move, and why a board cannot arise."""
+"""Reachability of boards in line games: who is to move, and why a board cannot arise."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ from zermelo.core.errors import BadBoard
 if TYPE_CHECKING:
     from zermelo.games.lines.rules import LineGame
 
-_MAX_BOARDS = 200_000  # visited before the proof of reachability is given up
+_MAX_BOARDS = 200_000  # boards visited before the search gives up
 
 
 def side_to_move(
@@ -21,7 +21,7 @@ def side_to_move(
     """
     first, second = cells.count(1), cells.count(-1)
     sides = {0: [0], 1: [1]}.get(first - second, [])
-    if game.pie and second > 0:  # after a swap the second player is a stone ahead or level
+    if game.pie and second > 0:  # after a swap the second player is one stone ahead or level
         sides += {-1: [0], 0: [1]}.get(first - second, [])
     if to_move is None and len(sides) > 1:
         msg = "with the pie rule these stones do not tell who moves: add X or O"
@@ -42,20 +42,20 @@ def side_to_move(
 
 
 def check_reachable(game: "LineGame", state: tuple[Word, Word, Word]) -> None:
-    """Raise BadBoard if play cannot reach a state; the stone counts are known to be right."""
+    """Raise BadBoard if play cannot reach a state; the stone counts must have been checked."""
     mine, theirs, _player = state
     stones = mine | theirs
     if game.gravity:
         floating = stones & (stones ^ (((stones >> game.cols) | game.bottom) & stones))
         if floating:
-            msg = f"the stone on {game.grid.text(bits(floating)[-1])} hangs in the air"
+            msg = f"the stone on {game.grid.text(bits(floating)[-1])} has no stone below it"
             raise BadBoard(msg)
     if _has_deciding_line(game, mine):
         msg = "the side to move has a finished line already: the game ended earlier"
         raise BadBoard(msg)
     parents = [(mine, theirs)]
     if _has_deciding_line(game, theirs):
-        # The last stone completed every line there is: without it the game was still running.
+        # The last stone completed all finished lines: before it, the game was not over.
         parents = [
             (mine, theirs ^ 1 << cell)
             for cell in bits(theirs)
@@ -76,11 +76,11 @@ def _has_deciding_line(game: "LineGame", stones: Word) -> bool:
 
 
 def _can_unplay(game: "LineGame", mine: Word, theirs: Word, state: tuple[Word, Word, Word]) -> bool:
-    """Whether the stones can be taken off the columns in turns, down to the empty board.
+    """Return whether the sides can take their stones off the columns in turns until none is left.
 
-    The search gives up and answers yes after `_MAX_BOARDS` boards.
+    The search gives up after `_MAX_BOARDS` boards and returns True.
     """
-    # The side that moved last alternates with every stone; on the whole state it is `theirs`.
+    # The side that moved last alternates with every stone; in the full state it is `theirs`.
     last_is_theirs = (mine | theirs) == (state[0] | state[1])
     frontier = [(mine, theirs) if last_is_theirs else (theirs, mine)]
     seen = set(frontier)

@@ -7,7 +7,7 @@ wins.
 - A **four** can become exactly five with one more stone; `X.XXX.X` holds two in one line.
 - A **straight four** is four in a row that can become five at either end.
 - A **three** can become a straight four with one more stone, and that stone must itself be
-  allowed. A three whose completing points are all forbidden is no three, so the rule is recursive.
+  allowed. If all completing points are forbidden, it is not a three, so the rule is recursive.
 
 (Definitions: Renju International Federation, The International Rules of Renju.)
 """
@@ -29,11 +29,11 @@ from zermelo.games.lines.large import (
 
 _FIVE = 5
 NO_FOUL, OVERLINE, DOUBLE_FOUR, DOUBLE_THREE = range(4)  #: what `foul` returns
-FOULS = ("", "an overline", "a double four", "a double three")  #: their names, for sentences
+FOULS = ("", "an overline", "a double four", "a double three")  #: their names in messages
 
 
 class RenjuGame(BoardLineGame):
-    """A state is (mover's stones, opponent's stones, whether the last move was a foul, player)."""
+    """Renju. A state is (mover's stones, opponent's stones, last move was a foul, player)."""
 
     def __init__(self, size: int, spec: str) -> None:
         super().__init__(size, size, _FIVE, spec=spec)
@@ -47,7 +47,7 @@ class RenjuGame(BoardLineGame):
         return self.full ^ (state[0] | state[1])
 
     def play(self, state: Any, action: Any) -> Any:
-        """Add a stone, and note whether it is a foul: afterwards the last stone is not known."""
+        """Add a stone and record whether it is a foul: a state does not show the last move."""
         mine, theirs, _, player = state
         is_foul = player == 0 and self.foul_of(state, action) != NO_FOUL
         return (theirs, mine | 1 << action, int(is_foul), 1 - player)
@@ -74,7 +74,7 @@ class RenjuGame(BoardLineGame):
         return self.foul(cells, self.padded_index(action))
 
     def needs_exact_line(self, _stone: Any) -> Any:
-        """Whether lines longer than five do not win: for black."""
+        """Return whether lines longer than five do not win, which is so for black."""
         return _stone == FIRST
 
     def forbidden_status(self, cells: Any, at: Any) -> int:
@@ -90,14 +90,14 @@ class RenjuGame(BoardLineGame):
         return FORBIDDEN if self.is_double_three(cells, at) else CONDITIONAL
 
     def foul(self, cells: Any, at: Any) -> int:
-        """Return the foul that black's stone at `at` is; a five is never a foul."""
+        """Return the foul that black's stone at `at` commits; a five is never a foul."""
         apparent = self.apparent_foul(cells, at)
         if apparent != DOUBLE_THREE:
             return apparent
         return DOUBLE_THREE if self.is_double_three(cells, at) else NO_FOUL
 
     def apparent_foul(self, cells: Any, at: Any) -> int:
-        """Return the same as `foul`, if every completing point of a three were allowed."""
+        """Return what `foul` would return if every completing point of a three were allowed."""
         overline = False
         for step in (1, self.stride, self.stride + 1, self.stride - 1):
             length = self.run_length(cells, at, step)
@@ -120,12 +120,12 @@ class RenjuGame(BoardLineGame):
         return DOUBLE_THREE if threes > 1 else NO_FOUL
 
     def is_double_three(self, cells: Any, at: Any) -> bool:
-        """Whether the stone at `at` is in two threes with completing points that are allowed.
+        """Return whether the stone at `at` is in two threes with allowed completing points.
 
-        A completing point may in turn be an apparent double three, which asks the same question
-        one stone later. The recursion runs on an explicit stack, because compiled recursion does
-        not survive the on-disk cache. A row of the stack is (stone, next of its eight sides,
-        threes so far, completing point on trial).
+        A completing point may in turn be an apparent double three, which raises the same question
+        one stone deeper. The recursion uses an explicit stack, because recursive kernels cannot be
+        cached on disk. A row of the stack is (stone, next of its eight sides, threes found so far,
+        completing point being tried).
         """
         stack = np.zeros((self.cells + 1, 4), np.int64)
         stack[0, 0] = at
@@ -162,7 +162,7 @@ class RenjuGame(BoardLineGame):
                 self.finish_trial(cells, stack[depth], apparent != NO_FOUL)
 
     def finish_trial(self, cells: Any, row: Any, forbidden: Any) -> None:
-        """Take the trial stone back; if it is allowed, count a three and go to a new direction."""
+        """Remove the trial stone; if it is allowed, count a three and go to the next direction."""
         cells[row[3]] = FREE
         if forbidden:
             row[1] += 1
@@ -171,7 +171,7 @@ class RenjuGame(BoardLineGame):
             row[2] += 1
 
     def step_of_side(self, side: Any) -> Any:
-        """Return the step towards one of eight sides; 2n and 2n + 1 are of the same direction."""
+        """Return the step towards one of eight sides; 2n and 2n + 1 share a direction."""
         sign = 1 - 2 * (side % 2)
         if side < 2:
             return sign
@@ -188,7 +188,7 @@ class RenjuGame(BoardLineGame):
         return 1 if straight and count > 0 else count
 
     def leads_to_straight_four(self, cells: Any, at: Any, step: Any) -> bool:
-        """Whether a stone at the end of the run through `at` makes a straight four."""
+        """Return whether a stone at the end of the run through `at` makes a straight four."""
         point = self.run_end(cells, at, step)
         if self.run_length_with(cells, point, step) != _FIVE - 1:
             return False
@@ -202,20 +202,20 @@ class RenjuGame(BoardLineGame):
         return bool(straight)
 
     def run_end(self, cells: Any, at: Any, step: Any) -> Any:
-        """Return the first place beyond black's run through `at`, in the direction of `step`."""
+        """Return the first index beyond black's run through `at`, in the direction of `step`."""
         place = at + step
         while cells[place] == FIRST:
             place += step
         return place
 
     def run_length_with(self, cells: Any, point: Any, step: Any) -> Any:
-        """Return the length of the run that black's stone on `point` would make; 0 if not free."""
+        """Return the length of the run that black would make on `point`; 0 if it is not free."""
         if cells[point] != FREE:
             return 0
         return (self.run_end(cells, point, step) - self.run_end(cells, point, -step)) // step - 1
 
     def remark(self, state: Any, last: int | None) -> str:
-        """Return black's foul in words; if the last move is not known, it is an overline."""
+        """Return black's foul in words; if the last move is unknown, it must be an overline."""
         if not state[2]:
             return ""
         foul = OVERLINE
@@ -232,11 +232,11 @@ class RenjuGame(BoardLineGame):
         return run_from(self.grid, state[1], bits(firsts)[0], _FIVE, exact=exact)
 
     def from_board(self, cells: tuple[int, ...], to_move: int | None, *, checked: bool) -> Any:
-        """Return the state of a board. Of all fouls it can show only an overline."""
+        """Return the state of a board; the only foul that a board can show is an overline."""
         mine, theirs, player = super().from_board(cells, to_move, checked=checked)
         overline = bool(self._fives(theirs, exact=False)) and not self._fives(theirs, exact=True)
         return (mine, theirs, int(overline and player == 1), player)
 
     def _fives(self, stones: int, *, exact: bool) -> int:
-        """Return the first cells of all fives, with `exact` of those in no longer line."""
+        """Return the first cells of all fives; with `exact`, not of those in a longer line."""
         return int(self.exact_lines(stones) if exact else self.find_lines(stones, self.win_shifts))

@@ -32,7 +32,7 @@ _SHORT_DEPTH, _LONG_DEPTH = 3, 6
 
 
 class LineGame(MaskGame):
-    """One game of the family. The parameters are checked once, by the constructor."""
+    """A line game. The constructor checks the parameters."""
 
     full: Word  # all cells
     one: Word
@@ -103,7 +103,7 @@ class LineGame(MaskGame):
         return free
 
     def play(self, state: Any, action: Any) -> Any:
-        """Add a stone to the mover's and change sides."""
+        """Add a stone to the mover's stones and change sides."""
         mine, theirs, player = state
         stone = (self.one << action) & self.full
         if self.gravity:
@@ -122,7 +122,7 @@ class LineGame(MaskGame):
         return (theirs, mine | stone, player ^ self.one)
 
     def result(self, state: Any) -> Any:
-        """Return (is over, value), tested for the last mover: win, then loss, then draw."""
+        """Return (is_over, value): test whether the last mover won, then lost, then drew."""
         mine, theirs, _player = state
         won = self.winning_lines(theirs) != 0
         full = (mine | theirs) == self.full
@@ -150,14 +150,14 @@ class LineGame(MaskGame):
         return firsts
 
     def find_lines(self, stones: Any, directions: Any) -> Any:
-        """Return the first cells of all lines, as a mask; `directions` is such as `win_shifts`."""
+        """Return the first cells of all lines as a mask; `directions` are e.g. `win_shifts`."""
         firsts = stones ^ stones
         for shifts in directions:
             firsts = firsts | self.find_lines_along(stones, shifts)
         return firsts
 
     def find_lines_along(self, stones: Any, shifts: Any) -> Any:
-        """Return the first cells of all lines in one direction; each shift extends the lines."""
+        """Return the first cells of all lines in one direction; each shift lengthens the lines."""
         for distance, inside in shifts:
             stones = stones & (stones >> distance) & inside
         return stones
@@ -185,7 +185,7 @@ class LineGame(MaskGame):
         return {move: action for action, move in enumerate(self._moves)}
 
     def split_moves(self, text: str) -> list[str]:
-        """Split a line of moves; with gravity and up to 9 columns also digits such as `4455`."""
+        """Split a line of moves; with gravity and up to 9 columns, also digits such as `4455`."""
         moves = notation.split_moves(text)
         if self.gravity and self.cols <= line_notation.MAX_DIGIT:
             return [part for move in moves for part in (move if move.isdecimal() else [move])]
@@ -253,7 +253,7 @@ class LineGame(MaskGame):
         return line_notation.move_forms(self)
 
     def symmetries(self) -> tuple[symmetry.Symmetry, ...]:
-        """Return all symmetries of the board; with gravity only the mirror image."""
+        """Return the symmetries of the board: with gravity, the identity and the mirror image."""
         if self.gravity:
             return symmetry.column_symmetries(self.grid)
         return symmetry.grid_symmetries(self.grid, extra_actions=int(self.pie))
@@ -262,14 +262,14 @@ class LineGame(MaskGame):
 def check_parameters(
     rows: int, cols: int, win: int, lose: int, overline: str, *, pie: bool, gravity: bool
 ) -> None:
-    """Raise BadSpec if no game of the family has these parameters, and say what is allowed."""
+    """Raise BadSpec, saying what is allowed, if no line game has these parameters."""
     for name, side in (("rows", rows), ("cols", cols)):
         if not 1 <= side <= notation.MAX_SIDE:
             msg = f"{name} is {side}: a board has 1 to {notation.MAX_SIDE} {name}"
             raise BadSpec(msg)
     longest = max(rows, cols)
     if not 2 <= win <= longest:
-        right = f"it can be 2 to {longest}" if longest > 1 else "there is no line: make it larger"
+        right = f"it can be 2 to {longest}" if longest > 1 else "there is no line: enlarge it"
         msg = f"win is {win}: on a {rows}x{cols} board {right}"
         raise BadSpec(msg)
     if not 0 <= lose < win:

@@ -1,7 +1,7 @@
-"""Line games up to 64 cells, whose states are 64-bit words, so that their rules compile.
+"""Line games on up to 64 cells, whose states are 64-bit words, so that their rules compile.
 
-A window is a run of adjacent cells in which a line can lie. `tactics` holds what the solver knows
-about these games without search.
+A window is a run of adjacent cells in which a line can lie. `tactics` contains the solver hooks of
+these games.
 """
 
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from zermelo.games.lines.tactics import LineTactics
 
 
 class WordLineGame(LineGame, WordGame):
-    """A game of the family on a board of up to 64 cells."""
+    """A line game on a board of up to 64 cells."""
 
     hooks_class: ClassVar[type[SolverHooks]] = LineTactics
     rows: int
@@ -36,7 +36,7 @@ class WordLineGame(LineGame, WordGame):
         self.lose_windows = window_masks(self.grid, self.lose or 2)
 
     def free_and_playable(self, mine: Any, theirs: Any) -> Any:
-        """Return the free cells, and those of them in which a stone can be placed now."""
+        """Return the free cells, and the subset where a stone can be placed now."""
         stones = mine | theirs
         free = self.full ^ stones
         if self.gravity:
@@ -46,7 +46,7 @@ class WordLineGame(LineGame, WordGame):
     def completing_cells(self, stones: Any, windows: Any, length: Any) -> Any:
         """Return the cells that are in a window of `length` whose other cells all hold `stones`.
 
-        The cell itself may be free or taken. `windows` are those of the same length.
+        The cell itself may be free or taken. `windows` must be those of this length.
         """
         cells = self.none
         for firsts, step in windows:

@@ -1,7 +1,7 @@
-"""What the solver knows about line games without search: the hooks of `WordLineGame`.
+"""The solver hooks of `WordLineGame`: what the solver knows about line games without search.
 
-They find immediate wins and forced blocks, order the moves, bound scores and estimate them. All of
-it is computed on windows, the runs of cells in which a line can lie.
+The hooks find immediate wins and forced blocks, order moves, and bound and estimate scores. All
+this is computed on windows, the runs of cells in which a line can lie.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ _WIN_SCORE = 1 << 14  # leaves room for estimates between a loss and a win
 class LineTactics(SolverHooks):
     """Solver hooks of the line games."""
 
-    has_tactics: bool  # False if lines must be exact: then only the rules are known
+    has_tactics: bool  # False if lines must be exact: then the hooks use only the rules
     line_counts: tuple[int, ...]  # [cell]: the number of winning lines through it
     eval_weights: tuple[int, ...]  # see `heuristic`
     even_above: Word  # the cells with an even number of cells above them
@@ -34,11 +34,11 @@ class LineTactics(SolverHooks):
         self.has_one_word_key = not game.pie and self.key_bits() <= WORD_BITS
         self.win_score = _WIN_SCORE
         self.short_wins_first = game.gravity
-        # Measured with 16: squava takes a third of the nodes, Connect Four 1.2 times fewer, but
-        # 5x5x4 60 times as many.
+        # Measured with a weight of 16: Squava takes a third of the nodes, Connect Four 1.2 times
+        # fewer, but 5x5x4 takes 60 times as many.
         self.history_weight = 16 if game.gravity or game.lose else 0
         if self.has_tactics and not game.pie:
-            # With losing lines, all moves of a side may be ones that lose at once.
+            # With losing lines, every move of a side may lose at once.
             self.min_win_plies, self.min_loss_plies = (2, 3) if game.lose else (3, 4)
         self.eval_weights = heuristic.weights_for(game)
         top, rows, cols = game.top, game.rows, game.cols
@@ -53,7 +53,7 @@ class LineTactics(SolverHooks):
     def pack(self, state: Any) -> Any:
         """Pack both sides' stones into one word.
 
-        With gravity these are the mover's stones and a bit on top of each column. The player to
+        With gravity, it holds the mover's stones and a bit on top of each column. The player to
         move follows from the number of stones, and no score depends on it.
         """
         mine, theirs, _player = state
@@ -63,7 +63,7 @@ class LineTactics(SolverHooks):
         return mine | (theirs << self.cells)
 
     def resolve(self, state: Any) -> Any:
-        """Find an immediate win; else return the moves that do not lose within two plies."""
+        """Find an immediate win; otherwise return the moves that do not lose within two plies."""
         mine, theirs, _player = state
         if not self.has_tactics or (self.pie and self.legal(state) & self.swap != 0):
             over, value = self.result(state)
@@ -76,7 +76,7 @@ class LineTactics(SolverHooks):
         return self.resolve_without_win(mine, theirs, free, places)
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """Resolve the state after a move of `resolve`: the opponent cannot win at once."""
+        """Resolve the state after a move of `resolve`, where the opponent cannot win at once."""
         if not self.has_tactics or self.pie:
             return self.resolve(self.play_index(state, index))
         mine, theirs, _player = self.play_index(state, index)
@@ -95,7 +95,7 @@ class LineTactics(SolverHooks):
         return moves == 0, 2 - self.win_score, moves
 
     def safe_cells(self, mine: Any, places: Any) -> Any:
-        """Return the cells of `places` where a stone completes no losing line; also of tensors."""
+        """Return the cells of `places` where a stone completes no losing line, also for tensors."""
         if self.lose > 0:
             return places & (self.full ^ self.completing_cells(mine, self.lose_windows, self.lose))
         return places
@@ -103,7 +103,8 @@ class LineTactics(SolverHooks):
     def answer_threats(self, threats: Any, places: Any, safe: Any) -> Any:
         """Return the cells of `safe` after which the other side cannot win immediately.
 
-        `threats` are the cells where it would. Nothing branches on the state: tensors work too.
+        `threats` are the cells where it would win. No branch depends on the state, so that the
+        method also works on tensors.
         """
         blocks = threats & places
         moves = pick(blocks == 0, safe, safe & blocks)
@@ -114,7 +115,7 @@ class LineTactics(SolverHooks):
         return moves
 
     def score_bounds(self, state: Any, alpha: Any, beta: Any) -> Any:
-        """Bound the score of games with gravity by following: Allis's claimeven (1988).
+        """Bound the score in games with gravity by following, as in Allis's claimeven rule (1988).
 
         A side follows if it answers every stone with one directly above it. It can do so if an
         even number of cells is free and the opponent moves, or after a stone of its own in a
@@ -149,15 +150,15 @@ class LineTactics(SolverHooks):
         return low, high
 
     def have_disjoint_futures(self, root: Any, image: Any) -> Any:
-        """Return whether the two differ in the owner of a stone: stones are never removed."""
+        """Return whether a cell has different owners in the two: stones are never removed."""
         return not self.pie and (root[0] & image[1]) | (root[1] & image[0]) != 0
 
     def max_plies(self, state: Any) -> int:
-        """Return the number of free cells, and one more ply for a swap."""
+        """Return the number of free cells, plus one ply for a swap."""
         return int(popcount(self.full ^ (state[0] | state[1]))) + int(self.pie)
 
     def play_index(self, state: Any, index: Any) -> Any:
-        """Place a stone on the cell `index`: bits are cells, with gravity too."""
+        """Place a stone on the cell `index`: bits are cells, even with gravity."""
         if not self.has_tactics or self.pie:
             return self.play(state, index)
         return (state[1], state[0] | (self.one << index), state[2] ^ self.one)
@@ -190,7 +191,7 @@ class LineTactics(SolverHooks):
         return max(-MAX_ESTIMATE, min(MAX_ESTIMATE, score))
 
     def features(self, mine: Any, theirs: Any, player: Any) -> Any:
-        """Return the features of one side, the first argument.
+        """Return the features of the side whose stones are `mine`.
 
         They are the numbers of open lines that lack 1, 2 and 3 stones, of free cells where this
         side would lose, and with gravity of its winning cells in rows of its parity: those that
@@ -225,7 +226,7 @@ class LineTactics(SolverHooks):
 
 
 def _line_counts(grid: Grid, win: int) -> tuple[int, ...]:
-    """Return the number of winning lines through each cell, padded to 64 for all board sizes."""
+    """Return the number of winning lines through each cell, padded to 64 entries."""
     counts = [0] * WORD_BITS
     for cell, step in list_windows(grid, win):
         for place in range(win):

@@ -1,4 +1,4 @@
-"""What the solver knows about Reversi: the hooks that flip discs, order moves and end games.
+"""The solver hooks of Reversi, which flip discs, order moves and solve the last plies.
 
 The rules shift whole boards along the rays. Here `flips` looks up the rays of one cell and lets a
 carry run along them, which is faster for a single move.
@@ -14,8 +14,8 @@ from zermelo.games.geometry import DIRECTIONS
 if TYPE_CHECKING:
     from zermelo.games.reversi.rules import Reversi
 
-_FEW_EMPTIES = 6  # up to here, storing states and counting replies cost more than they save
-_LAST_EMPTIES = 4  # these are solved by functions of their own instead of the kernel's stack
+_FEW_EMPTIES = 6  # up to this many, storing states and counting replies cost more than they save
+_LAST_EMPTIES = 4  # solved by dedicated functions instead of the kernel's stack
 
 
 class ReversiHooks(SolverHooks):
@@ -28,7 +28,8 @@ class ReversiHooks(SolverHooks):
     estimate_scale = 20.0
     all_bits: Word = (1 << 64) - 1
     quarters: tuple[Word, ...]  # the four quarters of the board, as masks
-    # In sixteenths of a disc: for moves, corners, discs diagonally beside free corners, discs.
+    # In sixteenths of a disc, the weights of `features`: moves, corners, discs diagonally beside
+    # free corners, discs.
     eval_weights: tuple[int, ...] = (45, 134, -55, -1)
 
     def __init__(self, game: "Reversi") -> None:
@@ -60,7 +61,7 @@ class ReversiHooks(SolverHooks):
         )
 
     def final_score(self, mine: Any, theirs: Any) -> Any:
-        """Return the score of a game that is over; empty cells count for nobody."""
+        """Return the score of a game that is over; empty cells are not counted."""
         return popcount(mine) - popcount(theirs)
 
     def resolve(self, state: Any) -> Any:
@@ -71,14 +72,14 @@ class ReversiHooks(SolverHooks):
         return over, self.final_score(mine, theirs), moves
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """Resolve a child, but generate no moves where `resolve_in_window` knows the score."""
+        """Resolve a child, but generate no moves if `resolve_in_window` knows the score."""
         mine, theirs, _player = state
         if popcount(mine | theirs) == self.cells - _LAST_EMPTIES - 1 and index != self.cells:
             return False, 0, self.none
         return self.resolve(self.play_index(state, index))
 
     def play_index(self, state: Any, index: Any) -> Any:
-        """Return the same as `play`, but faster."""
+        """Return the state after a move, like `play` but faster."""
         mine, theirs, player = state
         if index == self.cells:
             return (theirs, mine, player ^ self.one)
@@ -122,7 +123,7 @@ class ReversiHooks(SolverHooks):
         return rank
 
     def should_store(self, state: Any) -> Any:
-        """Return False for the last few empties."""
+        """Return whether more than a few empties are left."""
         mine, theirs, _player = state
         return popcount(mine | theirs) < self.cells - _FEW_EMPTIES
 
@@ -201,7 +202,7 @@ class ReversiHooks(SolverHooks):
         return self.final_score(mine, theirs)
 
     def solve_one(self, mine: Any, theirs: Any, free: Any) -> Any:
-        """Return the score with one empty cell, which the side that can fill it fills."""
+        """Return the score with one empty cell, filled by the mover or else by the opponent."""
         index = lowest(free)
         flipped = self.flips(index, mine, theirs)
         if flipped != 0:
@@ -212,7 +213,7 @@ class ReversiHooks(SolverHooks):
         return self.final_score(mine, theirs)
 
     def evaluate(self, state: Any) -> Any:
-        """Estimate the final disc difference, by moves and corners more than by discs."""
+        """Estimate the final disc difference, mainly from moves and corners."""
         mine, theirs, _player = state
         own, other = self.features(mine, theirs), self.features(theirs, mine)
         score = 0
@@ -221,7 +222,7 @@ class ReversiHooks(SolverHooks):
         return max(-self.cells, min(self.cells, score // 16))
 
     def features(self, mine: Any, theirs: Any) -> Any:
-        """Return one side's moves, corners, discs diagonally beside free corners, and discs."""
+        """Count one side's moves, corners, discs diagonally beside free corners, and discs."""
         open_corners = self.corners & (self.full ^ (mine | theirs))
         beside = self.none
         for shift, from_above, from_below in self.rays[2:]:  # the diagonals

@@ -2,10 +2,10 @@
 
 The method is Buro's (1997, "Experiments with Multi-ProbCut and a new high-quality evaluation
 function for Othello"); `scripts/fit_reversi.py` fits the weights. A pattern is a list of cells. A
-family is a set of patterns that are equal by symmetry and share one table of weights. The index of
-a pattern in a state has a base-3 digit for each of its cells: 0 empty, 1 the mover's, 2 the
-opponent's. Reversing a pattern keeps its weight and swapping the colours negates it, so the file
-holds one weight for up to four indices.
+family is a set of patterns that symmetries map to each other and that share one table of weights.
+The index of a pattern in a state has a base-3 digit for each of its cells: 0 empty, 1 the mover's,
+2 the opponent's. Reversing a pattern keeps its weight and swapping the colours negates it, so the
+file holds one weight for up to four indices.
 """
 
 import functools
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIDE = 8
-KNOTS = (16, 36, 56)  #: the numbers of discs with weights of their own, interpolated between
+KNOTS = (16, 36, 56)  #: the disc counts that have weights; others are interpolated
 WEIGHTS_PER_DISC = 7  #: a sum of weights divided by this is a disc difference
-NUM_GLOBAL = 2  #: weights in the file before those of patterns: of a move more, of being to move
+NUM_GLOBAL = 2  #: weights in the file before the patterns': of mobility, of having the move
 _KNOT_DISTANCE = KNOTS[1] - KNOTS[0]
 FILE = Path(__file__).with_name("patterns.npy")  #: the weights, int8 [weight, knot]
 _CORNER = tuple((row, col) for row in range(3) for col in range(3))
@@ -44,7 +44,7 @@ def _pattern(cells: list[tuple[int, int]]) -> Pattern:
 
 
 def _from(cell: tuple[int, int], down: bool, right: bool) -> tuple[int, int]:
-    """Return a cell that is given relative to one of the four corners."""
+    """Return the coordinates of a cell given relative to one of the four corners."""
     row, col = cell
     return (SIDE - 1 - row if down else row, SIDE - 1 - col if right else col)
 
@@ -57,9 +57,9 @@ def _diagonals() -> list[Pattern]:
 
 
 def weight_classes() -> "tuple[NDArray[Any], NDArray[Any]]":
-    """Return the number of its weight and its sign for every index of every family.
+    """Return, for every index of every family, the number of its weight and the weight's sign.
 
-    The families follow one another, and so do their numbers of weights.
+    The indices of all families are concatenated, and the weights are numbered in the same order.
     """
     import numpy as np
 
@@ -94,8 +94,8 @@ class PatternHooks(ReversiHooks):
     knots: tuple[int, ...] = KNOTS
     byte: Word = 0xFF
     column: Word = 0x0101010101010101
-    # Delta swaps (distance, mask), applied in turn: each swaps the bits of the mask with those
-    # that many bits above them.
+    # Delta swaps (distance, mask), applied in turn: each swaps the bits of the mask with the
+    # bits `distance` above them.
     mirror_swaps: tuple[tuple[Word, Word], ...] = (
         (1, 0x5555555555555555),
         (2, 0x3333333333333333),
@@ -114,7 +114,7 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def weights(self) -> Numbers:
-        """Return the weights [place, knot]: all indices of all families, a move, being to move."""
+        """Return the weights [row, knot]: of all families' indices, mobility, having the move."""
         import numpy as np
 
         fitted = np.load(FILE).astype(np.int16)
@@ -124,14 +124,14 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def base3(self) -> Numbers:
-        """Return [mask]: the binary digits of the mask read as a number to base 3."""
+        """Return, for each mask, its binary digits read as a number in base 3."""
         import numpy as np
 
         return np.array([int(f"{mask:b}", 3) for mask in range(1 << len(_CORNER))], np.int64)
 
     @functools.cached_property
     def row_starts(self) -> Numbers:
-        """Return [row]: where its family begins in the weights; the last entry is for corners."""
+        """Return, for each row, where its family begins in the weights; the last is for corners."""
         import numpy as np
 
         starts = _family_starts()
@@ -139,7 +139,7 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def diagonals(self) -> Numbers:
-        """Return [diagonal]: its cells, its first column, and where its family begins."""
+        """Return, for each diagonal, its cells, its first column, and where its family begins."""
         import numpy as np
 
         starts = _family_starts()

@@ -28,9 +28,10 @@ SIZES = (4, 6, SIDE)
 
 
 class Reversi(WordGame):
-    """A move flips the discs between the new disc and the next one of its colour.
+    """Reversi on a square board.
 
-    It does so in all eight directions, and must flip at least one.
+    In all eight directions a move flips the opponent's discs between the new disc and the mover's
+    next one. It must flip at least one disc.
     """
 
     has_discs = True
@@ -64,14 +65,14 @@ class Reversi(WordGame):
 
     @functools.cached_property
     def hooks(self) -> SolverHooks:
-        """Return what the solver knows; on 8x8 that includes the evaluation by patterns."""
+        """Return the solver hooks; on 8x8 they include the evaluation by patterns."""
         return PatternHooks(self) if self.size == SIDE else ReversiHooks(self)
 
     def _bit(self, row: int, col: int) -> Word:
         return 1 << self.grid.index(row, col)
 
     def initial(self) -> tuple[Word, Word, Word]:
-        """Return four discs in the middle with black to move."""
+        """Return the initial state: four discs in the middle, with black to move."""
         return (self._black, self._white, 0)
 
     # The rules, for Python ints, uint64 words and tensors alike.
@@ -82,7 +83,7 @@ class Reversi(WordGame):
         return self.mobility(mine, theirs)
 
     def mobility(self, mine: Any, theirs: Any) -> Any:
-        """Return the free cells from which a ray of `theirs` leads to one of `mine`, as a mask."""
+        """Return the free cells from which a ray of `theirs` leads to a disc of `mine`."""
         cells = self.none
         for shift, from_above, from_below in self.rays:
             up = self.ray_up(mine, theirs, shift, from_below)
@@ -112,9 +113,9 @@ class Reversi(WordGame):
         return ray | ((ray << shift2) & through)
 
     def play(self, state: Any, action: Any) -> Any:
-        """Place a disc and flip the opponent's discs, then change sides; a pass only does that."""
+        """Place a disc and flip the opponent's discs, then change sides; a pass flips nothing."""
         mine, theirs, player = state
-        # A shift by 64 is undefined for a word, so the pass must not get there.
+        # A shift by 64 is undefined for a word, so a pass must not be shifted.
         disc = pick(action == self.cells, self.none, self.one << (action & 63)) & self.full
         flipped = self.none
         for shift, from_above, from_below in self.rays:
@@ -135,7 +136,7 @@ class Reversi(WordGame):
     # Notation, boards and drawing.
 
     def diff(self, state: Any) -> int:
-        """Return the disc difference for the side to move; empty cells count for nobody."""
+        """Return the disc difference for the side to move; empty cells are not counted."""
         return int(popcount(state[0])) - int(popcount(state[1]))
 
     def remark(self, state: Any, last: int | None) -> str:
@@ -166,10 +167,10 @@ class Reversi(WordGame):
         if action == self.cells:
             return "a side that can move may not pass"
         is_taken = (state[0] | state[1]) >> action & 1
-        return "the cell is taken" if is_taken else "it turns no disc over"
+        return "the cell is taken" if is_taken else "it flips no disc"
 
     def cell_hint(self, state: Any, cell: int) -> str:
-        """Return the index of a cell where a move is legal."""
+        """Return the index of a cell as text if a move there is legal, else ""."""
         return str(cell) if self.legal(state) >> cell & 1 else ""
 
     @property

@@ -1,5 +1,5 @@
-"""Actors, which play games for a trainer: the protocol, and pools of processes and on Ray.
+"""Actors, which play games for a trainer: their protocol, and pools of processes or Ray tasks.
 
-A pool is handed the function that plays, so this package knows no trainer: the trainers and
-`runs` import it, and it imports only `networks` (for types) and `config`.
+A pool is given the function that plays games, so this package does not depend on any trainer. The
+trainers and `runs` import it; it imports only `networks` (for types) and `config`.
 """

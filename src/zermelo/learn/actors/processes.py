@@ -1,7 +1,7 @@
 """Actors as processes on this machine.
 
-Each actor is an interpreter of its own that reads requests as lines of JSON. Weights and rollouts
-do not pass through the pipes: they are files, in shared memory if the system has a folder for it.
+Each actor is a separate Python interpreter that reads requests as lines of JSON. Weights and
+rollouts are not piped but passed as files, in shared memory if the system has a folder for it.
 """
 
 import contextlib
@@ -33,10 +33,10 @@ from zermelo.learn.config.recipes import from_json
 from zermelo.learn.networks.weights_file import Arrays
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the usual place on Linux
-_MAX_DEATHS = 3  # of each actor in a row, without a rollout in between
-# One thread each: there are as many actors as there should be threads.
+_MAX_DEATHS = 3  # average number of deaths per actor, without a finished rollout, before giving up
+# One thread per actor: the number of actors sets the number of threads.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-# A fresh interpreter, since multiprocessing would run the script of the caller a second time.
+# A fresh interpreter, because multiprocessing would run the caller's script again.
 _BOOT = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -47,15 +47,15 @@ run_actor()
 
 
 def run_actor() -> None:
-    """Answer the requests on stdin, after a first line with the recipe, until stdin is closed.
+    """Read the set-up from the first line of stdin, then answer requests until stdin is closed.
 
-    Stdin is also closed when the trainer is killed, so the actor deletes the shared folder then.
+    The actor then deletes the shared folder, because the trainer cannot do so if it was killed.
     """
     import torch
 
     torch.set_num_threads(1)
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # prints of other code go to stderr, not between the answers
+    os.dup2(2, 1)  # output printed by other code goes to stderr, not between the answers
     setup = json.loads(sys.stdin.readline())
     play_rollout = import_factory(setup["factory"])(from_json(setup["recipe"]))
     for line in sys.stdin:
@@ -80,7 +80,7 @@ def run_actor() -> None:
 
 
 class _ActorProcess:
-    """An actor as the trainer sees it."""
+    """The trainer's handle on an actor process."""
 
     def __init__(self, setup: dict[str, Any], events: "queue.SimpleQueue[Any]") -> None:
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
@@ -90,7 +90,7 @@ class _ActorProcess:
             env=os.environ | _ENVIRONMENT,
             text=True,
         )
-        self.job: int | None = None  #: number of the request it works on
+        self.job: int | None = None  #: number of the request that the actor is working on
         self.send(setup)
         assert self.process.stdout is not None
         self._listener = threading.Thread(
@@ -99,13 +99,13 @@ class _ActorProcess:
         self._listener.start()
 
     def _listen(self, lines: IO[str], events: "queue.SimpleQueue[Any]") -> None:
-        with lines, contextlib.suppress(ValueError):  # a line cut off by its death
+        with lines, contextlib.suppress(ValueError):  # the actor died in the middle of a line
             for line in lines:
                 events.put((self, json.loads(line)))
         events.put((self, None))
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a line; the death of the process is reported by its listener, not here."""
+        """Send a message as a line of JSON; if the process is dead, its listener reports that."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):
             self.process.stdin.write(json.dumps(message) + "\n")
@@ -128,7 +128,7 @@ class ProcessActorPool:
     """
 
     def __init__(self, factory: RolloutFactory, recipe: Recipe, size: int) -> None:
-        self.size, self.max_pending = size, size + 1  # one in reserve, so that no actor waits
+        self.size, self.max_pending = size, size + 1  # one in reserve, so that no actor is idle
         shared = str(_SHARED_MEMORY) if os.access(_SHARED_MEMORY, os.W_OK) else None
         self._folder = Path(tempfile.mkdtemp(prefix=f"zermelo-{os.getpid()}-", dir=shared))
         self._setup = {
@@ -138,8 +138,8 @@ class ProcessActorPool:
         }
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._jobs: dict[int, dict[str, Any]] = {}  # submitted and not yet collected, by number
-        self._unassigned: deque[int] = deque()  # those of them that no actor works on
-        self._rollouts: dict[int, Path] = {}  # those of them that are finished
+        self._unassigned: deque[int] = deque()  # numbers of the jobs that no actor works on
+        self._rollouts: dict[int, Path] = {}  # rollouts of the finished jobs, by number
         self._next_number = self._next_to_collect = 0
         self._deaths = 0
         self._actors: list[_ActorProcess] = []
@@ -150,7 +150,7 @@ class ProcessActorPool:
         return [actor.process.pid for actor in self._actors]
 
     def submit(self, request: RolloutRequest, weights: Arrays) -> None:
-        """Pass the request to an idle actor, or queue it for the next one."""
+        """Pass the request to an idle actor, or queue it until an actor is idle."""
         number = self._next_number
         self._next_number += 1
         weights_path = self._folder / f"weights-{number}"
@@ -189,7 +189,7 @@ class ProcessActorPool:
         return rollout
 
     def _handle_event(self, actor: _ActorProcess, answer: dict[str, Any] | None) -> None:
-        """Handle the answer of an actor, or its death if there is none."""
+        """Handle an actor's answer, or its death if `answer` is None."""
         if actor not in self._actors:
             return
         job, actor.job = actor.job, None
@@ -200,7 +200,7 @@ class ProcessActorPool:
         elif job in self._jobs:
             self._deaths = 0
             self._rollouts[job] = Path(answer["rollout"])
-        elif job is not None:  # it was cancelled in the meantime
+        elif job is not None:  # the job was cancelled in the meantime
             Path(answer["rollout"]).unlink(missing_ok=True)
         self._assign_jobs()
 

@@ -1,9 +1,9 @@
 """The contract between a trainer and the actors that play its games.
 
 An actor runs one function, `rollout(weights, request) -> rollout`. Its result depends on these two
-arguments alone, neither on the actor that runs it nor on earlier calls. So a pool may be this
-process, processes on this machine (`processes.py`) or a cluster (`ray.py`), a request whose actor
-died can be repeated, and the same requests always give the same rollouts.
+arguments alone, neither on the actor that runs it nor on earlier calls. So a pool can consist of
+the trainer's process, processes on this machine (`processes.py`) or tasks on a cluster (`ray.py`).
+A request whose actor has died can be repeated, and the same requests always give the same rollouts.
 """
 
 import importlib
@@ -22,11 +22,11 @@ _EPSILON_SPREAD = 2.0  # actor epsilons range from epsilon ** 1 to epsilon ** (1
 
 @dataclass(frozen=True)
 class RolloutRequest:
-    """What an actor needs to know, beside the weights, to play one rollout."""
+    """All that an actor needs, apart from the weights, to play one rollout."""
 
-    seed: tuple[int, int]  #: the seed of the run, the number of the rollout
+    seed: tuple[int, int]  #: (seed of the run, number of the rollout)
     progress: float  #: the share of the training that is over
-    actor_rank: float = 0.0  #: from 0 to 1: the place of the actor among those of the pool
+    actor_rank: float = 0.0  #: rank of the actor in the pool, scaled to the range 0 to 1
 
     def new_rng(self) -> np.random.Generator:
         """Return a generator seeded for this rollout."""
@@ -42,25 +42,25 @@ RolloutFactory = Callable[[Recipe], RolloutFunction]  #: a function at the top l
 
 
 def factory_path(factory: RolloutFactory) -> str:
-    """Return the name, `module:function`, by which another process can import a factory."""
+    """Return the name `module:function` by which another process can import the factory."""
     return f"{factory.__module__}:{factory.__qualname__}"
 
 
 def import_factory(path: str) -> RolloutFactory:
-    """Import the factory that `factory_path` named."""
+    """Import the factory whose `factory_path` is `path`."""
     module, _, name = path.partition(":")
     factory: RolloutFactory = getattr(importlib.import_module(module), name)
     return factory
 
 
 class ActorPool(Protocol):
-    """Actors that play rollouts, which are returned in the order they were requested."""
+    """Actors that play rollouts; rollouts are returned in the order of the requests."""
 
     size: int  #: number of actors
     max_pending: int  #: number of requests to submit before waiting for the first rollout
 
     def submit(self, request: RolloutRequest, weights: Arrays) -> None:
-        """Request a rollout with these weights, which are read before this returns."""
+        """Request a rollout with these weights, which are read before this method returns."""
 
     def collect(self) -> Arrays:
         """Return the rollout of the oldest request, waiting for it if necessary."""
@@ -69,11 +69,11 @@ class ActorPool(Protocol):
         """Discard all pending requests and their rollouts."""
 
     def close(self) -> None:
-        """Stop the actors and release what they use."""
+        """Stop the actors and release their resources."""
 
 
 class InProcessActor:
-    """A pool of one: the process of the trainer plays each rollout when it is submitted."""
+    """A pool of one actor, the trainer's process, which plays each rollout when it is requested."""
 
     size = max_pending = 1
 
@@ -98,10 +98,11 @@ class InProcessActor:
 
 
 class RolloutStream:
-    """An endless sequence of rollouts, each played with the weights of a few rollouts before.
+    """An endless sequence of rollouts, each played with weights that are a few rollouts old.
 
     The lag is fixed, so a run with actors is reproducible bit for bit. After `restart`, no rollout
-    played with older weights is returned, so a run resumed from a checkpoint taken there is, too.
+    played with older weights is returned; so a run that is resumed from a checkpoint taken at a
+    restart is reproducible, too.
     """
 
     def __init__(self, pool: ActorPool, weights: Callable[[], Arrays], seed: int) -> None:
@@ -124,7 +125,7 @@ class RolloutStream:
         return pool.collect()
 
     def restart(self, num_consumed: int | None = None) -> None:
-        """Cancel what is pending, and continue after `num_consumed` rollouts if it is given."""
+        """Cancel all pending rollouts, and continue after rollout `num_consumed` if it is given."""
         self.pool.cancel()
         if num_consumed is not None:
             self.num_consumed = num_consumed

@@ -24,7 +24,7 @@ LOCAL = "local"  #: the address of a cluster on this machine, started and stoppe
 
 
 class RayActorPool:
-    """Rollouts as Ray tasks. Ray repeats a task whose worker or machine has died."""
+    """A pool that plays rollouts as Ray tasks. Ray repeats a task if its worker or machine dies."""
 
     def __init__(self, factory: RolloutFactory, recipe: Recipe, address: str, actors: int) -> None:
         self._ray = ray = _import_ray()
@@ -47,11 +47,11 @@ class RayActorPool:
         self._task = ray.remote(max_retries=-1, num_cpus=1)(play_rollout)
         self._arguments = factory_path(factory), json.dumps(recipe.to_json())
         self._pending: deque[Any] = deque()
-        self._weights: Arrays = {}  # of the latest request …
-        self._weights_ref: Any = None  # … and as an object in the cluster's memory
+        self._weights: Arrays = {}  # weights of the latest request
+        self._weights_ref: Any = None  # reference to these weights in the cluster's memory
 
     def submit(self, request: RolloutRequest, weights: Arrays) -> None:
-        """Start a task; weights that several requests share are sent to the cluster once."""
+        """Start a task; weights shared by consecutive requests are sent to the cluster once."""
         if self._weights is not weights:
             self._weights, self._weights_ref = weights, self._ray.put(weights)
         self._pending.append(self._task.remote(*self._arguments, self._weights_ref, request))
@@ -65,7 +65,7 @@ class RayActorPool:
         return rollout
 
     def cancel(self) -> None:
-        """Discard the pending tasks; those that have not started never do."""
+        """Discard the pending tasks; those that have not started will not run."""
         while self._pending:
             self._ray.cancel(self._pending.popleft(), force=False)
 
@@ -82,7 +82,7 @@ def play_rollout(factory: str, recipe: str, weights: Arrays, request: RolloutReq
 
 @lru_cache(maxsize=4)
 def _rollout_function(factory: str, recipe: str) -> RolloutFunction:
-    """Create the function that plays; a worker reuses it for all its tasks."""
+    """Return the function that plays rollouts; a worker reuses it for all its tasks."""
     import torch
 
     torch.set_num_threads(1)
@@ -90,7 +90,7 @@ def _rollout_function(factory: str, recipe: str) -> RolloutFunction:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise ZermeloError unless a server listens there: Ray itself would retry for minutes."""
+    """Raise ZermeloError unless a server listens at the address. Ray itself retries for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
         msg = f"--cluster is {address!r}: it must be local, or HOST:PORT of a Ray cluster"

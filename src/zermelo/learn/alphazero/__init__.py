@@ -1,5 +1,5 @@
-"""AlphaZero: self-play with tree search on CPU (kernels) and GPU (tensors), training, the player.
+"""AlphaZero: tree search on CPU (kernels) and GPU (tensors), self-play, training and the player.
 
-Only `zermelo.learn.runs` and packages above `zermelo.learn` may import it. The player, its model
-files and the search on the CPU do not need torch.
+Only `zermelo.learn.runs` and the packages above `zermelo.learn` may import this package. The
+player, its model files and the CPU search do not need torch.
 """

@@ -1,4 +1,4 @@
-"""AlphaZero's learner: replay of positions, loss and updates, on one device."""
+"""AlphaZero's learner: replay buffer, loss and updates, on one device."""
 
 import copy
 
@@ -12,11 +12,11 @@ from zermelo.learn.networks.fused import is_bfloat16_fast
 from zermelo.learn.networks.policy_value import PolicyValueNetwork
 
 _WEIGHT_DECAY = 1e-4
-_WARM_UP_UPDATES = 3  # before an update is captured as a graph
+_WARM_UP_UPDATES = 3  # number of updates before one is captured as a CUDA graph
 
 
 class PositionReplay:
-    """A ring buffer of the latest positions, on the device."""
+    """A ring buffer of the latest training positions, on the game's device."""
 
     def __init__(self, game: TensorGame, size: int) -> None:
         device = game.device
@@ -48,9 +48,9 @@ class PositionReplay:
 
 
 class AlphaZeroLearner:
-    """A network in training, and the moving average of its weights, which plays.
+    """A network in training, and the moving average of its weights, which is used for play.
 
-    On a GPU the loss is compiled, and an update is captured as a CUDA graph.
+    On a GPU, the loss is compiled, and an update is captured as a CUDA graph.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class AlphaZeroLearner:
         self.updates = 0
 
     def update(self, indices: Tensor, symmetries: Tensor, rate: float) -> Tensor:
-        """Make one update from images of positions; return the policy loss and the value loss."""
+        """Make one update on images of positions; return the policy loss and the value loss."""
         self._indices.copy_(indices)
         self._symmetries.copy_(symmetries)
         self._rate.fill_(rate)
@@ -99,7 +99,7 @@ class AlphaZeroLearner:
         return self._losses
 
     def _warm_up(self) -> None:
-        """Make an update that compiles what is needed; the last one captures a graph."""
+        """Make a warm-up update, which compiles the loss; the last one also captures a graph."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -130,7 +130,7 @@ class AlphaZeroLearner:
         device = self.game.device.type
         with torch.autocast(device, torch.bfloat16, enabled=is_bfloat16_fast(device)):
             logits, results = self.net(planes.float().contiguous(memory_format=torch.channels_last))
-        # A value as probabilities of win, draw and loss.
+        # Convert values to probabilities of win, draw and loss.
         targets = torch.stack([values.clamp(min=0), 1 - values.abs(), (-values).clamp(min=0)], 1)
         return torch.stack(
             [
@@ -140,7 +140,7 @@ class AlphaZeroLearner:
         )
 
     def _update_average(self) -> None:
-        """Move the average towards the weights; the statistics of batch norm as well."""
+        """Move the average towards the weights, including the statistics of batch norm."""
         average, current = self.average_net.state_dict(), self.net.state_dict()
         names = [name for name, tensor in average.items() if tensor.is_floating_point()]
         with torch.no_grad():

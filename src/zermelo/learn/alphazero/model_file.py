@@ -1,4 +1,4 @@
-"""AlphaZero's networks from model files, after checks of everything in them. Without torch."""
+"""Load AlphaZero's networks from model files and check their contents; needs no torch."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,21 +12,21 @@ from zermelo.learn.networks.numpy_inference import NumpyFullyConnected, NumpyTow
 from zermelo.learn.networks.weights_file import Array, BadWeights
 
 MAX_SIMULATIONS = 4096
-_MAX_WIDTH, _MAX_LAYERS = 1024, 64  # of a network in a file
+_MAX_WIDTH, _MAX_LAYERS = 1024, 64  # limits for a network in a file
 
-_Shapes = dict[str, tuple[int, ...]]  # of weights, by the names of layers
+_Shapes = dict[str, tuple[int, ...]]  # shapes of weights, by the names of layers
 
 
 class PolicyValueModel(NamedTuple):
-    """A network, and the options of the search that its file names."""
+    """A network, and the search options in its file."""
 
     evaluate: PolicyValueFunction
     simulations: int
-    considered: int  #: actions at the root
+    considered: int  #: number of actions considered at the root
 
 
 def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
-    """Load the network of a run; raise BadWeights if something does not fit."""
+    """Load the network of a run; raise BadWeights if its file is not valid for the game."""
     path, arrays, metadata = load_model_file(run, game, "alphazero")
     shape, encoder = metadata["shape"], metadata.get("encoder")
     is_dense = shape.get("kind") == DENSE
@@ -53,7 +53,7 @@ def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
 
 
 def _check_widths(path: Path, shape: dict[str, Any], *, is_dense: bool) -> None:
-    """Check the numbers of layers and their widths."""
+    """Raise BadWeights if the number of layers or a width is out of range."""
     limits = {
         "channels": (0, 0) if is_dense else (1, _MAX_LAYERS),
         "hidden": (1, _MAX_LAYERS) if is_dense else (2, 2),
@@ -85,7 +85,7 @@ def _tower_shapes(
 ) -> _Shapes:
     assert game.grid is not None
     if len(set(channels)) != 1:
-        msg = f"{path}: the blocks of a tower must have the same width"
+        msg = f"{path}: all blocks of a tower must have the same width"
         raise BadWeights(msg)
     planes = 2 if lines is None else 2 * int(lines[0].sum())
     width, (head, inner), cells = channels[0], hidden, game.grid.size

@@ -1,4 +1,4 @@
-"""AlphaZero's player: tree search with a policy-value network, or its policy. Without torch."""
+"""AlphaZero's player: tree search with a policy-value network, or its policy alone; no torch."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,14 +21,14 @@ from zermelo.learn.networks.evaluation import PolicyValueFunction
 from zermelo.learn.networks.numpy_inference import encode_planes
 from zermelo.search.limits import SearchClock
 
-_MAX_ESTIMATE = 0.99  # 1 is for proven wins
+_MAX_ESTIMATE = 0.99  # 1 is reserved for proven wins
 
 
 class AlphaZeroPlayer(Player):
-    """Searches with a policy-value network, and reports values that the search proves.
+    """Searches with a policy-value network, and reports the values that the search proves.
 
-    Without a run it plays the model that is shipped for the game; without `sims` it makes as many
-    simulations as the model's file says; with `sims=0` it plays the best move of the policy.
+    Without a run, it uses the model that is shipped for the game. The default of `sims`, the number
+    of simulations, is in the model's file. With `sims=0`, it plays the best move of the policy.
     """
 
     def __init__(self, run: str = "", sims: int | None = None) -> None:
@@ -43,7 +43,7 @@ class AlphaZeroPlayer(Player):
         self._search: KernelSearch | None = None
 
     def prepare(self, game: Game) -> PolicyValueFunction:
-        """Return the network for a game; raise BadWeights if the run does not fit it."""
+        """Return the network for a game; raise BadWeights if the run does not fit the game."""
         if self._evaluate is None or self._game != game:
             model = load_policy_value_model(self.run, game)
             self._evaluate = model.evaluate
@@ -76,7 +76,7 @@ class AlphaZeroPlayer(Player):
 
 
 def _candidates_by_search(position: Position, result: PolicySearchResult) -> list[Candidate]:
-    """Return the move to play, then the others by visits; moves that were not tried come last."""
+    """Return the move to play, then the others by number of visits, then by probability."""
     best = int(result.actions[0])
     visits, q, proven_q = result.visits[0], result.q[0], result.proven_q[0]
     policy = result.policy[0]
@@ -99,7 +99,7 @@ def _candidates_by_search(position: Position, result: PolicySearchResult) -> lis
 def _candidates_by_policy(
     position: Position, evaluate: PolicyValueFunction, states: Any
 ) -> list[Candidate]:
-    """Return the moves by probability; the best one has the value of the state."""
+    """Return the moves by probability; the value of the best one is that of the state."""
     game = position.game
     logits, values = evaluate(encode_planes(game, states))
     legal_logits = np.full(game.num_actions, ILLEGAL_LOGIT)

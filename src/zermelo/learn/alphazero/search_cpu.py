@@ -1,7 +1,7 @@
 """AlphaZero's search on a CPU: kernels for a batch of games, with leaves evaluated in batches.
 
-It chooses the same moves as `search_gpu`. The network is any function on numpy arrays, so nothing
-here needs torch.
+It chooses the same moves as `search_gpu`. The network can be any function on numpy arrays, so this
+module does not need torch.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from zermelo.search.limits import SearchClock, SearchStopped
 
 
 class KernelSearch:
-    """Searches of up to `max_games` games with a fixed number of simulations."""
+    """Searches up to `max_games` games at once with a fixed number of simulations."""
 
     def __init__(
         self,
@@ -66,9 +66,9 @@ class KernelSearch:
     def __call__(
         self, states: Array, noise: Array | None = None, clock: SearchClock | None = None
     ) -> PolicySearchResult:
-        """Search states [row, word] that are not over; a clock may end the search early.
+        """Search nonterminal states [row, word]; the clock can end the search early.
 
-        Noise [row, action] makes it explore: Gumbel noise or, with PUCT, Dirichlet noise.
+        `noise` [row, action] adds exploration: Gumbel noise or, with PUCT, Dirichlet noise.
         """
         rows, num_actions, room = len(states), self.game.num_actions, self._room
         assert rows <= self.max_games

@@ -1,14 +1,14 @@
-"""AlphaZero's search on tensors: a batch of games, one network evaluation for each simulation.
+"""AlphaZero's search on tensors: a batch of games, with one network call for each simulation.
 
-Gumbel AlphaZero (Danihelka et al. 2022): at the root some actions are sampled without replacement
-by the policy, and sequential halving finds the best of them; below the root the search follows the
-policy improved by the values so far. PUCT follows values and, for actions with few visits, the
-policy. Proven values are propagated and never change.
+Gumbel AlphaZero (Danihelka et al. 2022): at the root, some actions are sampled without replacement
+from the policy, and sequential halving finds the best of them; below the root, the search follows
+the policy improved by the values so far. PUCT selects by values and, for actions with few visits,
+by the policy. Proven values are propagated and never change.
 
-Trees are flat arrays `[game, node, action]`. Simulation n adds node n to every tree, so that the
-network sees all games in one batch. A path descends level by level, all games together, and is
-backed up in one step. Where only one reply to a move is worth trying, the node of the move is the
-state after the reply: no simulation is spent on it.
+Trees are flat arrays `[game, node, action]`. Simulation n adds node n to every tree, so the network
+evaluates all games in one batch. The paths of all games descend together, level by level, and are
+backed up in one step. If only one reply to a move is worth trying, the move's node is the state
+after the reply, so no simulation is spent on the reply.
 """
 
 import torch
@@ -28,18 +28,18 @@ from zermelo.learn.alphazero.tensor_games import TensorGame, TensorState
 from zermelo.learn.config.selfplay import GUMBEL, PUCT
 from zermelo.learn.networks.evaluation import PolicyValueFunction
 
-_LOGIT, _VISITS, _VALUE_SUM = range(3)  # statistics of an action
+_LOGIT, _VISITS, _VALUE_SUM = range(3)  # columns of an action's statistics
 _NUM_STATS = 3
 
-_Path = tuple[Tensor, Tensor, Tensor]  # nodes, actions, whether the path comes so far
+_Path = tuple[Tensor, Tensor, Tensor]  # nodes, actions, whether each path reaches this level
 
 
 class TensorSearch:
-    """Searches of a fixed number of games with a fixed number of simulations.
+    """Searches a fixed number of games at once with a fixed number of simulations.
 
-    With `use_graph`, on a GPU, its steps are compiled and the whole search is captured as a CUDA
-    graph that every call replays: half the time, after a minute of compilation. Searches with the
-    same `max_nodes` share what is compiled, whatever their numbers of simulations.
+    With `use_graph`, on a GPU, the steps are compiled and the whole search is captured as a CUDA
+    graph, which every call replays. This halves the time, after a minute of compilation. Searches
+    with the same `max_nodes` share compiled code, even if their numbers of simulations differ.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class TensorSearch:
         self._stats = torch.zeros((*shape, _NUM_STATS), device=device)
         self._proven = torch.full(shape, UNPROVEN, dtype=torch.int8, device=device)
         self._children = torch.zeros(shape, dtype=torch.int64, device=device)
-        # Of a child's value for the side to move at the parent: 1 if a single reply was played.
+        # Sign of a child's value for the side to move at the parent; 1 after a single reply.
         self._signs = torch.full(shape, -1, dtype=torch.int8, device=device)
         self._raw_values = torch.zeros((num_games, nodes), device=device)
         self._root_proven = torch.zeros(num_games, dtype=torch.int64, device=device)
@@ -87,9 +87,9 @@ class TensorSearch:
                 setattr(self, name, torch.compile(getattr(self, name), dynamic=False))
 
     def __call__(self, roots: TensorState, noise: Tensor | None = None) -> PolicySearchResult:
-        """Search states that are not over; noise [row, action] makes the search explore.
+        """Search nonterminal states.
 
-        That is Gumbel noise or, with PUCT, Dirichlet noise.
+        `noise` [row, action] adds exploration: Gumbel noise or, with PUCT, Dirichlet noise.
         """
         for own, given in zip(self._roots, roots, strict=True):
             own.copy_(given)
@@ -122,11 +122,11 @@ class TensorSearch:
         return self._read()
 
     def _reset(self) -> Tensor:
-        """Replace the trees by their roots; return how many actions each is to consider."""
+        """Reset the trees to their roots; return the number of actions to consider at each root."""
         self._children.zero_()
         self._proven.fill_(UNPROVEN)
         self._signs.fill_(-1)
-        # A known value does not say by which move: all moves that are left are tried.
+        # A known value does not tell which move achieves it, so all remaining moves are tried.
         resolution = self.game.resolve(self._roots)
         self._root_proven.copy_(resolution.value)
         evaluation = self.network(self.game.planes(self._roots))
@@ -151,7 +151,7 @@ class TensorSearch:
         node = torch.zeros_like(action)
         is_on_path = torch.ones_like(action, dtype=torch.bool)
         nowhere = node, node, torch.zeros_like(is_on_path)
-        path = [nowhere] * self._max_depth  # a fixed length, so that it is compiled once
+        path = [nowhere] * self._max_depth  # of fixed length, so that the code is compiled once
         path[0] = node, action, is_on_path
         for level in range(1, min(number + 1, self._max_depth)):
             path[level] = self._descend(*path[level - 1])
@@ -163,10 +163,10 @@ class TensorSearch:
         self._back_up(value, nodes, actions, on_path)
 
     def _descend(self, node: Tensor, action: Tensor, is_on_path: Tensor) -> _Path:
-        """Take one more step on every path: (node, action, whether the path comes so far).
+        """Extend every path by one step; return (nodes, actions, whether the path reaches them).
 
-        A node is a win if one of its actions is, and proven if all of them are; if it turns out to
-        be proven, the path ends above it.
+        A node is proven if one of its actions is a proven win or if all of them are proven. If a
+        node turns out to be proven, the path ends above it.
         """
         rows = self._rows
         child = self._children[rows, node, action]
@@ -191,9 +191,9 @@ class TensorSearch:
     def _reach_leaf(
         self, slot: Tensor, nodes: Tensor, actions: Tensor, on_path: Tensor
     ) -> tuple[TensorState, Tensor, Tensor]:
-        """Return (state, moves worth trying, planes) at the end of every path, and link it.
+        """Link a new leaf at the end of every path; return its (state, moves worth trying, planes).
 
-        If only one reply is worth trying, the state is the one after that reply.
+        If only one reply is worth trying, the leaf is the state after that reply.
         """
         rows = self._rows
         node, action = _last(nodes, on_path), _last(actions, on_path)
@@ -215,7 +215,7 @@ class TensorSearch:
         return state, moves, self.game.planes(state)
 
     def _back_up(self, value: Tensor, nodes: Tensor, actions: Tensor, on_path: Tensor) -> None:
-        """Add the value of a leaf to every action on its path, seen by the side that moves."""
+        """Add the value of a leaf to every action on its path, with the sign for its mover."""
         rows = self._rows
         node, action = _last(nodes, on_path), _last(actions, on_path)
         known, sign = self._proven[rows, node, action], self._signs[rows, node, action]
@@ -237,8 +237,8 @@ class TensorSearch:
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return (logits, completed Q values, their weight, visits) of the actions of nodes.
 
-        Actions without visits get the mixed value: the mean of the network's value of the node
-        and of the values of the other actions, weighted by the policy.
+        Actions without a value get the mixed value, which combines the network's value of the node
+        with the policy-weighted mean of the values of the other actions.
         """
         logits, visits, value_sums = stats.unbind(2)
         has_value = (visits > 0) | (proven != UNPROVEN)
@@ -254,9 +254,9 @@ class TensorSearch:
         return logits, q, weight, visits
 
     def _select_root(self, num_visits: Tensor) -> Tensor:
-        """Return the best of the actions with as many visits as sequential halving is at.
+        """Return the best root action among those with the visits that sequential halving requires.
 
-        With PUCT it is the best of all, with noise in the policy.
+        With PUCT, return the action with the highest score, with noise in the policy.
         """
         root = torch.zeros_like(self._rows)
         logits, q, weight, visits = self._complete(root, self._stats[:, 0], self._proven[:, 0])
@@ -271,11 +271,11 @@ class TensorSearch:
         return torch.where(legal, score, 4 * ILLEGAL_LOGIT).argmax(1)
 
     def _read(self) -> PolicySearchResult:
-        """Return the move to play at every root, and what to learn from its search."""
+        """Return the results of the search: the moves to play and the learning targets."""
         root, stats, proven = torch.zeros_like(self._rows), self._stats[:, 0], self._proven[:, 0]
         logits, q, weight, visits = self._complete(root, stats, proven)
         proven_q, legal = _proven_or_minimum(stats, proven), logits > ILLEGAL_LOGIT
-        # A proven win comes before all else, and a proven loss after all else.
+        # A proven win is preferred to all other moves, and a proven loss is the last choice.
         wins, rest = legal & (proven_q == 1), legal & (proven_q != -1)
         playable = torch.where(rest.any(1, keepdim=True), rest, legal)
         playable = torch.where(wins.any(1, keepdim=True), wins, playable)
@@ -313,7 +313,7 @@ def _puct(policy: Tensor, q: Tensor, visits: Tensor) -> Tensor:
 def _proven_or_minimum(stats: Tensor, proven: Tensor) -> Tensor:
     """Return the proven values of actions [row, action], or -UNPROVEN.
 
-    Illegal actions count as lost, so that they are never the best and always proven.
+    Illegal actions are treated as proven losses, so they are never the best.
     """
     proven = torch.where(proven == UNPROVEN, -UNPROVEN, proven)
     return torch.where(stats[:, :, _LOGIT] > ILLEGAL_LOGIT, proven, -1)

@@ -1,11 +1,11 @@
 """AlphaZero's search as kernels: a batch of trees, each grown until it waits for the network.
 
-The same search as in `search_gpu`, tree by tree. A simulation descends to a leaf. A leaf whose
-value is known is backed up at once, and the next simulation begins; any other leaf waits until the
-network has evaluated it together with those of all other trees.
+This is the same search as in `search_gpu`, tree by tree. A simulation descends to a leaf. If the
+leaf's value is known, it is backed up at once, and the next simulation begins. Any other leaf waits
+until the network evaluates it together with the leaves of the other trees.
 
-Where only one reply to a move is worth trying, the edge of the move leads to the state after the
-reply: no simulation is spent on it.
+If only one reply to a move is worth trying, the move's edge leads to the state after the reply, so
+no simulation is spent on the reply.
 """
 
 from typing import Any
@@ -52,11 +52,11 @@ NUM_CONTROLS = 3
 
 @kernel(f"int64, int64, {TREE_ARRAYS}", common=False)
 def reset_trees(game: SolverHooks, num_trees: Any, room: Any, packed: Any) -> None:
-    """Replace the trees by their roots, which all wait for the network.
+    """Reset the trees to their roots, which all wait for the network.
 
-    The root states are in `states` already. If a root is an immediate win, only the moves that win
-    are left; if its value is known otherwise, all legal moves are, since it does not say by which
-    move.
+    The root states are already in `states`. If a root has immediately winning moves, only these are
+    kept. If its value is known for another reason, all legal moves are kept, because a known value
+    does not tell which move achieves it.
     """
     arrays = TreeArrays(*packed)
     trees = arrays.trees
@@ -89,15 +89,15 @@ def simulate(
     num_leaves: Any,
     room: Any,
     control: Any,
-    halving: Any,  # [actions considered, simulation]: the visits of the action to select
+    halving: Any,  # [actions considered, simulation]: number of visits of the action to select
     noise: Any,  # [tree, action]
     packed: Any,
-    logits: Any,  # [leaf, action]: of the network
-    values: Any,  # [leaf]: of the network, for the side to move
+    logits: Any,  # [leaf, action]: output of the network
+    values: Any,  # [leaf]: output of the network, for the side to move
 ) -> Any:
-    """Expand the waiting leaves, and simulate until the trees wait again.
+    """Expand the waiting leaves, and simulate until each tree waits again or is finished.
 
-    Return the number of trees that do.
+    Return the number of waiting trees.
     """
     arrays = TreeArrays(*packed)
     trees, edges = arrays.trees, arrays.edges
@@ -148,7 +148,7 @@ def read_results(
     control: Any,
     noise: Any,
     packed: Any,
-    actions: Any,  # from here on the fields of `PolicySearchResult`
+    actions: Any,  # this and the following are the fields of `PolicySearchResult`
     policy: Any,
     values: Any,
     visits: Any,
@@ -156,7 +156,7 @@ def read_results(
     q: Any,
     proven_q: Any,
 ) -> None:
-    """Write the move to play at every root, and what to learn from its search."""
+    """Write the results of the search: the moves to play and the learning targets."""
     arrays = TreeArrays(*packed)
     trees, nodes, edges, scores = arrays.trees, arrays.nodes, arrays.edges, arrays.scores
     for row in range(num_trees):
@@ -167,7 +167,7 @@ def read_results(
         proven_values[row] = known if known != UNPROVEN else int(proven)
         weight = (np.float32(C_VISIT) + max_visits) * np.float32(C_SCALE)
         least = min_playable_value(first, count, edges)
-        # 1. The policy: improved by values, or by visits; the priors if there are no visits.
+        # 1. The policy: improved by values or, with PUCT, shares of visits (priors if no visits).
         top, total_visits = np.float32(-np.inf), np.float32(0.0)
         for edge in range(first, first + count):
             if is_playable(edge, least, edges):
@@ -184,7 +184,7 @@ def read_results(
                     share = edges[edge, VISITS] if total_visits > 0 else edges[edge, PRIOR]
             scores[place] = share
             total += share
-        # 2. The move: the best of those with the most visits, noise included.
+        # 2. The move: of the moves with the most visits, the one with the best score with noise.
         best, best_visits, best_score = first, np.float32(-1.0), np.float32(-np.inf)
         value = np.float32(0.0)
         for place in range(count):
@@ -219,17 +219,17 @@ def resolve(game: SolverHooks, state: Any) -> Any:
 
 
 def is_single(mask: Any) -> Any:
-    """Return whether there is only one move, which may be a pass."""
+    """Return whether there is only one move, which may be a pass (an empty mask)."""
     return mask & (mask - word(1)) == 0
 
 
 def single_action(game: SolverHooks, mask: Any) -> Any:
-    """Return the action of a mask with a single move."""
+    """Return the action of a mask that contains a single move."""
     return game.num_actions - 1 if mask == 0 else game.to_action(lowest(mask))
 
 
 def winning_actions(game: SolverHooks, state: Any, mask: Any) -> Any:
-    """Return the legal actions of a mask that win immediately."""
+    """Return a mask of those actions in `mask` that win immediately."""
     wins = word(0)
     while mask != 0:
         action = lowest(mask)
@@ -241,9 +241,9 @@ def winning_actions(game: SolverHooks, state: Any, mask: Any) -> Any:
 
 
 def add_node(game: SolverHooks, row: Any, room: Any, mask: Any, arrays: Any) -> None:
-    """Add a node with an edge for each action of a mask, or for the pass.
+    """Add a node with an edge for each action of a mask, or for the pass if the mask is empty.
 
-    Actions are in ascending order, so that the lowest of several equal ones is selected.
+    Actions are in ascending order, so of several actions with equal scores, the lowest is selected.
     """
     trees, edges = arrays.trees, arrays.edges
     actions = word(0)
@@ -304,7 +304,7 @@ def expand_node(node: Any, leaf: Any, arrays: Any, logits: Any) -> None:
 
 
 def descend(row: Any, room: Any, control: Any, halving: Any, noise: Any, arrays: Any) -> Any:
-    """Return (node, edge) at the end of a path: an edge that is new or proven, or the last allowed.
+    """Descend to an edge that is new or proven, or at the maximum depth; return (node, edge).
 
     If a node on the way turns out to be proven, the path ends above it.
     """
@@ -337,13 +337,13 @@ def descend(row: Any, room: Any, control: Any, halving: Any, noise: Any, arrays:
 
 
 def set_proven(edge: Any, value: Any, edges: Any) -> None:
-    """Set the proven value of an edge, which replaces the mean of its visits."""
+    """Set the proven value of an edge, which replaces the mean value of its visits."""
     edges[edge, PROVEN] = value
     edges[edge, VALUE] = value
 
 
 def back_up(row: Any, value: Any, arrays: Any) -> None:
-    """Add the value of a leaf to every edge on the path, seen by the side that moves along it."""
+    """Add the value of a leaf to every edge on the path, with the sign for the edge's mover."""
     edges, paths = arrays.edges, arrays.paths
     for step in range(arrays.trees[row, PATH_LENGTH] - 1, -1, -1):
         edge = paths[row, step]

@@ -1,36 +1,36 @@
-"""What both back ends of AlphaZero's search share: constants, schedule, result.
+"""Constants, halving schedule and results that the CPU and GPU searches have in common.
 
-Nothing here needs torch or a compiler.
+This module needs neither torch nor a compiler.
 """
 
 import math
 from dataclasses import dataclass
 from typing import Any
 
-UNPROVEN = 2  #: in place of a value that is not proven
-ILLEGAL_LOGIT = -1e9  #: the logit of actions that are not legal
-C_VISIT, C_SCALE = 50.0, 0.5  #: weight of values beside logits: (C_VISIT + max visits) * C_SCALE
-PUCT_C = 1.25  #: exploration constant of PUCT (AlphaZero's, for few simulations)
-NOISE_SHARE = 0.25  #: share of Dirichlet noise in the policy of a root (AlphaZero's)
+UNPROVEN = 2  #: stands for a value that is not proven
+ILLEGAL_LOGIT = -1e9  #: the logit of illegal actions
+C_VISIT, C_SCALE = 50.0, 0.5  #: values are added to logits times (C_VISIT + max visits) * C_SCALE
+PUCT_C = 1.25  #: exploration constant of PUCT, as in AlphaZero for few simulations
+NOISE_SHARE = 0.25  #: share of Dirichlet noise in the policy of a root, as in AlphaZero
 
 
 @dataclass(frozen=True)
 class PolicySearchResult:
-    """What a search returns for each root, as numpy arrays or as tensors."""
+    """The results of a search for each root, as numpy arrays or as tensors."""
 
-    actions: Any  #: the move to play; with PUCT the one with the most visits
-    policy: Any  #: [row, action]: the improved policy; with PUCT the shares of visits
+    actions: Any  #: the move to play; with PUCT, the one with the most visits
+    policy: Any  #: [row, action]: the improved policy; with PUCT, the shares of visits
     value: Any  #: for the side to move, from -1 to 1
     visits: Any  #: [row, action]
-    proven_value: Any  #: of the root, or UNPROVEN
+    proven_value: Any  #: proven value of the root, or UNPROVEN
     q: Any  #: [row, action]: values of actions; legal actions without visits get a mixed value
     proven_q: Any  #: [row, action]: proven values of actions, or UNPROVEN
 
 
 def halving_schedule(num_considered: int, simulations: int) -> list[int]:
-    """Return for each simulation the number of visits of the action to select.
+    """Return, for each simulation, the number of visits that the action to select must have.
 
-    This is sequential halving over the actions considered at the root.
+    This implements sequential halving over the actions considered at the root.
 
     >>> halving_schedule(4, 8)
     [0, 0, 0, 0, 1, 1, 2, 2]

@@ -1,8 +1,8 @@
-"""The trees of AlphaZero's search as arrays, and selection in them, as kernel code.
+"""The search trees of AlphaZero as arrays, and action selection in them, as kernel code.
 
 A tree has a block of `room` rows in `nodes`. The edges of a node are adjacent rows of `edges`, one
-for each action worth trying, in ascending order. Everything in a row is seen by the side that moves
-along the edge.
+for each action worth trying, in ascending order. All values of an edge are from the view of the
+side that makes the move.
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from zermelo.learn.alphazero.search_parameters import (
 
 
 class TreeArrays(NamedTuple):
-    """The arrays of a batch of trees; `negamax.SearchArrays` says how they are passed."""
+    """The arrays of a batch of trees; see `negamax.SearchArrays` for how they are passed."""
 
     states: Any  #: [node, word]
     trees: Any  #: [tree, column]
@@ -29,7 +29,7 @@ class TreeArrays(NamedTuple):
     paths: Any  #: [tree, step]: the edges of the current simulation
     scores: Any  #: [edge of a node]: scratch memory
     planes: Any  #: [leaf, plane and cell]: the input of the network
-    leaf_trees: Any  #: [leaf]: the tree that waits for it
+    leaf_trees: Any  #: [leaf]: the tree that waits for this leaf
 
 
 #: the numba type of `TreeArrays` as a plain tuple
@@ -41,14 +41,14 @@ TREE_ARRAYS = (
 # Columns of `trees`.
 NUM_NODES, NEXT_EDGE, NUM_SIMULATIONS, PATH_LENGTH, ROOT_PROVEN = range(5)
 NUM_TREE_COLUMNS = 5
-# Columns of `edges`; a float32 holds whole numbers up to 2**24 exactly.
+# Columns of `edges`. A float32 represents integers up to 2**24 exactly.
 LOGIT, PRIOR, VISITS, VALUE_SUM, VALUE, PROVEN, CHILD, ACTION, SIGN = range(9)
 NUM_EDGE_COLUMNS = 9
 # Columns of `nodes`.
 FIRST_EDGE, NUM_EDGES = range(2)
 
 _MIN_SHARE = 1e-9
-_MAX_EXPONENT = 80.0  # exp of it fits into a float32
+_MAX_EXPONENT = 80.0  # exp of this number fits into a float32
 
 
 def has_value(edge: Any, edges: Any) -> Any:
@@ -57,7 +57,7 @@ def has_value(edge: Any, edges: Any) -> Any:
 
 
 def completed_value(edge: Any, mixed: Any, edges: Any) -> Any:
-    """Return the value of an edge, or the mixed value of its node if it has none."""
+    """Return the value of an edge, or `mixed` (the mixed value of its node) if it has none."""
     return edges[edge, VALUE] if has_value(edge, edges) else mixed
 
 
@@ -69,9 +69,9 @@ def improved_logit(edge: Any, mixed: Any, weight: Any, edges: Any) -> Any:
 def summarize_node(node: Any, nodes: Any, raw_values: Any, edges: Any) -> Any:
     """Return (mixed value, visits, maximum visits of an edge, proven value or UNPROVEN).
 
-    The mixed value stands for edges without visits: the mean of the network's value of the node
-    and of the values of its edges, weighted by their priors. A node is proven if one edge is a
-    proven win, or if all edges are proven.
+    The mixed value is used for edges without a value. It combines the network's value of the node
+    with the prior-weighted mean of the values of its other edges. A node is proven if one edge is
+    a proven win, or if all edges are proven.
     """
     share = below = visits = max_visits = np.float32(0.0)
     best, is_open = np.float32(-1.0), False
@@ -104,7 +104,7 @@ def select_by_halving(
     nodes: Any,
     edges: Any,
 ) -> Any:
-    """Return the best edge among those with as many visits as sequential halving is at."""
+    """Return the best edge among those with `num_visits` visits."""
     weight = (np.float32(C_VISIT) + max_visits) * np.float32(C_SCALE)
     best, best_score = nodes[root, FIRST_EDGE], np.float32(-np.inf)
     for edge in range(nodes[root, FIRST_EDGE], nodes[root, FIRST_EDGE] + nodes[root, NUM_EDGES]):
@@ -119,13 +119,13 @@ def select_by_halving(
 def select_by_policy(
     node: Any, mixed: Any, visits: Any, max_visits: Any, nodes: Any, edges: Any, scores: Any
 ) -> Any:
-    """Return the edge whose share of visits is furthest below its improved policy."""
+    """Return the edge whose share of visits is furthest below its improved probability."""
     weight = (np.float32(C_VISIT) + max_visits) * np.float32(C_SCALE)
     first, count = nodes[node, FIRST_EDGE], nodes[node, NUM_EDGES]
     top = np.float32(-np.inf)
     for edge in range(first, first + count):
         top = max(top, improved_logit(edge, mixed, weight, edges))
-    # All edges without a value have the same factor beside their prior.
+    # The priors of all edges without a value are multiplied by the same factor.
     factor = np.exp(min(weight * mixed - top, np.float32(_MAX_EXPONENT)))
     total = np.float32(0.0)
     for place in range(count):
@@ -147,7 +147,7 @@ def select_by_policy(
 def select_by_puct(
     node: Any, row: Any, noise: Any, mixed: Any, visits: Any, nodes: Any, edges: Any
 ) -> Any:
-    """Return the edge with the highest PUCT score; at a root (`row` >= 0) with noise."""
+    """Return the edge with the highest PUCT score; at a root (`row` >= 0), noise is added."""
     first, last = nodes[node, FIRST_EDGE], nodes[node, FIRST_EDGE] + nodes[node, NUM_EDGES]
     weight = np.float32(PUCT_C) * np.sqrt(np.float32(1.0) + visits)
     part, left = np.float32(NOISE_SHARE if row >= 0 else 0.0), np.float32(1.0)
@@ -167,7 +167,7 @@ def select_by_puct(
 
 
 def min_playable_value(first: Any, count: Any, edges: Any) -> Any:
-    """Return 1 if an edge is a proven win, 0 if one is not a proven loss, else -1."""
+    """Return 1 if any edge is a proven win, else 0 if any is not a proven loss, else -1."""
     least = np.float32(-1.0)
     for edge in range(first, first + count):
         if edges[edge, PROVEN] == 1:
@@ -178,9 +178,9 @@ def min_playable_value(first: Any, count: Any, edges: Any) -> Any:
 
 
 def is_playable(edge: Any, least: Any, edges: Any) -> Any:
-    """Return whether an edge may be played, given `min_playable_value` of its node.
+    """Return whether an edge may be played, given the `min_playable_value` of its node.
 
-    A proven win comes before all else, and a proven loss after all else.
+    A proven win is preferred to all other moves, and a proven loss is the last choice.
     """
     proven = edges[edge, PROVEN]
     return proven == 1 if least == 1 else proven >= least

@@ -1,13 +1,13 @@
-"""AlphaZero's self-play on tensors, and the learning targets that it gives.
+"""AlphaZero's self-play on tensors, and the learning targets that it yields.
 
-A state is always seen by the side to move. Every ply of every game is searched with the network
-(`search_cpu`, `search_gpu`), and the network learns from the searches:
+Values are from the view of the side to move. Every position of every game is searched with the
+network (`search_cpu`, `search_gpu`), and these are the network's learning targets:
 
     policy   the search's improved policy
-    value    the result of the game where it ended or a search proved it; before that TD(lambda):
+    value    the result at the ply where the game ends or its result is proven; before, TD(lambda):
              target(s) = -((1 - lambda) * search(s') + lambda * target(s'))
 
-A rollout depends on the weights and its random generator alone, not on who plays it.
+A rollout depends only on the weights and its random generator, not on the actor that plays it.
 """
 
 from collections.abc import Callable
@@ -20,16 +20,16 @@ from zermelo.learn.alphazero.search_parameters import UNPROVEN, PolicySearchResu
 from zermelo.learn.alphazero.tensor_games import TensorGame, TensorState
 from zermelo.learn.config.selfplay import PUCT, SelfPlayConfig
 
-_STARTS_PER_GAME = 4  # starting positions to sample from, for each parallel game
-_CAP_DIVISOR = 4  # a capped search has this part of the simulations
-_DIRICHLET_ALPHA = 10.0  # over the number of actions: noise at the root with PUCT (AlphaZero's)
+_STARTS_PER_GAME = 4  # number of starting positions to sample from, per parallel game
+_CAP_DIVISOR = 4  # a capped search divides the number of simulations by this
+_DIRICHLET_ALPHA = 10.0  # divided by the number of actions: root noise of PUCT, as in AlphaZero
 
 #: (states, noise on the actions of their roots, simulations) -> the result of a search
 SearchFunction = Callable[[TensorState, Tensor, int], PolicySearchResult]
 
 
 class TrainingPositions(NamedTuple):
-    """Positions to learn from, one row each. The field names are those in checkpoints."""
+    """Positions to learn from, one row each. Checkpoints use the field names."""
 
     words: Tensor  #: [row, word]
     policies: Tensor  #: [row, action]
@@ -43,7 +43,7 @@ def play_rollout(
     progress: float,
     rng: torch.Generator,
 ) -> tuple[TrainingPositions, Tensor]:
-    """Play a rollout; return its positions, and the results of its games for the first player."""
+    """Play a rollout; return its positions, and the games' results for the first player."""
     starts = _sample_starts(game, config, rng)
     state = _choose_starts(starts, config.games, rng)
     simulations = config.simulations_at(progress)
@@ -60,11 +60,11 @@ def play_rollout(
         actions = torch.where(explores, random_actions, _select_actions(config, found, rng))
         after = game.play(state, actions)
         over, value = game.result(after)
-        # A game stops when its result is proven: a search will always find the rest.
+        # A game stops when its result is proven, because a search will also find the proof in play.
         result = torch.where(is_proven, found.proven_value, -value).float()
         over = over | is_proven
         is_learned = torch.full_like(over, not is_capped)
-        # What follows a random move says nothing about the position before it: the search does.
+        # Before a random move, the target is the search value: later results do not depend on it.
         ends = over | explores
         end_values = torch.where(over, result, found.value)
         words = torch.stack(state, 1)
@@ -85,7 +85,7 @@ def compute_value_targets(
 ) -> Tensor:
     """Return the value targets [ply, game] for the side to move.
 
-    Where a rollout ends before the game does, the target of the last ply is its search value.
+    If a rollout ends before a game is over, the target of its last ply is the search value.
     """
     targets = search_values.clone()
     for ply in range(len(targets) - 1, -1, -1):
@@ -98,7 +98,7 @@ def compute_value_targets(
 
 
 def _sample_starts(game: TensorGame, config: SelfPlayConfig, rng: torch.Generator) -> TensorState:
-    """Return the first states of new games: the start, or a position after random safe moves."""
+    """Return first states of new games: the initial state, or a state after random safe moves."""
     number = _STARTS_PER_GAME * config.games
     initial = game.initial_states(number)
     state, starts = initial, initial
@@ -124,7 +124,7 @@ def _uniform(game: TensorGame, number: int, rng: torch.Generator) -> Tensor:
 
 
 def sample_actions(moves: Tensor, rng: torch.Generator) -> Tensor:
-    """Return a random action of each row of a mask [row, action]."""
+    """Return a random action for each row of a mask [row, action]."""
     priorities = torch.rand(moves.shape, device=moves.device, generator=rng)
     return (moves * (priorities + 1e-3)).argmax(1)
 
@@ -134,7 +134,7 @@ def _sample_noise(game: TensorGame, config: SelfPlayConfig, rng: torch.Generator
     shape = config.games, game.num_actions
     if config.rule == PUCT:
         alpha = torch.full(shape, _DIRICHLET_ALPHA / game.num_actions, device=game.device)
-        # torch.distributions takes no generator.
+        # torch.distributions does not accept a generator.
         gamma = torch._standard_gamma(alpha, generator=rng)  # noqa: SLF001
         return gamma / gamma.sum(1, keepdim=True).clamp(min=1e-9)
     return torch.empty(shape, device=game.device).exponential_(generator=rng).log_().neg_()
@@ -143,7 +143,7 @@ def _sample_noise(game: TensorGame, config: SelfPlayConfig, rng: torch.Generator
 def _select_actions(
     config: SelfPlayConfig, found: PolicySearchResult, rng: torch.Generator
 ) -> Tensor:
-    """Return the search's actions; with PUCT, sample them in proportion to their visits."""
+    """Return the search's actions; with PUCT, sample actions in proportion to their visits."""
     if config.rule == PUCT:
         return torch.multinomial(found.policy, 1, generator=rng).squeeze(1)
     actions: Tensor = found.actions

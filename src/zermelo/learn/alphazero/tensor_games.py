@@ -1,7 +1,7 @@
-"""Games on tensors: the rules themselves, on int64 and on any device, for a batch of states.
+"""Games on tensors: the rules of a game for batches of states, in int64 on any device.
 
-A state is a tuple of tensors, one for each word. The tactics of line games are those of the solver
-hooks. Nothing here needs a compiler.
+A batch of states is a tuple of tensors, one for each word. The tactics of line games are those of
+the solver hooks. This module does not need a compiler.
 """
 
 import functools
@@ -22,15 +22,15 @@ TensorState = tuple[Tensor, ...]  #: a tensor for each word
 
 @dataclass(frozen=True)
 class Resolution:
-    """What is known about states without search."""
+    """The values and moves of states as far as they are known without search."""
 
     value: Tensor  #: for the side to move: 1, 0, -1, or UNPROVEN
-    moves: Tensor  #: [row, action]: those worth trying: winning moves, or all if all lose
+    moves: Tensor  #: [row, action]: moves worth trying: winning moves, or all moves if all lose
     over: Tensor  #: whether the game is over
 
 
 class TensorGame:
-    """The rules of one game on one device."""
+    """The rules of a game for tensors on a device."""
 
     def __init__(self, game: WordGame, device: torch.device | str = "cpu") -> None:
         assert game.grid is not None
@@ -41,7 +41,7 @@ class TensorGame:
         self._cells = torch.arange(game.grid.size, device=self.device)
         self._actions = torch.arange(game.num_actions, device=self.device)
         symmetries = game.symmetries() or (_identity(game),)
-        self.num_symmetries = len(symmetries)  #: the identity included
+        self.num_symmetries = len(symmetries)  #: including the identity
         self._cell_maps = torch.tensor([invert(s.cells) for s in symmetries], device=self.device)
         self._action_maps = torch.tensor(
             [invert(s.actions) for s in symmetries], device=self.device
@@ -49,7 +49,7 @@ class TensorGame:
         self._has_tactics = isinstance(game.hooks, LineTactics) and game.hooks.has_tactics
 
     def initial_states(self, number: int) -> TensorState:
-        """Return copies of the initial state."""
+        """Return `number` copies of the initial state."""
         words = self._signed.initial()
         return tuple(torch.full((number,), int(w), device=self.device) for w in words)
 
@@ -64,14 +64,14 @@ class TensorGame:
         return over, value
 
     def legal(self, state: TensorState) -> Tensor:
-        """Return the legal actions [row, action] of games that are not over, passes included."""
+        """Return the legal actions [row, action] of nonterminal states, including passes."""
         legal = self._unpack_mask(self._signed.legal(state))
         if self.num_actions > self._cells.numel():
             legal[:, -1] |= ~legal.any(1)
         return legal
 
     def resolve(self, state: TensorState) -> Resolution:
-        """Return what is known without search: in line games wins, blocks and immediate losses."""
+        """Resolve states without search: in line games by wins, blocks and immediate losses."""
         over, value = self.result(state)
         moves = self.legal(state)
         if not self._has_tactics:
@@ -83,18 +83,18 @@ class TensorGame:
         cells = hooks.answer_threats(threats, places, hooks.safe_cells(mine, places))
         known = torch.where(wins != 0, 1, torch.where((cells == 0) & (free != 0), -1, UNPROVEN))
         cells = torch.where(wins != 0, wins, cells)
-        if hooks.gravity:  # cells to columns
+        if hooks.gravity:  # convert cells to columns
             rows = [(cells >> (hooks.cols * row)) & hooks.top for row in range(self.rows)]
             cells = functools.reduce(torch.bitwise_or, rows)
         is_narrowed = ~over & (known != -1)
-        if hooks.pie:  # a state where the sides may be swapped is not resolved
+        if hooks.pie:  # a state in which the sides can be swapped is not resolved
             swaps = moves[:, -1]
             known, is_narrowed = torch.where(swaps, UNPROVEN, known), is_narrowed & ~swaps
         moves = torch.where(is_narrowed[:, None], self._unpack_mask(cells), moves)
         return Resolution(torch.where(over, value, known), moves, over)
 
     def planes(self, state: TensorState) -> Tensor:
-        """Return planes [row, 2, rows, cols]: the stones of the side to move first."""
+        """Return planes [row, 2, rows, cols], with the stones of the side to move first."""
         boards = torch.stack(state[:2], 1)
         planes = (boards[:, :, None] >> self._cells) & 1
         return planes.reshape(-1, 2, self.rows, self.cols)
@@ -102,7 +102,7 @@ class TensorGame:
     def transform(
         self, planes: Tensor, policies: Tensor, symmetries: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return both, each row transformed by the symmetry with its number."""
+        """Return planes and policies, with each row transformed by the symmetry of that row."""
         cells = self._cell_maps[symmetries][:, None].expand(-1, planes.shape[1], -1)
         images = planes.flatten(2).gather(2, cells).reshape(planes.shape)
         return images, policies.gather(1, self._action_maps[symmetries])

@@ -22,14 +22,14 @@ from zermelo.learn.networks.evaluation import PolicyValueFunction
 from zermelo.learn.networks.policy_value import build_network, fuse_network
 
 START_PLIES = 6  #: random plies before the search
-_WARM_UP_RUNS = 2  # that compile
+_WARM_UP_RUNS = 2  # runs that compile code and are not measured
 
 Repeat = Callable[[int], int]
 """a number of searches or rollouts to run -> the number of simulations or positions"""
 
 
 def gpu_name() -> str:
-    """Return the name of the GPU, empty if there is none."""
+    """Return the name of the GPU, or "" if there is none."""
     return torch.cuda.get_device_name() if torch.cuda.is_available() else ""
 
 
@@ -56,7 +56,7 @@ def measure_tensor_search(
 
 
 def _measure_rate(work: Callable[[], object], size: int, repeat: int, device: str) -> float:
-    """Return the median rate of some runs, where one run does `size` units of work."""
+    """Return the median rate of `repeat` runs, where one run does `size` units of work."""
     rates = []
     for attempt in range(repeat + _WARM_UP_RUNS):
         _synchronize(device)
@@ -76,7 +76,7 @@ def _synchronize(device: str) -> None:
 def prepare_kernel_searches(
     game: WordGame, recipe: Recipe | None, rows: int, simulations: int
 ) -> Repeat:
-    """Return searches on the CPU with the network of a recipe, or with one that costs nothing."""
+    """Return a function that searches on the CPU, with a recipe's network or a zero-cost one."""
     search = KernelSearch(game, _cpu_evaluation(game, recipe, rows), rows, simulations)
     states = GameBatch(game).sample_states(rows, START_PLIES + 1, 1)
     noise = np.random.default_rng(1).gumbel(size=(rows, game.num_actions)).astype(np.float32)
@@ -91,7 +91,7 @@ def prepare_kernel_searches(
 
 
 def prepare_rollouts(game: WordGame, recipe: Recipe) -> Repeat:
-    """Return self-play as at the end of a training."""
+    """Return a function that plays rollouts with the settings at the end of a training run."""
     rollouts = AlphaZeroRollouts(recipe, game)
     weights = torch_arrays.network_to_arrays(
         "", build_network(recipe.network, game, recipe.encoder)

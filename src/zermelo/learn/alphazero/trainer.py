@@ -1,4 +1,4 @@
-"""The trainer of AlphaZero: rollouts, updates, and checkpoints."""
+"""The trainer of AlphaZero: rollouts, updates and checkpoints."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,19 +25,19 @@ from zermelo.learn.networks.evaluation import PolicyValueFunction, average_over_
 from zermelo.learn.networks.policy_value import PolicyValueNetwork, build_network
 from zermelo.learn.networks.weights_file import Array, Arrays
 
-_NUM_RESULTS = 100  # of the latest games, in reports
+_NUM_RESULTS = 100  # number of recent results in reports
 # Names and prefixes in checkpoints.
 _NET, _AVERAGE_NET, _REPLAY, _RNG_STATE = "net.", "average.", "replay.", "dice"
 _NUM_ROLLOUTS, _NEXT_INDEX = "chunks", "next"
 
 
 class TrainingDiverged(ZermeloError):
-    """A training whose loss became NaN or infinite."""
+    """Raised when the loss of a training run becomes NaN or infinite."""
 
 
 @dataclass(frozen=True)
 class AlphaZeroReport(TrainingReport):
-    """The state of an AlphaZero training after an update; losses are means over a rollout's."""
+    """The state after an update; losses are means over all updates for the same rollout."""
 
     policy_loss: float
     value_loss: float
@@ -71,7 +71,7 @@ class AlphaZeroTrainer:
         self.rng = torch.Generator(device=self.device).manual_seed(seed)
         pool = pool or InProcessActor(AlphaZeroRollouts(recipe, game, device))
         self.rollouts = RolloutStream(pool, self._actor_weights, seed)
-        self.results: list[int] = []  #: of the latest games, for the first player
+        self.results: list[int] = []  #: results of the latest games for the first player
 
     def _actor_weights(self) -> Arrays:
         arrays = torch_arrays.network_to_arrays("", self.learner.average_net)
@@ -83,9 +83,9 @@ class AlphaZeroTrainer:
         return self.learner.updates
 
     def steps(self) -> Iterator[AlphaZeroReport]:
-        """Train until the last update, with a report for each.
+        """Make all remaining updates, and yield a report for each.
 
-        The updates for a rollout are made together, and reported afterwards.
+        All updates for a rollout are made before they are reported.
         """
         config = self.config
         while self.updates < config.updates:
@@ -125,9 +125,10 @@ class AlphaZeroTrainer:
         return policy_loss, value_loss, rate
 
     def values(self, states: Array) -> Array:
-        """Return the value of states plus the log-probability of actions relative to the best.
+        """Return values [state, action] that rank actions by the policy.
 
-        [state, action]: the best action is the policy's, and has the value of the state.
+        A value is that of the state plus the log-probability of the action relative to the best
+        action, so the best action has the value of the state.
         """
         state = self._to_tensors(states)
         with torch.no_grad():
@@ -137,7 +138,7 @@ class AlphaZeroTrainer:
         return q
 
     def grade(self, evaluation_set: EvaluationSet) -> dict[str, Any]:
-        """Return the mistake rates of the policy alone, and of a search as in play."""
+        """Return the mistake rates of the policy alone, and of the search used in play."""
         config, states = self.recipe.selfplay, evaluation_set.states
         search = TensorSearch(
             self.game,
@@ -160,14 +161,14 @@ class AlphaZeroTrainer:
         return tuple(words.unbind(1))
 
     def _evaluation(self) -> PolicyValueFunction:
-        """Return the evaluation as in play."""
+        """Return the evaluation function used in play."""
         images = self.recipe.selfplay.images
         return average_over_symmetries(
             self.learner.average_net.evaluate, self.game_batch.game, images
         )
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return the average of the weights, and the network with its search options."""
+        """Return the averaged weights, and the network's shape with its search options."""
         config = self.recipe.selfplay
         return self.learner.average_net.export(), self.recipe.network.to_json() | {
             "simulations": config.play_simulations,
@@ -176,7 +177,7 @@ class AlphaZeroTrainer:
         }
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return everything that the rest of the training depends on, for a checkpoint."""
+        """Return the complete state of the training, for a checkpoint."""
         arrays = torch_arrays.training_state_to_arrays(self._networks(), self.learner.optimiser)
         arrays[_RNG_STATE] = self.rng.get_state().numpy()
         for name, rows in self.replay.rows._asdict().items():
@@ -190,7 +191,7 @@ class AlphaZeroTrainer:
         return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata
 
     def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
-        """Restore what `to_arrays` returned."""
+        """Restore the state that `to_arrays` returned."""
         torch_arrays.load_training_state(arrays, self._networks(), self.learner.optimiser)
         self.rng.set_state(torch.from_numpy(arrays[_RNG_STATE].copy()))
         columns = (arrays[_REPLAY + name] for name in TrainingPositions._fields)

@@ -1,11 +1,11 @@
-"""Encoders: states as arrays of numbers for a network, always seen by the side to move.
+"""Encoders: states as arrays of numbers for a network, from the view of the side to move.
 
 - `cells`: one number for each cell: 1 own stone, -1 stone of the other side, 0 empty
 - `planes`: two binary planes, own stones and stones of the other side
-- `threats`: these two planes, then the cells where the side to move wins immediately, and those
-  where the other side would if it were to move
-- `lines`: for each row, column and diagonal the index of its contents among all possible ones, and
-  for each cell its kind (`cell_kind`), once for every symmetry of the board
+- `threats`: these two planes, the cells where the side to move wins immediately, and the cells
+  where the other side would win immediately if it were to move
+- `lines`: for each symmetry of the board, an index of the contents of each row, column and
+  diagonal, and the kind (`cell_kind`) of each cell
 - `features`: fifty numbers for Squava and similar games: cells, line counts and context
 """
 
@@ -25,19 +25,19 @@ from zermelo.games.lines.tactics import LineTactics
 from zermelo.kernels import compile_kernel, kernel
 
 _NUM_FEATURES, _CENTRE = 50, 9
-_MIN_LINE = 3  # cells; shorter lines are left out
+_MIN_LINE = 3  # number of cells; shorter lines are omitted
 NUM_CELL_KINDS = 18  #: the number of values of `cell_kind`
 
 
 class Encoder:
-    """Encodes the states of one game in one of the ways of `ENCODERS`."""
+    """Encodes the states of a game by one of the `ENCODERS`."""
 
     def __init__(self, name: str, game: WordGame) -> None:
         if name not in ENCODERS:
             msg = f"encoder is {name!r}: it can be {', '.join(ENCODERS)}"
             raise BadSpec(msg)
         if game.grid is None or game.num_words != 3:
-            msg = f"{game.spec} has no board of stones that could be encoded"
+            msg = f"{game.spec} cannot be encoded: it is not a board with stones of two sides"
             raise BadSpec(msg)
         if name in ("threats", "features", "lines") and not isinstance(game, WordLineGame):
             msg = f"encoder {name} is for line games up to 64 cells, not for {game.spec}"
@@ -70,7 +70,7 @@ class Encoder:
 
     @property
     def names(self) -> list[str]:
-        """The name of each number, in order."""
+        """The names of the encoded numbers, in order."""
         assert self.game.grid is not None
         cells = [self.game.grid.text(cell) for cell in range(self.game.grid.size)]
         if self.name == "cells":
@@ -94,7 +94,7 @@ _FEATURES = (
 
 @kernel("uint64[:,::1], float32[:,::1]", common=False)
 def encode_cells(game: WordGame, states: Any, out: Any) -> Any:
-    """Write 1 for own stones and -1 for those of the other side."""
+    """Write 1 for own stones and -1 for stones of the other side."""
     for row in range(len(states)):
         mine, theirs, _player = game.load(states, row)
         write_cells(mine, 1.0, 0, row, out)
@@ -103,7 +103,7 @@ def encode_cells(game: WordGame, states: Any, out: Any) -> Any:
 
 @kernel("uint64[:,::1], float32[:,::1]", common=False)
 def encode_planes(game: WordGame, states: Any, out: Any) -> Any:
-    """Write the stones of each side to a plane of its own."""
+    """Write the stones of each side to a separate plane."""
     size = out.shape[1] // 2
     for row in range(len(states)):
         mine, theirs, _player = game.load(states, row)
@@ -143,10 +143,10 @@ def encode_lines(game: WordLineGame, states: Any, symmetries: Any, lines: Any, o
 
 
 def tactical_masks(game: WordLineGame | LineTactics, mine: Any, theirs: Any) -> Any:
-    """Return the cells where a stone of the side to move or of the other side makes a line.
+    """Return masks of the cells where one stone completes a winning or losing line.
 
-    Masks in this order: winning lines of the side to move and of the other side, losing lines of
-    the side to move and of the other side.
+    The order is: winning lines of the side to move, winning lines of the other side, losing lines
+    of the side to move, losing lines of the other side.
     """
     has_losing = game.lose > 0
     return (
@@ -160,7 +160,7 @@ def tactical_masks(game: WordLineGame | LineTactics, mine: Any, theirs: Any) -> 
 def cell_kind(
     cell: Any, mine: Any, theirs: Any, win: Any, block: Any, lose: Any, spoil: Any
 ) -> Any:
-    """Return 0 for an own stone, 1 for the other side's, else 2 plus a bit for each mask."""
+    """Return 0 for an own stone, 1 for one of the other side, else 2 plus a bit for each mask."""
     one = word(1)
     if (mine >> cell) & one != 0:
         return 0
@@ -185,7 +185,7 @@ def encode_features(game: WordLineGame, states: Any, out: Any) -> Any:
 def write_features(game: WordLineGame | LineTactics, state: Any, row: Any, out: Any) -> None:
     """Write the features published for Squava to a row of `out`.
 
-    These are the cells, counts of the lines without stones of the other side, and context.
+    These are the cells, counts of lines without stones of the other side, and context.
     """
     mine, theirs, _player = state
     write_cells(mine, 1.0, 0, row, out)
@@ -208,7 +208,7 @@ _INNER = sum(1 << (5 * row + col) for row in (1, 2, 3) for col in (1, 2, 3))
 
 
 def write_cells(cells: Any, value: Any, begin: Any, row: Any, out: Any) -> None:
-    """Write `value` to a row of `out`, for every cell of a mask."""
+    """Write `value` to a row of `out` for every cell in the mask `cells`."""
     while cells != 0:
         out[row, begin + lowest(cells)] = value
         cells = cells & (cells - word(1))
@@ -223,7 +223,7 @@ def playable_cells(game: WordLineGame, stones: Any) -> Any:
 
 
 def winning_cells(game: WordLineGame, stones: Any, places: Any) -> Any:
-    """Return those of the cells `places` where one more stone completes a winning line."""
+    """Return the mask of those cells in `places` where one more stone completes a winning line."""
     winning = game.none
     while places != 0:
         stone = places & (game.full ^ (places - game.one))
@@ -234,9 +234,9 @@ def winning_cells(game: WordLineGame, stones: Any, places: Any) -> Any:
 
 
 def line_index(mine: Any, theirs: Any, begin: Any, step: Any, length: Any) -> Any:
-    """Return the contents of a line as a base-3 number, first cell in the lowest digit.
+    """Return the contents of a line as a base-3 number, with the first cell as the lowest digit.
 
-    Digits: 0 empty, 1 own stone, 2 stone of the other side.
+    The digits are 0 for an empty cell, 1 for an own stone and 2 for a stone of the other side.
     """
     number = 0
     for place in range(length - 1, -1, -1):
@@ -246,7 +246,7 @@ def line_index(mine: Any, theirs: Any, begin: Any, step: Any, length: Any) -> An
 
 
 def count_windows(count: Any, own: Any, other: Any, length: Any, windows: Any) -> Any:
-    """Count the windows with exactly `count` own stones and none of the other side."""
+    """Return the number of windows with exactly `count` own stones and none of the other side."""
     total = 0
     for begins, step in windows:
         left = begins
@@ -263,10 +263,10 @@ def count_windows(count: Any, own: Any, other: Any, length: Any, windows: Any) -
 
 
 def board_lines(grid: Grid) -> list[tuple[int, int, int, int]]:
-    """Return every row, column and diagonal of three cells or more: (cell, step, length, offset).
+    """Return (cell, step, length, offset) for each row, column and diagonal of 3 cells or more.
 
-    Each begins at `cell` and goes on by `step`. Its indices begin at `offset`, so that those of
-    different lines are disjoint.
+    A line begins at `cell` and continues in steps of `step`. Its indices begin at `offset`, so the
+    indices of different lines are disjoint.
     """
     lines, offset = [], 0
     for down, right in DIRECTIONS:
@@ -284,12 +284,12 @@ def board_lines(grid: Grid) -> list[tuple[int, int, int, int]]:
 
 
 def num_line_indices(grid: Grid) -> int:
-    """Return the number of indices of all lines together."""
+    """Return the total number of indices of all lines."""
     return sum(3**length for _begin, _step, length, _offset in board_lines(grid))
 
 
 def num_line_features(grid: Grid) -> int:
-    """Return the number of distinct indices that the encoder `lines` can write."""
+    """Return the number of distinct indices that the encoder `lines` can return."""
     return num_line_indices(grid) + NUM_CELL_KINDS * grid.size
 
 

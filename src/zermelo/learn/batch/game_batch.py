@@ -18,11 +18,11 @@ class GameBatch:
         self.game = game
         self.num_actions = game.num_actions
         symmetries = game.symmetries()
-        #: [symmetry, byte of a word, its value] → the bits that it becomes
+        #: [symmetry, index of a byte in a word, value of the byte] → image of the byte's bits
         self._symmetries: np.ndarray = np.array(byte_tables(symmetries), np.uint64).reshape(
             -1, 8, 256
         )
-        #: [symmetry, action] → the action that it becomes
+        #: [symmetry, action] → image of the action
         self.action_maps: np.ndarray = np.array(
             [s.actions for s in symmetries] or [tuple(range(game.num_actions))],
             np.int64,
@@ -31,7 +31,7 @@ class GameBatch:
 
     @property
     def num_symmetries(self) -> int:
-        """The number of symmetries, identity included."""
+        """The number of symmetries, including the identity."""
         return len(self.action_maps)
 
     def initial_states(self, size: int) -> np.ndarray:
@@ -39,7 +39,7 @@ class GameBatch:
         return np.tile(np.array(self.game.initial(), np.uint64), (size, 1))
 
     def legal_masks(self, states: np.ndarray) -> np.ndarray:
-        """Return which actions are legal, [row, action]; none is where the game is over."""
+        """Return which actions are legal as [row, action]; in terminal states, none are."""
         legal: np.ndarray = np.zeros((len(states), self.num_actions), np.bool_)
         compile_kernel(mark_legal_actions, self.game)(states, self._moves, legal)
         return legal
@@ -65,20 +65,20 @@ class GameBatch:
         return states
 
     def canonicalise(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least symmetric image of each state, and the symmetry that leads to it."""
+        """Return the canonical (least) image of each state, and the symmetry that maps to it."""
         images: np.ndarray = np.empty_like(states)
         symmetries: np.ndarray = np.zeros(len(states), np.int64)
         compile_kernel(find_least_images, self.game)(states, self._symmetries, images, symmetries)
         return images, symmetries
 
     def transform(self, states: np.ndarray, symmetries: np.ndarray) -> np.ndarray:
-        """Return each state transformed by the symmetry with the number beside it."""
+        """Return each state transformed by the symmetry whose number is in the same row."""
         images: np.ndarray = np.empty_like(states)
         compile_kernel(transform_states, self.game)(states, self._symmetries, symmetries, images)
         return images
 
     def needs_search(self, states: np.ndarray) -> np.ndarray:
-        """Return whether the game's static check leaves the value of each state open."""
+        """Return, for each state, whether the game's static check leaves its value open."""
         is_open: np.ndarray = np.zeros(len(states), np.bool_)
         compile_kernel(mark_open_states, self.game.hooks)(states, is_open)
         return is_open
@@ -112,7 +112,7 @@ def step_states(
 def fill_with_random_states(
     game: WordGame, seed: Any, max_plies: Any, moves: Any, states: Any
 ) -> Any:
-    """Fill the rows with nonterminal states that random play reaches."""
+    """Fill the rows with nonterminal states reached by random play."""
     rng = word(seed)
     stride = word(STRIDE)
     row = 0
@@ -136,7 +136,7 @@ def fill_with_random_states(
 def find_least_images(
     game: WordGame, states: Any, tables: Any, images: Any, symmetries: Any
 ) -> Any:
-    """Write the least image of every state, and the number of the symmetry that leads to it."""
+    """Write the least image of every state, and the number of the symmetry that maps to it."""
     for row in range(len(states)):
         state = game.load(states, row)
         best = state
@@ -151,7 +151,7 @@ def find_least_images(
 
 @kernel("uint64[:,::1], uint64[:,:,::1], int64[::1], uint64[:,::1]", common=False)
 def transform_states(game: WordGame, states: Any, tables: Any, symmetries: Any, images: Any) -> Any:
-    """Write the image of every state under its symmetry."""
+    """Write the image of every state under the symmetry of its row."""
     for row in range(len(states)):
         table = tables[symmetries[row]]
         game.store(images, row, game.transform_by_table(game.load(states, row), table))

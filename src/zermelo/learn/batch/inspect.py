@@ -1,6 +1,6 @@
-"""What a learner sees of a position: encodings, patterns and the parts of the shaping reward.
+"""Show how a learner sees a position: encodings, patterns and the parts of the shaping reward.
 
-Encoders and shaping that do not fit a game are left out, with the reason. Nothing needs torch.
+Encoders and shaping that do not fit a game are omitted, with the reason. Torch is not needed.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from zermelo.learn.batch.encoders import Encoder
 
 ENCODERS = ("cells", "planes", "threats", "features", "lines")
 _SEATS = ("first", "second")
-_Lines = dict[tuple[int, ...], set[int]]  # stones in a line → the empty cells that they need
+_Lines = dict[tuple[int, ...], set[int]]  # stones in a line → empty cells that complete the line
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Pattern:
 
     kind: str
     stones: tuple[int, ...]  #: cells
-    needs: tuple[int, ...]  #: cells that complete a three, or make a two an open three
+    needs: tuple[int, ...]  #: cells that complete a three, or turn a two into an open three
 
     def to_json(self, game: WordLineGame) -> dict[str, Any]:
         """Return the pattern with the names of its cells."""
@@ -80,7 +80,7 @@ def _find_forks(own: int, threes: list[_Lines]) -> list[Pattern]:
 
 
 def inspect(position: Position, spec: str) -> dict[str, Any]:
-    """Return the JSON that docs/encoders.md describes."""
+    """Return the encodings, patterns and shaping of a position as JSON; see docs/encoders.md."""
     encodings, left_out = _encode(position)
     result: dict[str, Any] = {
         "game": spec,
@@ -97,13 +97,13 @@ def inspect(position: Position, spec: str) -> dict[str, Any]:
         result["shaping"] = _explain_shaping(position, position.game)
     else:
         left_out["patterns"] = left_out["shaping"] = (
-            f"patterns are those of line games up to 64 cells, not of {position.game.spec}"
+            f"patterns are for line games up to 64 cells, not for {position.game.spec}"
         )
     return result
 
 
 def _encode(position: Position) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the output of every encoder that fits the game, and why the others do not."""
+    """Return the output of each encoder that fits the game, and why each other does not fit."""
     encodings: dict[str, Any] = {}
     left_out: dict[str, str] = {}
     for name in ENCODERS:
@@ -163,7 +163,7 @@ def _explain_shaping(position: Position, game: WordLineGame) -> dict[str, Any]:
 
 
 def _previous_position(position: Position) -> Position | None:
-    """Return the position before the last move, None if the moves are not known."""
+    """Return the position before the last move, or None if the moves are not known."""
     if not position.history:
         return None
     earlier = position.game.start()
@@ -183,7 +183,7 @@ def _count_patterns(game: WordLineGame, state: Any) -> dict[str, dict[str, int]]
 def _potential_parts(
     counts: dict[str, dict[str, int]], player: int, *, over: bool
 ) -> dict[str, float]:
-    """Return what each kind of pattern adds to the potential for `player`, 0 after the end."""
+    """Return each pattern kind's part of the potential for `player`; 0 if the game is over."""
     own, other = counts[_SEATS[player]], counts[_SEATS[1 - player]]
     values = shaping.PATTERN_VALUES
     return {kind: 0.0 if over else values[kind] * (own[kind] - other[kind]) for kind in values}
@@ -225,7 +225,7 @@ def _planes_text(encoding: dict[str, Any]) -> str:
 
 
 def _numbers_text(encoding: dict[str, Any]) -> str:
-    """List the numbers that are not 0 by name."""
+    """List the nonzero numbers with their names."""
     pairs = [(n, v) for n, v in zip(encoding["names"], encoding["values"], strict=True) if v]
     lines = [f"  {name:27}{value:+g}" for name, value in pairs]
     zeros = len(encoding["values"]) - len(pairs)
@@ -233,7 +233,7 @@ def _numbers_text(encoding: dict[str, Any]) -> str:
 
 
 def _symmetries_text(encoding: dict[str, Any]) -> str:
-    """List the numbers of the board as it is, ten in a line, without its symmetric images."""
+    """List the numbers of the identity symmetry only, ten per line."""
     symmetries, size = encoding["shape"]
     numbers = [f"{value:5g}" for value in encoding["values"][:size]]
     lines = ["  " + "".join(numbers[at : at + 10]) for at in range(0, size, 10)]

@@ -1,4 +1,4 @@
-"""The opponents of a recipe's phases, as policies for a batch of games."""
+"""Opponents in the phases of a recipe, as policies for a batch of games."""
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from zermelo.learn.batch.policies import Policy, careful_policy, random_policy
 from zermelo.learn.config.learning import LEAGUE, SELF
 from zermelo.learn.config.recipe import Recipe
 
-CAREFUL = "careful"  #: the opponent that avoids moves that lose immediately, else plays at random
+CAREFUL = "careful"  #: an opponent that plays at random, but avoids moves that lose immediately
 
 
 def build_opponents(
     recipe: Recipe, game: WordGame, seed: int, rng: np.random.Generator
 ) -> dict[str, Policy]:
-    """Return the opponents of all phases by name, except the learner itself and its league."""
+    """Return the opponents of all phases, by spec, except the learner itself and its league."""
     specs = dict.fromkeys(phase.opponent for phase in recipe.learning.phases)
     return {
         spec: build_opponent(spec, game, seed, rng) for spec in specs if spec not in (SELF, LEAGUE)
@@ -23,9 +23,9 @@ def build_opponents(
 
 
 def build_opponent(spec: str, game: WordGame, seed: int, rng: np.random.Generator) -> Policy:
-    """Return the policy "random" or "careful", or that of the player with this spec.
+    """Return the policy "random" or "careful", or the policy of the player with this spec.
 
-    A player that samples its moves is seeded for each state, so it always answers it alike.
+    A player that samples its moves is seeded for each state, so its move there is always the same.
     """
     if spec == "random":
         return random_policy(rng)

@@ -11,7 +11,7 @@ Policy = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def masked_argmax(values: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """Return the best legal action of every row, the first if several are best."""
+    """Return the best legal action of every row; of several best actions, return the first."""
     actions: np.ndarray = np.where(legal, values, -np.inf).argmax(1)
     return actions
 
@@ -24,7 +24,7 @@ def random_policy(rng: np.random.Generator) -> Policy:
 def careful_policy(game_batch: GameBatch, rng: np.random.Generator) -> Policy:
     """Return a policy that samples uniformly from the actions that do not lose immediately.
 
-    Where all of them do, it samples from all legal actions.
+    If all legal actions lose immediately, it samples from all of them.
     """
 
     def choose(states: np.ndarray, legal: np.ndarray) -> np.ndarray:

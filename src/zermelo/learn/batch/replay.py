@@ -1,9 +1,9 @@
 """Experience replay, uniform or prioritised by TD error (Schaul et al. 2016).
 
 A transition is (state, action, return, discount, next state), where the next state may be several
-plies later. Its target is `return + discount * max Q(next state)`: the discount carries the sign
-and the power, so that one step, n steps and replies of an opponent look alike, and it is 0 at the
-end of a game.
+plies later. Its target is `return + discount * max Q(next state)`. The discount includes its sign
+and its power, so the target has the same form for one step, for n steps, and with an opponent's
+replies in between. The discount is 0 at the end of a game.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 _MIN_PRIORITY = 1e-3  # added to every TD error, so that every transition can be sampled
-_ARRAY_NAMES = ("states", "actions", "returns", "factors", "later")  # of the columns in checkpoints
+_ARRAY_NAMES = ("states", "actions", "returns", "factors", "later")  # columns in checkpoints
 _PREFIX = "replay."
 
 
@@ -45,7 +45,7 @@ class ReplayBuffer:
             np.zeros(size, np.float32),
             np.zeros((size, num_words), np.uint64),
         )
-        self.num_added = 0  #: since the beginning
+        self.num_added = 0  #: number of transitions added so far
         # A sum tree over the priorities: each node holds the sum of the leaves below it.
         self._num_leaves = 1 << (size - 1).bit_length() if alpha else 0
         self._sums: np.ndarray = np.zeros(2 * self._num_leaves, np.float64)
@@ -78,7 +78,7 @@ class ReplayBuffer:
         return ReplayBatch(transitions, indices, weights)
 
     def update_priorities(self, indices: np.ndarray, td_errors: np.ndarray) -> None:
-        """Set the priorities of sampled transitions by their TD errors, if there are priorities."""
+        """Set the priorities of sampled transitions by their TD errors, if `alpha` is above 0."""
         if self.alpha:
             priorities = (np.abs(td_errors) + _MIN_PRIORITY) ** self.alpha
             self._max_priority = max(self._max_priority, float(priorities.max()))
@@ -95,7 +95,7 @@ class ReplayBuffer:
             nodes = np.unique(nodes // 2)
 
     def _find_indices(self, targets: np.ndarray) -> np.ndarray:
-        """Return the indices at which the running sum of the priorities exceeds the targets."""
+        """Return the indices at which the cumulative sum of the priorities exceeds the targets."""
         nodes = np.ones(len(targets), np.int64)
         while nodes[0] < self._num_leaves:
             left = self._sums[2 * nodes]

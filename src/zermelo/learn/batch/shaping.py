@@ -1,26 +1,27 @@
-"""Reward shaping: a potential of stone patterns that speeds up learning and keeps best play best.
+"""Reward shaping by a potential of stone patterns, which does not change the optimal policy.
 
-Patterns of one side in a line game, with `n` for `game.win`. Names and drawings are for n = 4: in
-general a three is one stone short of winning, and a two is two stones short.
+These are the patterns of one side in a line game, where n is `game.win`. Names and drawings are for
+n = 4; in general, a three is one stone short of a winning line, and a two is two stones short.
 
     three              n - 1 stones that one more on an empty cell completes         X X . X
     half-open three    one such cell                                                 O X X X .
     open three         two such cells, one at each end                               . X X X .
-    open two           n - 2 stones that one more makes an open three: within        . X X . .
+    open two           n - 2 stones that one more turns into an open three: within   . X X . .
                        n + 1 cells in a row with both ends empty                     . X . X .
     fork               a stone in threes of two or more directions
 
-Patterns are counted by direction and stones: the same stones count once, in however many windows
-(`. . X X . .` is one open two), and different stones count separately, overlapping or not
-(`X X . X X` has two half-open threes, `. X X X . X` an open and a half-open one; in `X . X X . .`
-the last two stones are also an open two). A fork counts in addition to its threes. With gravity, an
-empty cell need not be playable yet. Lines longer than n are taken to win, as with `overline=any`. A
-board without n + 1 cells in a row has no open patterns.
+Patterns are counted by direction and stones. The same stones are counted once, even if several
+windows contain them (`. . X X . .` is one open two). Different sets of stones are counted
+separately, even if they overlap: `X X . X X` has two half-open threes, `. X X X . X` has an open
+and a half-open three, and in `X . X X . .` the last two stones are also an open two. A fork is
+counted in addition to its threes. With gravity, an empty cell need not be playable yet. Lines
+longer than n are assumed to win, as with `overline=any`. A board without n + 1 cells in a row has
+no open patterns.
 
-The potential P is the sum of own patterns minus those of the other side, weighted by
-`PATTERN_VALUES`, seen by the side to move. Self-play adds `-P(state) - g * P(next)` to the mover's
-reward, with P(end) = 0 (Ng et al. 1999, with the sign of a zero-sum game). Over k plies this sums
-to `(-g)^k P(last) - P(first)`, so every Q becomes Q - P(state): the order of moves stays.
+The potential P is the weighted sum (`PATTERN_VALUES`) of the patterns of the side to move, minus
+that of the other side. Self-play adds `-P(state) - g * P(next)` to the reward of the side to move,
+with P(end) = 0 (Ng et al. 1999, with the sign of a zero-sum game). Over k plies this sums to
+`(-g)^k P(last) - P(first)`, so every Q becomes Q - P(state), and the order of moves is the same.
 """
 
 from collections.abc import Callable
@@ -36,7 +37,7 @@ from zermelo.kernels import compile_kernel, kernel
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config.schedules import LinearSchedule
 
-#: the value of each pattern, in the order in which they are counted
+#: weight of each pattern, in the order of the arrays of counts
 PATTERN_VALUES = {"open two": 0.03, "half-open three": 0.1, "open three": 0.4, "fork": 0.3}
 IDLE_PENALTY = 0.01  #: see `idle_penalty`
 
@@ -46,24 +47,24 @@ class PatternCounter:
 
     def __init__(self, game: WordGame) -> None:
         if not isinstance(game, WordLineGame):
-            msg = f"patterns are counted in line games up to 64 cells, not in {game.spec}"
+            msg = f"patterns are for line games up to 64 cells, not for {game.spec}"
             raise BadSpec(msg)
         self.game = game
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
-        """Return counts [row, side, pattern]: the side to move first, then `PATTERN_VALUES`."""
+        """Return counts [row, side, pattern], with the side to move as side 0."""
         counts: np.ndarray = np.zeros((len(states), 2, len(PATTERN_VALUES)), np.int64)
         compile_kernel(count_patterns, self.game)(states, counts)
         return counts
 
 
 class FadingPotential:
-    """A potential with a weight that falls from 1 to 0 in the course of a training.
+    """A potential with a weight that falls from 1 to 0 in the course of a training run.
 
-    While the weight is constant, best play stays best. While it changes, the shaping rewards of a
-    game do not cancel exactly: learned values are off by about as much as the potential fades
-    during one game, and a replay buffer that holds rewards of older weights adds to that. At
-    weight 0 both errors are gone.
+    While the weight is constant, the optimal policy does not change. While the weight falls, the
+    shaping rewards of a game do not cancel exactly: the error of learned values is about the amount
+    by which the potential fades during one game, plus an error from rewards in the replay buffer
+    that were computed with older weights. At weight 0 there are no such errors.
     """
 
     def __init__(
@@ -76,20 +77,20 @@ class FadingPotential:
         self.weight = self.schedule(0.0)
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
-        """Return the weighted potential for the side to move, as if no state were terminal."""
+        """Return the weighted potential for the side to move; no state is treated as terminal."""
         if self.weight == 0.0:
             return np.zeros(len(states))
         return np.asarray(self.weight * self.potential(states))
 
     def fade(self, progress: float) -> None:
-        """Set the weight that the schedule has at that share of the training."""
+        """Set the weight according to the schedule when the share `progress` is over."""
         self.weight = self.schedule(progress)
 
 
 def build_potential(
     name: str, game_batch: GameBatch, schedule: LinearSchedule | None = None
 ) -> FadingPotential:
-    """Return the potential of that name; "patterns" is the only one."""
+    """Return the potential with this name. The only one is "patterns"."""
     if name != "patterns":
         msg = f"shaping is {name!r}: it can be patterns"
         raise BadSpec(msg)
@@ -98,7 +99,7 @@ def build_potential(
 
 
 def _potential(counts: np.ndarray) -> np.ndarray:
-    """Return own patterns minus those of the other side, weighted by `PATTERN_VALUES`."""
+    """Return the weighted sum of own patterns minus that of the other side's patterns."""
     return np.asarray((counts[:, 0] - counts[:, 1]) @ np.array(list(PATTERN_VALUES.values())))
 
 
@@ -108,12 +109,13 @@ def idle_penalty(
     next_states: np.ndarray,
     size: float = IDLE_PENALTY,
 ) -> np.ndarray:
-    """Return `-size` for each move that leaves the pattern counts of both sides as they were.
+    """Return `-size` for each move that does not change the pattern counts of either side.
 
-    This is not a potential: it does not cancel, and the game with it has another best play. In a
-    game of at most N plies, undiscounted, it shifts a value by at most `size * ceil(N / 2)`. While
-    that is below a half, the best moves with it still win, draw or lose as before, but it chooses
-    among them; beyond that it can make a side give up a draw to make threats on the way.
+    This is not a potential: the penalties do not cancel, so they can change the optimal policy. In
+    an undiscounted game of at most N plies, they shift a value by at most `size * ceil(N / 2)`. If
+    this is less than a half, the optimal moves with the penalty still preserve the game's value,
+    but the penalty chooses among them; otherwise, a side may give up a draw in order to make
+    threats.
     """
     unchanged = (counter(states) == counter(next_states)[:, ::-1]).all(axis=(1, 2))
     return np.where(unchanged, -size, 0.0)
@@ -137,7 +139,7 @@ def count_patterns(game: WordLineGame, states: Any, counts: Any) -> Any:
 def count_side(game: WordLineGame, own: Any, free: Any) -> Any:
     """Return (open twos, half-open threes, open threes, forks) of one side."""
     twos = half_open = open_threes = 0
-    in_one = in_two = game.none  # stones in threes of at least one direction, of at least two
+    in_one = in_two = game.none  # stones in threes of at least one direction, and of two
     for begins, step in game.win_windows:
         here = game.none
         for gap in range(game.win):
@@ -156,7 +158,7 @@ def count_side(game: WordLineGame, own: Any, free: Any) -> Any:
         half_open -= 2 * both
         for gap in range(1, game.win):
             twos += popcount(find_open_twos(game, begins, step, gap, own, free))
-        # Two stones in a row are found twice: with the gap before them, and with the gap after.
+        # Adjacent stones are found twice: with the gap before them, and with the gap after.
         early = find_open_twos(game, begins, step, 1, own, free)
         late = find_open_twos(game, begins, step, game.win - 1, own, free)
         twos -= popcount(early & (late >> step))
@@ -164,7 +166,7 @@ def count_side(game: WordLineGame, own: Any, free: Any) -> Any:
 
 
 def find_threes(game: WordLineGame, begins: Any, step: Any, gap: Any, own: Any, free: Any) -> Any:
-    """Return the first cells of the windows with own stones and one empty cell, at `gap`."""
+    """Return the first cells of windows that are full of own stones but empty at `gap`."""
     firsts = begins
     for place in range(game.win):
         cells = free if place == gap else own
@@ -175,10 +177,13 @@ def find_threes(game: WordLineGame, begins: Any, step: Any, gap: Any, own: Any, 
 def find_open_twos(
     game: WordLineGame, begins: Any, step: Any, gap: Any, own: Any, free: Any
 ) -> Any:
-    """Return the first cells of `win + 1` cells in a row, empty at both ends and at `gap`."""
-    firsts = begins & (begins >> step)  # a window begins here, and another a step further
+    """Return the first cells of rows of `win + 1` cells with open twos.
+
+    Such a row is empty at both ends and at `gap`, and has own stones on its other cells.
+    """
+    firsts = begins & (begins >> step)  # a window begins here, and another one step further
     if firsts == 0 or game.win < 3:
-        return game.none  # a shift by more than the word is undefined
+        return game.none  # a shift by the word size or more would be undefined
     for place in range(game.win + 1):
         cells = free if place in (0, gap, game.win) else own
         firsts = firsts & (cells >> (step * word(place)))

@@ -1,5 +1,5 @@
-"""Recipes, the settings they hold, schedules, and the report of an update.
+"""Recipes, their settings, schedules, and the report that a trainer makes after each update.
 
-Everything in `zermelo.learn` may import this package. It imports no other package of
+Every package of `zermelo.learn` may import this one. It imports no other package of
 `zermelo.learn`, and neither torch nor numpy.
 """

@@ -1,23 +1,23 @@
-"""How a network learns: the tables `[learning]`, `[replay]`, `[shaping]` and `[keeping]`."""
+"""Settings of learning: the recipe tables `[learning]`, `[replay]`, `[shaping]` and `[keeping]`."""
 
 from dataclasses import dataclass, field
 
 from zermelo.learn.config.schedules import LinearSchedule
 
-SELF, LEAGUE = "self", "league"  #: opponents that are the learner itself, now or earlier
+SELF, LEAGUE = "self", "league"  #: opponents: the learner's current network, or its snapshots
 
 
 @dataclass(frozen=True)
 class Phase:
     """A phase of the curriculum: the opponent and the exploration rate."""
 
-    share: float = 1.0  #: of all updates
+    share: float = 1.0  #: share of all updates
     opponent: str = SELF  #: a player spec, "self", or "league" for earlier versions of the learner
     epsilon: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.05))
 
 
 def phase_at(phases: tuple[Phase, ...], progress: float) -> tuple[Phase, float]:
-    """Return the phase at that share of the training, and what share of the phase is over."""
+    """Return the phase at a share `progress` of the training, and the share of it that is over."""
     begin = 0.0
     for phase in phases:
         if progress < begin + phase.share or phase is phases[-1]:
@@ -33,16 +33,17 @@ class LearningConfig:
     updates: int = 2000
     batch: int = 256
     rate: LinearSchedule = field(default_factory=lambda: LinearSchedule(1e-3, 1e-5))
-    loss: str = "huber"  #: or "mse"; a value network also knows "cross", cross-entropy
+    loss: str = "huber"  #: "huber" or "mse"; for a value network also "cross" (cross-entropy)
     clip: float = 10.0  #: maximum norm of the gradient
     double: bool = True
-    tau: float = 0.01  #: step of the target network towards the online network …
-    every: int = 1  #: … taken once in so many updates
-    average: float = 0.99  #: decay of the moving average of the weights, which plays in the end
-    warm_up: int = 1000  #: transitions in the replay before the first update
-    moves: int = 1  #: in every game between two updates
+    tau: float = 0.01  #: size of the target network's step towards the online network
+    every: int = 1  #: updates between two steps of the target network
+    average: float = 0.99  #: decay of the moving average of the weights, with which it plays
+    warm_up: int = 1000  #: transitions in the replay buffer before the first update
+    moves: int = 1  #: moves played in each game between two updates
     league: int = 0  #: updates between two snapshots of the network for the league; 0: no league
-    canonical: bool = True  #: learn one image of symmetric states; AlphaZero: learn random images
+    #: learn one canonical image of symmetric states; AlphaZero learns a random image instead
+    canonical: bool = True
     phases: tuple[Phase, ...] = (Phase(),)
 
 
@@ -60,12 +61,12 @@ class ShapingConfig:
     """Potential-based reward shaping; see `zermelo.learn.batch.shaping`."""
 
     name: str = ""  #: "patterns", or empty for no shaping
-    fade: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.0))  #: its weight
+    fade: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.0))  #: weight
 
 
 @dataclass(frozen=True)
 class CheckpointConfig:
-    """Updates between two checkpoints and between two gradings."""
+    """Numbers of updates between two checkpoints and between two gradings."""
 
     checkpoint: int = 1000
     grade: int = 250

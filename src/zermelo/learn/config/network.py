@@ -15,11 +15,11 @@ _KINDS = (*Q_KINDS, *VALUE_KINDS, *POLICY_VALUE_KINDS)
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """Kind and size of a network. Every weights file stores it as JSON."""
+    """Kind and size of a network. Every weights file stores them as JSON."""
 
     kind: str = "mlp"  #: one of Q_KINDS, VALUE_KINDS or POLICY_VALUE_KINDS
     hidden: tuple[int, ...] = (128, 128)  #: widths of the fully connected layers or tower heads
-    channels: tuple[int, ...] = ()  #: of each 3x3 convolution, or of each block of a tower
+    channels: tuple[int, ...] = ()  #: channels of each 3x3 convolution or each block of a tower
     activation: str = "relu"
     dueling: bool = False
     noisy: bool = False
@@ -33,10 +33,10 @@ class NetworkConfig:
             )
             raise BadSpec(msg)
         if self.kind in (*VALUE_KINDS, TOWER) and len(self.hidden) != 2:
-            msg = f"hidden is {list(self.hidden)}: a {self.kind} network has exactly two widths"
+            msg = f"hidden is {list(self.hidden)}: a {self.kind} network needs exactly two widths"
             raise BadSpec(msg)
         if (self.kind in ("cnn", TOWER)) != bool(self.channels):
-            msg = "channels must be given for a cnn or a tower, and for no other network"
+            msg = "channels must be given for a cnn or tower network, and for no other"
             raise BadSpec(msg)
         if self.kind == DENSE and (len(set(self.hidden)) != 1 or len(self.hidden) % 2 == 0):
             msg = (
@@ -45,9 +45,9 @@ class NetworkConfig:
             )
             raise BadSpec(msg)
         if self.kind == TOWER and len(set(self.channels)) != 1:
-            msg = f"channels is {list(self.channels)}: the blocks of a tower have the same width"
+            msg = f"channels is {list(self.channels)}: all blocks of a tower must be equally wide"
             raise BadSpec(msg)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values, tuples as lists."""
+        """Return the fields as JSON values, with tuples as lists."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}

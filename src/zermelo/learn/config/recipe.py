@@ -1,4 +1,4 @@
-"""A recipe: everything that defines a training except its seed."""
+"""The recipe: everything that defines a training run except its seed."""
 
 import dataclasses
 from dataclasses import dataclass, field
@@ -13,19 +13,19 @@ from zermelo.learn.config.learning import (
 from zermelo.learn.config.network import NetworkConfig
 from zermelo.learn.config.selfplay import KEY, ActingConfig, HybridSearchConfig, SelfPlayConfig
 
-KINDS = ("dqn", "tabular", "supervised", "value", "alphazero")  #: of trainers
+KINDS = ("dqn", "tabular", "supervised", "value", "alphazero")  #: kinds of trainers
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A training. Fields are the tables and keys of a TOML file; see `recipe_keys`."""
+    """Settings of a training run. Fields are tables and keys of a TOML file; see `recipe_keys`."""
 
     name: str
     game: str
     summary: str = ""
     kind: str = "dqn"  #: the trainer, one of KINDS
     encoder: str = "cells"
-    first_move: str = "free"  #: or "centre": the first player must begin there
+    first_move: str = "free"  #: "free", or "centre": the first player must begin there
     network: NetworkConfig = field(default_factory=NetworkConfig)
     learning: LearningConfig = field(default_factory=LearningConfig)
     acting: ActingConfig = field(default_factory=ActingConfig)
@@ -33,7 +33,7 @@ class Recipe:
     shaping: ShapingConfig = field(default_factory=ShapingConfig)
     keeping: CheckpointConfig = field(default_factory=CheckpointConfig)
     searching: HybridSearchConfig = field(default_factory=HybridSearchConfig)
-    selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)  #: of AlphaZero
+    selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)  #: used by AlphaZero only
 
     def to_json(self) -> dict[str, Any]:
         """Return the recipe as nested dicts with the keys of TOML files."""
@@ -43,7 +43,7 @@ class Recipe:
 
 
 def recipe_keys(table: type) -> dict[str, str]:
-    """Return the field names of a table's class, by their keys in recipes."""
+    """Return the field names of the class of a recipe table, by their keys in recipes."""
     return {f.metadata.get(KEY, f.name): f.name for f in dataclasses.fields(table)}
 
 

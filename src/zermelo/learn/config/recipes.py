@@ -1,4 +1,4 @@
-"""Recipes in TOML files, and as JSON. Unknown keys and wrong types are errors."""
+"""Load recipes from TOML files and from JSON. Unknown keys and wrong types are errors."""
 
 import dataclasses
 import tomllib
@@ -23,10 +23,10 @@ def names() -> list[str]:
 
 
 def load(name: str, *, short: bool = False) -> Recipe:
-    """Load and check the recipe of that name, or of that TOML file.
+    """Load and check a recipe, given its name or the path of its TOML file.
 
-    With `short`, the values in its table `short` replace the others. Raise BadRecipe if there is
-    no such recipe or something is wrong with it.
+    With `short`, the values in the recipe's table `[short]` override the others. Raise BadRecipe if
+    there is no such recipe or if it is not valid.
 
     >>> load("tictactoe-dqn").game
     'tictactoe'
@@ -36,7 +36,7 @@ def load(name: str, *, short: bool = False) -> Recipe:
     elif name.endswith(_SUFFIX):
         data, name = _read(Path(name)), Path(name).stem
     else:
-        msg = f"there is no recipe {name!r}: {', '.join(names())}, or a .toml file"
+        msg = f"there is no recipe {name!r}: give a .toml file, or one of {', '.join(names())}"
         raise BadRecipe(msg)
     try:
         table = tomllib.loads(data.decode())
@@ -56,7 +56,7 @@ def load(name: str, *, short: bool = False) -> Recipe:
 
 
 def from_json(data: dict[str, Any]) -> Recipe:
-    """Return the recipe whose `to_json` is `data`; only the types of its fields are checked."""
+    """Return the recipe whose `to_json` is `data`. Only the types of its fields are checked."""
     recipe = _convert(Recipe, data, str(data.get("name")))
     assert isinstance(recipe, Recipe)
     return recipe
@@ -84,7 +84,7 @@ def _merge(table: dict[str, Any], overrides: dict[str, Any]) -> None:
 
 
 def _convert(kind: Any, value: Any, path: str) -> Any:
-    """Return a JSON value as the type `kind`; BadRecipe names the path of a wrong one."""
+    """Return a JSON value as the type `kind`; raise BadRecipe, naming its path, if it is wrong."""
     if dataclasses.is_dataclass(kind):
         return _convert_table(kind, value, path)
     if typing.get_origin(kind) is tuple:
@@ -108,7 +108,7 @@ def _convert_table(kind: Any, value: Any, path: str) -> Any:
     hints, names = typing.get_type_hints(kind), recipe_keys(kind)
     unknown = next((key for key in value if key not in names), None)
     if unknown is not None:
-        msg = f"{path} has no {unknown!r}: it has {', '.join(names)}"
+        msg = f"{path} has no {unknown!r}: its keys are {', '.join(names)}"
         raise BadRecipe(msg)
     fields = {
         names[key]: _convert(hints[names[key]], item, f"{path}.{key}")

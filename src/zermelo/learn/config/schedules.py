@@ -1,4 +1,4 @@
-"""Schedules: numbers that change in the course of a training."""
+"""Schedules: numbers that change in the course of a training run."""
 
 from dataclasses import dataclass
 
@@ -17,6 +17,6 @@ class LinearSchedule:
     until: float = 1.0  #: the share of the training after which `end` is reached
 
     def __call__(self, progress: float) -> float:
-        """Return the value at that share of the training."""
+        """Return the value when the share `progress` of the training is over."""
         share = min(1.0, max(0.0, progress) / self.until)
         return self.begin + share * (self.end - self.begin)

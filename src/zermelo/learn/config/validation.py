@@ -1,4 +1,4 @@
-"""Checks that a recipe can be followed at all, beyond the types of its fields."""
+"""Checks that the values in a recipe are valid and fit together."""
 
 from collections.abc import Iterator
 
@@ -7,15 +7,15 @@ from zermelo.learn.config.network import POLICY_VALUE_KINDS, VALUE_KINDS
 from zermelo.learn.config.recipe import KINDS, Recipe
 from zermelo.learn.config.selfplay import POLICY_VALUE_ENCODERS, SEARCH_RULES
 
-Requirement = tuple[bool, str]  #: (whether it is met, the problem if not)
+Requirement = tuple[bool, str]  #: (whether the requirement is met, message if it is not)
 
 
 class BadRecipe(ZermeloError):
-    """A recipe that cannot be read or followed; the message names the problem."""
+    """Raised when a recipe cannot be read or is not valid; the message names the problem."""
 
 
 def check(recipe: Recipe) -> None:
-    """Raise BadRecipe with the first problem, if there is any."""
+    """Raise BadRecipe, naming the first problem, if the recipe is not valid."""
     for requirements in (_kind, _learning, _games, _alphazero, _positive):
         for is_met, problem in requirements(recipe):
             if not is_met:
@@ -37,10 +37,10 @@ def _kind(recipe: Recipe) -> Iterator[Requirement]:
 
 def _learning(recipe: Recipe) -> Iterator[Requirement]:
     learning = recipe.learning
-    yield recipe.kind != "tabular" or len(learning.phases) == 1, "a table learns in one phase"
+    yield recipe.kind != "tabular" or len(learning.phases) == 1, "a table learns in one phase only"
     yield (
         bool(learning.phases) and all(phase.share > 0 for phase in learning.phases),
-        "there must be phases, each with a share above 0",
+        "there must be phases (at least one), each with a share above 0",
     )
     yield (
         learning.loss in ("huber", "mse", *("cross",) * (recipe.kind == "value")),
@@ -72,11 +72,11 @@ def _alphazero(recipe: Recipe) -> Iterator[Requirement]:
     selfplay, is_alphazero = recipe.selfplay, recipe.kind == "alphazero"
     yield (
         not is_alphazero or _fits_rollouts(recipe),
-        f"updates and checkpoint must be multiples of {selfplay.updates}, the updates a rollout",
+        f"updates and checkpoint must be multiples of {selfplay.updates}, the updates per rollout",
     )
     yield (
         not is_alphazero or recipe.encoder in POLICY_VALUE_ENCODERS,
-        f"encoder is {recipe.encoder!r}: AlphaZero's can be {' or '.join(POLICY_VALUE_ENCODERS)}",
+        f"encoder is {recipe.encoder!r}: with AlphaZero, use {' or '.join(POLICY_VALUE_ENCODERS)}",
     )
     yield (
         selfplay.rule in SEARCH_RULES,

@@ -1,5 +1,5 @@
-"""Q-learning: the DQN learner and its trainer, self-play, rollouts, tables, labels, and the player.
+"""Q-learning: DQN, tabular and supervised trainers, self-play, rollouts, and the player.
 
-Only `zermelo.learn.runs` and the packages above `zermelo.learn` may import it. The player needs
-no torch.
+Only `zermelo.learn.runs` and the packages above `zermelo.learn` may import this package. The player
+does not need torch.
 """

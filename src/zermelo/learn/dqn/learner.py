@@ -1,15 +1,16 @@
-"""Deep Q-learning for two players: loop, target and loss, from top to bottom.
+"""Deep Q-learning for two players: the training loop, the learning targets and the loss.
 
-A state is always seen by the side to move, so what is good for the next mover is bad for this one.
-With g for the discount, the value of an action is
+Values are from the view of the side to move, so the value of the next state is negated. With
+discount g, the value of an action is
 
     one step   r                                         at the end of the game
                -g * Q'(s', argmax over legal a' of Q(s', a'))   otherwise
     n steps    sum of (-g)^k r_k  +  (-g)^n * Q'(s_n, …)
 
-Transitions carry the sum as `returns` and the power as `discounts` (`selfplay.py`), so one line in
-`compute_td_targets` serves all cases. Q' is the target network, which follows Q slowly; with
-`double`, Q chooses the action and Q' evaluates it (double DQN, van Hasselt et al. 2016).
+Transitions contain the sum as `returns` and the power as `discounts` (`selfplay.py`), so
+`compute_td_targets` uses one formula for all cases. Q' is the target network, which follows Q
+slowly. With `double`, Q chooses the action and Q' evaluates it (double DQN: van Hasselt et al.
+2016).
 """
 
 import copy
@@ -37,9 +38,9 @@ _LOSSES = {"huber": functional.smooth_l1_loss, "mse": functional.mse_loss}
 
 @dataclass(frozen=True)
 class DQNReport(TrainingReport):
-    """The state of a DQN training after an update."""
+    """The state of a DQN training run after an update."""
 
-    mean_q: float  #: of the states and actions in the batch
+    mean_q: float  #: mean Q of the states and actions in the batch
 
 
 def train_dqn(
@@ -50,7 +51,7 @@ def train_dqn(
     league: list[QNetwork],
     rng: np.random.Generator,
 ) -> Iterator[DQNReport]:
-    """Alternate self-play and updates until the last update, with a report after each."""
+    """Alternate self-play and updates until the last update, and yield a report after each."""
     config = learner.config
     while learner.updates < config.updates:
         progress = learner.updates / config.updates
@@ -78,10 +79,10 @@ def train_dqn(
 def compute_td_targets(
     returns: Tensor, discounts: Tensor, q: Tensor, target_q: Tensor, legal: Tensor, *, double: bool
 ) -> Tensor:
-    """Return the targets of some transitions, [row].
+    """Return the learning targets [row] of transitions.
 
-    `q` and `target_q` are Q and Q' of the next states, `legal` the actions that are legal there,
-    all [row, action].
+    `q` and `target_q` are Q and Q' of the next states, and `legal` marks the actions that are legal
+    there; all are [row, action].
     """
     chooser = q if double else target_q
     best = chooser.masked_fill(~legal, _ILLEGAL).argmax(1, keepdim=True)
@@ -91,7 +92,7 @@ def compute_td_targets(
 
 
 class QFunction:
-    """A Q network with the encoder of its inputs: what it takes to play."""
+    """A Q network with the encoder of its inputs."""
 
     def __init__(
         self,
@@ -106,7 +107,7 @@ class QFunction:
         self.net = net.to(self.device)
 
     def values(self, states: np.ndarray, net: QNetwork | None = None) -> np.ndarray:
-        """Return the Q values of states, [state, action], by the network or by a copy of it."""
+        """Return the Q values of the states as [state, action], by `net` or by `self.net`."""
         games, symmetries = self.game_batch, None
         if self.config.canonical:
             states, symmetries = games.canonicalise(states)
@@ -119,7 +120,7 @@ class QFunction:
         return q if symmetries is None else np.take_along_axis(q, games.action_maps[symmetries], 1)
 
     def policy(self, net: QNetwork | None = None) -> Policy:
-        """Return the greedy policy."""
+        """Return the greedy policy of `net`, or of `self.net`."""
         return lambda states, legal: masked_argmax(self.values(states, net), legal)
 
     def _tensor(self, array: np.ndarray) -> Tensor:
@@ -127,7 +128,7 @@ class QFunction:
 
 
 class DQNLearner(QFunction):
-    """A Q network with its target network, the average of its weights, and the optimiser."""
+    """A Q network with its target network, the moving average of its weights, and an optimiser."""
 
     def __init__(
         self,
@@ -145,7 +146,7 @@ class DQNLearner(QFunction):
         self._parameters = list(self.net.parameters())
         self._target_parameters = list(self.target_net.parameters())
         self._average_parameters = list(self.average_net.parameters())
-        self.noise_rng = torch.Generator().manual_seed(torch.initial_seed())  #: of noisy layers
+        self.noise_rng = torch.Generator().manual_seed(torch.initial_seed())  #: for noisy layers
         self.updates = 0
 
     def update(self, batch: ReplayBatch, rate: float) -> tuple[float, float, np.ndarray]:
@@ -187,7 +188,7 @@ class DQNLearner(QFunction):
             return float(loss), float(q.mean()), (q - targets).cpu().numpy()
 
     def _soft_update(self, net: QNetwork, parameters: list[Tensor], tau: float) -> None:
-        """Move a copy of the network towards it by `tau`, including batch statistics."""
+        """Move `net` towards the online network by `tau`, including batch statistics."""
         with torch.no_grad():
             torch._foreach_lerp_(parameters, self._parameters, tau)
             for mine, theirs in zip(net.buffers(), self.net.buffers(), strict=True):

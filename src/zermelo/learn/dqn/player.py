@@ -1,4 +1,4 @@
-"""The player with a learned Q function, and Q as the evaluator of MCTS. Needs no torch."""
+"""A player with a learned Q function, and an MCTS evaluator that uses Q; needs no torch."""
 
 import time
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ from zermelo.search.mcts.evaluators import policy_from_values
 
 
 class DQNPlayer(Player):
-    """Plays the action with the highest Q value, by a network or a table.
+    """Plays the action with the highest Q value, according to a network or a table.
 
-    Without a run, it uses the model that is shipped for the game. With `shell`, rules come first:
-    it plays a move that wins immediately, and avoids moves that lose immediately.
+    Without a run, it uses the model that is shipped for the game. With `shell`, rules take
+    precedence: it plays a move that wins immediately, and avoids moves that lose immediately.
     """
 
     def __init__(self, run: str = "", shell: bool = False) -> None:  # noqa: FBT002 - by name, from a spec
@@ -27,13 +27,13 @@ class DQNPlayer(Player):
         self._model: QModel | None = None
 
     def prepare(self, game: Game) -> QModel:
-        """Load the model for a game; raise BadWeights if there is none that fits."""
+        """Load the model for a game; raise BadWeights if no model fits."""
         if self._model is None or self._model.game_batch.game != game:
             self._model = QModel(self.run, game)
         return self._model
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield one analysis; the limit does not matter."""
+        """Yield one analysis; the limit is ignored."""
         del limit
         begin = time.perf_counter()
         game = position.game
@@ -76,13 +76,13 @@ def _safe_actions(game: WordGame, position: Position) -> list[int]:
 
 
 class DQNEvaluator:
-    """A learned Q as the evaluator of leaves: the highest Q is the value, all are the priors."""
+    """An MCTS evaluator: the highest Q is the value of a leaf, and the priors derive from all Q."""
 
     def __init__(self, run: str, game: Game) -> None:
         self.model = QModel(run, game)
 
     def __call__(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the priors [state, action] and the values [state]."""
+        """Return the priors [state, action] and the values [state] of the states."""
         legal = self.model.game_batch.legal_masks(states)
         values = np.where(legal, self.model.values(states), -np.inf)
         return policy_from_values(values), np.clip(values.max(1), -1, 1).astype(np.float32)

@@ -1,8 +1,8 @@
-"""Rollouts of Q-learning: how actors play them, and how a trainer takes transitions from them.
+"""Rollouts of Q-learning: how actors play them, and how a trainer gets transitions from them.
 
-A rollout is a fixed number of moves in a batch of games, all from the beginning; games that are
-not over at its end are abandoned. The trainer takes its transitions move by move, so that it makes
-as many updates for each move as with self-play in its own process.
+A rollout is a fixed number of moves in a batch of new games; games that are not over at its end are
+abandoned. The trainer takes the transitions of one move at a time, so the number of updates per
+move is the same as with self-play in the trainer's process.
 """
 
 from collections.abc import Callable
@@ -21,13 +21,13 @@ from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.dqn.selfplay import NUM_RESULTS, create_self_play
 from zermelo.learn.networks.weights_file import Arrays
 
-_MIN_MOVES = 64  # of a rollout in every game
-_MOVE_SIZES, _RESULTS = "counts", "results"  # arrays of a rollout, beside those of Transitions
+_MIN_MOVES = 64  # minimum number of moves per game and rollout
+_MOVE_SIZES, _RESULTS = "counts", "results"  # arrays of a rollout, in addition to Transitions
 _CHECKPOINT_COUNTS = "sent.counts"  # the name of an array in checkpoints
 
 
 class ActorTransitions:
-    """Transitions from actors, in place of self-play in the process of the trainer."""
+    """A source of transitions from actors, instead of self-play in the trainer's process."""
 
     def __init__(
         self, recipe: Recipe, pool: ActorPool, weights: Callable[[], Arrays], seed: int
@@ -41,11 +41,11 @@ class ActorTransitions:
 
     @property
     def pool(self) -> ActorPool:
-        """The actors."""
+        """The actors that play the rollouts."""
         return self._stream.pool
 
     def set_progress(self, progress: float) -> None:
-        """Note what share of the training is over; after a checkpoint, discard old rollouts."""
+        """Set the share of the training that is over; after a checkpoint, discard old rollouts."""
         update = round(progress * self._total_updates)
         if update and update % self._checkpoint_interval == 0 and progress != self._progress:
             self._moves = []
@@ -53,7 +53,7 @@ class ActorTransitions:
         self._progress = progress
 
     def step(self, policy: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
-        """Return the transitions of the next move, which the actors chose by their own policies."""
+        """Return the transitions of the next move; the actors have chosen it by their policies."""
         del policy, opponent, epsilon
         if not self._moves:
             rollout = self._stream.next(self._progress)
@@ -62,7 +62,7 @@ class ActorTransitions:
         return self._moves.pop(0)
 
     def to_arrays(self) -> Arrays:
-        """Return the state for a checkpoint, which must be taken when the rollouts restart."""
+        """Return the state for a checkpoint, which must be saved when the rollouts restart."""
         return {_CHECKPOINT_COUNTS: np.array([self._stream.num_consumed, *self.results], np.int64)}
 
     def load_arrays(self, arrays: Arrays) -> None:
@@ -85,7 +85,7 @@ def _split_by_move(rollout: Arrays) -> list[Transitions]:
 
 
 class RolloutPolicy(Protocol):
-    """A learned policy on the side of the actors."""
+    """A learned policy, as actors use it."""
 
     game_batch: GameBatch
 
@@ -93,7 +93,7 @@ class RolloutPolicy(Protocol):
         """Replace the weights; `rng` seeds the noise of noisy networks."""
 
     def policies(self) -> tuple[Policy, Policy | None]:
-        """Return the learner's policy, and that of an earlier version of it if there is one."""
+        """Return the policy of the learner, and of an earlier version of it if there is one."""
 
 
 class QLearningRollouts:

@@ -1,14 +1,14 @@
-"""Self-play: a batch of games, by the learner alone or against an opponent, and its transitions.
+"""Play batches of games, by the learner alone or against an opponent, and yield transitions.
 
-The discount of the reward at ply k of a transition, seen by the side that moved first:
+The discount of the reward at ply k of a transition, from the view of the side that moved first, is:
 
-- **self-play**: `(-g) ** k`, since the sides alternate. The bootstrapped value is that of optimal
-  play by both, so with one step it does not matter who chose the moves: opponents and earlier
-  versions of the learner only lead to other states. With more steps, exploring moves bias the
+- **self-play**: `(-g) ** k`, because the sides alternate. The bootstrapped value assumes optimal
+  play by both sides, so with one step it does not matter who chose the moves: opponents and earlier
+  versions of the learner only lead to different states. With more steps, exploratory moves bias the
   returns a little.
-- **response**: the move of the opponent is part of the environment, and `g` counts own moves:
-  `(-1) ** k * g ** (k // 2)`. Transitions begin with own moves only. What is learned is the best
-  response to that opponent.
+- **response**: `(-1) ** k * g ** (k // 2)`. The opponent's moves are part of the environment, and
+  only own moves are discounted by `g`. Transitions begin with own moves only. The learner learns a
+  best response to this opponent.
 """
 
 from collections.abc import Callable
@@ -24,24 +24,24 @@ from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.selfplay import ActingConfig
 
 Potential = Callable[[np.ndarray], np.ndarray]
-"""states [game, word] -> how good each looks to the side to move"""
+"""states [game, word] -> potential of each state for the side to move"""
 
-NUM_RESULTS = 100  #: the number of latest results that are kept
+NUM_RESULTS = 100  #: the number of recent results that are kept
 # Names of arrays in checkpoints.
 _GAMES, _STATES, _ACTIONS = "acting.games", "acting.states", "acting.actions"
 _RETURNS, _AGES, _COUNTS = "acting.returns", "acting.ages", "acting.counts"
 
 
 class TransitionSource(Protocol):
-    """Where a Q-learner gets transitions: its own self-play, or actors (`rollouts.py`)."""
+    """A Q-learner's source of transitions: its own self-play, or actors (`rollouts.py`)."""
 
     results: list[int]  #: of the latest games: 1, 0 or -1 for the learner
 
     def set_progress(self, progress: float) -> None:
-        """Tell the source what share of the training is over."""
+        """Set the share of the training that is over."""
 
     def step(self, policy: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
-        """Return the transitions that one more move in every game completes."""
+        """Play one more move in every game, and return the transitions that it completes."""
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the state for a checkpoint."""
@@ -54,7 +54,7 @@ class TransitionSource(Protocol):
 
 
 class SelfPlay:
-    """Games in progress, and the transitions that are not complete yet."""
+    """A batch of games in progress, with their incomplete transitions."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class SelfPlay:
         games, span, words = config.games, config.span, game_batch.game.num_words
         self.seats = np.array(config.seats)[np.arange(games) % len(config.seats)]
         self.states = self._new_games(games)
-        # A slot for each ply of a span: the transition that began there, its return and its age.
+        # For each ply of a span: the transition that began at this ply, its return and its age.
         self._states: np.ndarray = np.zeros((span, games, words), np.uint64)
         self._actions: np.ndarray = np.zeros((span, games), np.int64)
         self._returns: np.ndarray = np.zeros((span, games), np.float32)
@@ -77,13 +77,13 @@ class SelfPlay:
         self.results: list[int] = []  #: of the latest games: 1, 0 or -1 for the learner
 
     def set_progress(self, progress: float) -> None:
-        """Tell a potential that fades what share of the training is over."""
+        """Set the share of the training that is over, which a fading potential needs."""
         fade = getattr(self.potential, "fade", None)
         if fade is not None:
             fade(progress)
 
     def _new_games(self, number: int) -> np.ndarray:
-        """Return the first states of new games: the start, or for some a random position."""
+        """Return first states of new games: the initial state or, for a share, a random state."""
         game_batch = self.game_batch
         states: np.ndarray = game_batch.initial_states(number)
         for action in self.config.opening:
@@ -98,7 +98,7 @@ class SelfPlay:
     def step(self, policy: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
         """Play a move in every game, and return the transitions that it completes.
 
-        Without an opponent the learner plays both sides.
+        Without an opponent, the learner plays both sides.
         """
         states = self.states
         legal = self.game_batch.legal_masks(states)
@@ -129,11 +129,11 @@ class SelfPlay:
     ) -> np.ndarray:
         """Return potential-based shaping rewards, which leave the optimal policy unchanged.
 
-        The next state is seen by the other side, hence both signs: -g * P(next) - P(state).
+        They are -g * P(next) - P(state): P(next) is negated because the other side is to move then.
         """
         assert self.potential is not None
         after_potential = np.where(over, 0.0, self.potential(after))
-        # As in the discounts: in a response, a step ends only with the reply of the opponent.
+        # As in the discounts: in a response, a step ends only with the opponent's reply.
         ratio = np.where(is_own & self.config.response, 1.0, self.config.gamma)
         return (-ratio * after_potential - self.potential(states)).astype(np.float32)
 
@@ -146,7 +146,7 @@ class SelfPlay:
         over: np.ndarray,
         begins: np.ndarray,
     ) -> Transitions:
-        """Begin transitions where `begins` is set, and return all that are complete now."""
+        """Begin transitions where `begins` is set, and return all completed transitions."""
         span = self.config.span
         slot = self.plies % span
         self._states[slot], self._actions[slot] = states, actions
@@ -194,7 +194,7 @@ class SelfPlay:
 
 
 def create_self_play(recipe: Recipe, game_batch: GameBatch, rng: np.random.Generator) -> SelfPlay:
-    """Return new games as the recipe wants them, with its reward shaping."""
+    """Return a batch of new games with the recipe's settings and reward shaping."""
     name, schedule = recipe.shaping.name, recipe.shaping.fade
     potential = shaping.build_potential(name, game_batch, schedule) if name else None
     return SelfPlay(game_batch, recipe.acting, rng, potential)

@@ -1,7 +1,7 @@
-"""Supervised learning of exact values: not learning by play, but the upper bound for it.
+"""Supervised learning of exact values: not learning by play, but an upper bound for it.
 
-The labels come from all states of a small game. Each is a transition whose return is the exact
-value of the move and whose discount is 0, so learner, loss and network are those of `learner.py`.
+There is a label for every move in every state of a small game. A label is a transition whose return
+is the exact value of the move and whose discount is 0, so `learner.py` can learn from it.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from zermelo.learn.dqn.trainer import create_learner, learner_to_arrays, load_le
 from zermelo.learn.networks.q_network import export_q_network
 from zermelo.learn.networks.weights_file import Arrays
 
-_RNG_STATE = "dice"  # in the metadata of checkpoints
+_RNG_STATE = "dice"  # key in the metadata of checkpoints
 
 
 class SupervisedTrainer:
@@ -36,7 +36,7 @@ class SupervisedTrainer:
         return self.learner.updates
 
     def steps(self) -> Iterator[TrainingReport]:
-        """Learn a batch of labels with each update until the last, with a report after each."""
+        """Make all remaining updates, each on a batch of labels, and yield a report after each."""
         config = self.learner.config
         weights = np.ones(config.batch, np.float32)
         while self.updates < config.updates:
@@ -50,21 +50,21 @@ class SupervisedTrainer:
         """Do nothing: there are no actors to stop."""
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Return the Q values of states, [state, action], by the average of the weights."""
+        """Return the Q values of the states as [state, action], with the averaged weights."""
         return self.learner.values(states, self.learner.average_net)
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return the average of the weights for play, and the shape of the network."""
+        """Return the averaged weights for play, and the shape of the network."""
         return export_q_network(self.learner.average_net), self.learner.net.config.to_json()
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return everything that the rest of the training depends on, except the labels."""
+        """Return the complete state of the training, except the labels."""
         arrays = learner_to_arrays(self.learner)
         metadata = {"updates": self.updates, _RNG_STATE: self.rng.bit_generator.state}
         return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata
 
     def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
-        """Restore what `to_arrays` returned."""
+        """Restore the state that `to_arrays` returned."""
         load_learner(self.learner, arrays, int(metadata["updates"]))
         self.rng.bit_generator.state = metadata[_RNG_STATE]
 
@@ -76,7 +76,7 @@ def exact_labels(game: WordGame) -> Transitions:
     """
     graph = GameGraph.build(game)
     if graph is None:
-        msg = f"{game.spec} has too many states: labels are for small games"
+        msg = f"{game.spec} has too many states: supervised learning is for small games"
         raise BadSpec(msg)
     labels = [
         (state, action, value)

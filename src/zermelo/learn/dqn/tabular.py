@@ -1,8 +1,8 @@
-"""Q-learning with a table in place of a network.
+"""Q-learning with a table instead of a network.
 
     Q(s, a) += rate * (return + discount * max over legal a' of Q(s', a') - Q(s, a))
 
-with the same returns and discounts as for networks. States enter the table when they are visited.
+with the same returns and discounts as for networks. States are added to the table when visited.
 """
 
 from collections.abc import Iterator
@@ -23,21 +23,21 @@ from zermelo.learn.dqn.selfplay import TransitionSource, create_self_play
 from zermelo.learn.networks.q_table import TABLE_KIND, QTable
 from zermelo.learn.networks.weights_file import Arrays
 
-# Names of arrays in checkpoints and in files of weights.
+# Names of arrays in checkpoints and in weights files.
 _CHECKPOINT_STATES, _CHECKPOINT_VALUES = "table.states", "table.values"
 _STATES, _VALUES = "states", "values"
-_RNG_STATE = "dice"  # in the metadata of checkpoints
+_RNG_STATE = "dice"  # key in the metadata of checkpoints
 
 
 class TabularQFunction:
-    """A table of Q values; symmetric states share a row if they are made canonical."""
+    """A table of Q values; with `canonical`, symmetric states share a row."""
 
     def __init__(self, game: WordGame, *, canonical: bool) -> None:
         self.game_batch, self._is_canonical = GameBatch(game), canonical
         self.table = QTable(game.num_words, game.num_actions)
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Return the Q values of states, [state, action]."""
+        """Return the Q values of the states as [state, action]."""
         if not self._is_canonical:
             return self.table.values(states)
         images, symmetries = self.game_batch.canonicalise(states)
@@ -45,13 +45,13 @@ class TabularQFunction:
         return np.take_along_axis(self.table.values(images), action_maps, 1)
 
     def best_actions(self, states: np.ndarray, legal: np.ndarray) -> np.ndarray:
-        """Return the best legal action of every state: the greedy policy."""
+        """Return the best legal action of every state, which is the greedy policy."""
         return masked_argmax(self.values(states), legal)
 
     def update(self, transitions: Transitions, rate: float) -> np.ndarray:
         """Learn from all transitions at once, and return their TD errors.
 
-        If several transitions have the same state and action, only the last of them counts.
+        If several transitions have the same state and action, only the last one is used.
         """
         states, actions = transitions.states, transitions.actions
         if self._is_canonical:
@@ -68,7 +68,7 @@ class TabularQFunction:
 
 
 class TabularTrainer:
-    """Trains a table. An update is one move in every game, and the transitions it completes."""
+    """Trains a table. For each update, one move is played in every game."""
 
     def __init__(
         self, recipe: Recipe, game: WordGame, seed: int, pool: ActorPool | None = None
@@ -86,7 +86,7 @@ class TabularTrainer:
         self.updates = 0
 
     def steps(self) -> Iterator[TrainingReport]:
-        """Alternate self-play and learning until the last update, with a report after each."""
+        """Alternate self-play and updates until the last update, and yield a report after each."""
         while self.updates < self.config.updates:
             progress = self.updates / self.config.updates
             epsilon, rate = self.phase.epsilon(progress), self.config.rate(progress)
@@ -102,11 +102,11 @@ class TabularTrainer:
         self.source.close()
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Return the Q values of states, [state, action]."""
+        """Return the Q values of the states as [state, action]."""
         return self.q_function.values(states)
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return the table as arrays for play, and what kind of network they are."""
+        """Return the table as arrays for play, and the kind of network as a table."""
         return {_STATES: self.table.states, _VALUES: self.table.q}, {"kind": TABLE_KIND}
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
@@ -116,7 +116,7 @@ class TabularTrainer:
         return arrays | self.source.to_arrays(), metadata
 
     def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
-        """Restore what `to_arrays` returned."""
+        """Restore the state that `to_arrays` returned."""
         self.table.load(arrays[_CHECKPOINT_STATES], arrays[_CHECKPOINT_VALUES])
         self.source.load_arrays(arrays)
         self.updates = int(metadata["updates"])
@@ -124,7 +124,7 @@ class TabularTrainer:
 
 
 class TabularRolloutPolicy:
-    """A table as actors play with it."""
+    """A policy for actors that plays with a table."""
 
     def __init__(self, recipe: Recipe, game: WordGame) -> None:
         self._q_function = TabularQFunction(game, canonical=recipe.learning.canonical)
@@ -136,5 +136,5 @@ class TabularRolloutPolicy:
         self._q_function.table.load(weights[_STATES], weights[_VALUES])
 
     def policies(self) -> tuple[Policy, Policy | None]:
-        """Return the greedy policy; a table keeps no earlier versions of itself."""
+        """Return the greedy policy, and no policy of an earlier version: a table keeps none."""
         return self._q_function.best_actions, None

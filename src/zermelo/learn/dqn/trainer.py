@@ -1,4 +1,4 @@
-"""The trainer of deep Q-networks: a learner, its replay and its games, and their checkpoints."""
+"""The trainer of deep Q-networks: a learner, its replay buffer, its games, and checkpoints."""
 
 import copy
 from collections.abc import Iterator
@@ -26,12 +26,12 @@ from zermelo.learn.networks.weights_file import Arrays
 # Prefixes and names of arrays in checkpoints.
 _NET, _TARGET_NET, _AVERAGE_NET = "net.", "slow.", "average."
 _NOISE_RNG, _CUDA_RNG = "noise", "cuda"
-_RNG_STATE = "dice"  # in the metadata of checkpoints
+_RNG_STATE = "dice"  # key in the metadata of checkpoints
 _EARLIER_NET = "older."  # the prefix of an earlier version's weights, for actors
 
 
 class DQNTrainer:
-    """Trains a Q network by self-play, here or by actors."""
+    """Trains a Q network by self-play, in this process or by actors."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class DQNTrainer:
         return self.learner.updates
 
     def steps(self) -> Iterator[DQNReport]:
-        """Train until the last update, with a report after each."""
+        """Make all remaining updates, and yield a report after each."""
         return train_dqn(
             self.learner, self.source, self.replay, self.opponents, self.league, self.rng
         )
@@ -70,7 +70,7 @@ class DQNTrainer:
         self.source.close()
 
     def _actor_weights(self) -> Arrays:
-        """Return what actors need to play: the network, and one of the league if there is one."""
+        """Return the weights for actors: the network's, and a random league member's if any."""
         arrays = torch_arrays.network_to_arrays(_NET, self.learner.net)
         if self.league:
             earlier = self.league[int(self.rng.integers(len(self.league)))]
@@ -78,15 +78,15 @@ class DQNTrainer:
         return {name: array.copy() for name, array in arrays.items()}
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Return the Q values of states, [state, action], by the average of the weights."""
+        """Return the Q values of the states as [state, action], with the averaged weights."""
         return self.learner.values(states, self.learner.average_net)
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return the average of the weights for play, and the shape of the network."""
+        """Return the averaged weights for play, and the shape of the network."""
         return export_q_network(self.learner.average_net), self.learner.net.config.to_json()
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return everything that the rest of the training depends on, for a checkpoint."""
+        """Return the complete state of the training, for a checkpoint."""
         arrays = learner_to_arrays(self.learner)
         for number, net in enumerate(self.league):
             arrays |= torch_arrays.network_to_arrays(_league_prefix(number), net)
@@ -99,7 +99,7 @@ class DQNTrainer:
         return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata
 
     def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
-        """Restore what `to_arrays` returned."""
+        """Restore the state that `to_arrays` returned."""
         self.league[:] = [copy.deepcopy(self.learner.net) for _ in range(int(metadata["league"]))]
         for number, net in enumerate(self.league):
             net.load_state_dict(torch_arrays.arrays_to_tensors(arrays, _league_prefix(number)))
@@ -114,10 +114,10 @@ def _league_prefix(number: int) -> str:
 
 
 class DQNRolloutPolicy:
-    """A Q network as actors play with it."""
+    """A policy for actors that plays with a Q network."""
 
     def __init__(self, recipe: Recipe, game: WordGame) -> None:
-        # Not a learner: that has an optimiser, which takes torch long to import.
+        # Not a DQNLearner, because torch takes long to import its optimiser.
         self._q_function = QFunction(*_create_parts(recipe, game))
         self._earlier_net = copy.deepcopy(self._q_function.net)
         self._has_earlier = False
@@ -134,13 +134,13 @@ class DQNRolloutPolicy:
         net.sample_noise(torch.Generator().manual_seed(int(rng.integers(1 << 62))))
 
     def policies(self) -> tuple[Policy, Policy | None]:
-        """Return the greedy policy, and that of an earlier network if there is one."""
+        """Return the greedy policy, and the policy of an earlier network if there is one."""
         earlier = self._q_function.policy(self._earlier_net) if self._has_earlier else None
         return self._q_function.policy(), earlier
 
 
 def create_learner(recipe: Recipe, game: WordGame, device: str) -> DQNLearner:
-    """Return a learner with an untrained network, initialised by torch's global generator."""
+    """Return a learner with an untrained network, initialised from torch's global generator."""
     return DQNLearner(*_create_parts(recipe, game), device)
 
 
@@ -153,7 +153,7 @@ def _create_parts(
 
 
 def initial_actor_weights(recipe: Recipe, game: WordGame) -> Arrays:
-    """Return the weights of an untrained network, as actors take them."""
+    """Return the weights of an untrained network, in the form that actors expect."""
     return torch_arrays.network_to_arrays(_NET, create_learner(recipe, game, "cpu").net)
 
 
@@ -167,7 +167,7 @@ def learner_to_arrays(learner: DQNLearner) -> Arrays:
 
 
 def load_learner(learner: DQNLearner, arrays: Arrays, updates: int) -> None:
-    """Restore what `learner_to_arrays` returned."""
+    """Restore the learner from arrays that `learner_to_arrays` returned."""
     torch_arrays.load_training_state(arrays, _networks(learner), learner.optimiser)
     learner.noise_rng.set_state(torch.from_numpy(arrays[_NOISE_RNG]))
     if learner.device.type == "cuda":

@@ -1,9 +1,9 @@
-"""Value networks as solver hooks, so that the search kernel evaluates its leaves with them.
+"""Value networks as solver hooks, with which the search kernel evaluates its leaves.
 
-- `lines`, ours: a row of weights for each index of the encoder `lines`; the sum of these rows and
-  relu, averaged over the symmetries of the board; two linear layers with relu; one unit with tanh.
-- `residual`, as published for Squava, from fifty features: x0 = relu(norm(A x)), x1 = relu(norm(B
-  x0)), x2 = relu(norm(C x1)) + x0; a linear layer with elu; one unit with tanh.
+- `lines`, our own: an embedding for each index of the encoder `lines`; the relu of the sum of these
+  embeddings, averaged over the symmetries of the board; two linear layers with relu; one tanh unit.
+- `residual`, as published for Squava: on fifty features x, x0 = relu(norm(A x)), x1 = relu(norm(B
+  x0)), x2 = relu(norm(C x1)) + x0; a linear layer with elu; one tanh unit.
 """
 
 from abc import abstractmethod
@@ -30,15 +30,15 @@ from zermelo.learn.hybrid.kernel_layers import layer_norm_relu, linear, relu, su
 from zermelo.learn.networks.weights_file import Array, Arrays
 from zermelo.search.negamax.searcher import LeafNetwork
 
-VALUE_SCALE = 2000  #: the score of a value of 1
-CACHE_SIZE = 100_000  #: estimates
-_NUM_ROWS, _MIN_WIDTH = 5, 192  # of scratch memory: layers, and the indices of lines and cells
+VALUE_SCALE = 2000  #: the score that corresponds to a value of 1
+CACHE_SIZE = 100_000  #: number of estimates in the cache
+_NUM_ROWS, _MIN_WIDTH = 5, 192  # scratch memory for layers, and for indices of lines and cells
 
 ArrayShapes = list[tuple[str, tuple[int, ...]]]  #: in the order of the flat weights
 
 
 class NetworkTactics(LineTactics):
-    """Solver hooks of a line game, with a network beside the heuristic."""
+    """Solver hooks of a line game, with a network in addition to the heuristic."""
 
     width: int
     head: int
@@ -49,11 +49,11 @@ class NetworkTactics(LineTactics):
         self.width, self.head = hidden[0], hidden[1]
 
     def __eq__(self, other: object) -> bool:
-        """Compare the size of the network too, which is compiled in."""
+        """Compare also the size of the network, which is compiled into the kernel."""
         return super().__eq__(other) and self.hidden == getattr(other, "hidden", None)
 
     def __hash__(self) -> int:
-        """Return a hash that agrees with equality."""
+        """Return a hash that is consistent with equality."""
         return hash((super().__hash__(), self.hidden))
 
     @property
@@ -66,14 +66,14 @@ class LineNetworkTactics(NetworkTactics):
     """Evaluates a state by the lines and cells of its symmetric images."""
 
     line_specs: tuple[tuple[int, int, int, int], ...]  # first cell, step, length, offset
-    # [symmetry][line]: the line that is moved there; if it is reversed, plus `num_lines`
+    # [symmetry][line]: the line that is mapped there; plus `num_lines` if it is reversed
     source_lines: tuple[tuple[int, ...], ...]
-    source_cells: tuple[tuple[int, ...], ...]  # [symmetry][cell]: the cell that is moved there
+    source_cells: tuple[tuple[int, ...], ...]  # [symmetry][cell]: the cell mapped there
     num_lines: int
     num_cells: int
     num_symmetries: int
-    num_indices: int  # of lines
-    num_features: int  # of lines and cells
+    num_indices: int  # number of indices of lines
+    num_features: int  # number of indices of lines and cells
 
     def __init__(self, game: WordLineGame, hidden: tuple[int, ...]) -> None:
         super().__init__(game, hidden)
@@ -96,7 +96,7 @@ class LineNetworkTactics(NetworkTactics):
 
     @property
     def array_shapes(self) -> ArrayShapes:
-        """A row of weights for each index, then three linear layers."""
+        """Names and shapes of the arrays: an embedding for each index, then three linear layers."""
         return [
             ("lines.weight", (self.num_features, self.width)),
             ("lines.bias", (self.width,)),
@@ -111,10 +111,10 @@ class LineNetworkTactics(NetworkTactics):
     def evaluate_network(self, state: Any, net: Any, room: Any) -> Any:
         """Return the value of a state, times VALUE_SCALE; `room` is scratch memory.
 
-        Indices are stored there as well: whole numbers that a float32 holds exactly.
+        It also stores indices, which are integers that a float32 represents exactly.
         """
         mine, theirs, _player = state
-        # 1. The indices of lines, read in both directions, and the kinds of cells.
+        # 1. Compute the indices of lines, read in both directions, and the kinds of cells.
         indices, kinds, rows, mean = room[1], room[2], room[3], room[4]
         for line in range(self.num_lines):
             begin, step, length, _offset = self.line_specs[line]
@@ -124,7 +124,7 @@ class LineNetworkTactics(NetworkTactics):
         win, block, lose, spoil = tactical_masks(self, mine, theirs)
         for cell in range(self.num_cells):
             kinds[cell] = cell_kind(word(cell), mine, theirs, win, block, lose, spoil)
-        # 2. For each symmetry the sum of its rows of weights and relu; the mean of them all.
+        # 2. For each symmetry, sum its embeddings and apply relu; then average over symmetries.
         at = self.num_features * self.width
         for unit in range(self.width):
             mean[unit] = 0.0
@@ -145,7 +145,7 @@ class LineNetworkTactics(NetworkTactics):
         share = np.float32(1.0 / self.num_symmetries)
         for unit in range(self.width):
             room[0, unit] = mean[unit] * share
-        # 3. The linear layers.
+        # 3. Apply the linear layers.
         at = linear(net, at + self.width, room, 0, self.width, 1, self.head)
         relu(room, 1, self.head)
         at = linear(net, at, room, 1, self.head, 2, self.head)
@@ -163,7 +163,7 @@ class ResidualNetworkTactics(NetworkTactics):
 
     @property
     def array_shapes(self) -> ArrayShapes:
-        """Three linear layers with layer norm, then two linear layers."""
+        """Names and shapes of the arrays: three linear layers with layer norm, then two without."""
         shapes: ArrayShapes = []
         for number in range(3):
             inputs = self.width if number else self.num_features
@@ -203,13 +203,13 @@ class ResidualNetworkTactics(NetworkTactics):
 
 
 class PublishedNetworkTactics(ResidualNetworkTactics, PublishedTactics):
-    """The same network with the move ordering and heuristic published for Squava."""
+    """The residual network with the move ordering and heuristic published for Squava."""
 
 
 def build_network_tactics(
     game: WordLineGame, kind: str, hidden: tuple[int, ...], *, published: bool = False
 ) -> NetworkTactics:
-    """Return solver hooks that evaluate states by a network of this kind and size."""
+    """Return solver hooks that evaluate states with a network of this kind and size."""
     if published:
         if game.spec != "squava" or kind != "residual":
             msg = (
@@ -222,7 +222,7 @@ def build_network_tactics(
 
 
 def flatten_weights(hooks: NetworkTactics, arrays: Arrays) -> Array:
-    """Return the weights as one array, in the order of the hooks."""
+    """Return the weights as one array, in the order of `hooks.array_shapes`."""
     parts = [np.asarray(arrays[name], np.float32).reshape(-1) for name, _ in hooks.array_shapes]
     return np.concatenate(parts)
 
@@ -235,7 +235,7 @@ def build_leaf_network(
 ) -> LeafNetwork:
     """Return the weights for the search kernel, with scratch memory and an empty cache.
 
-    `blend` are the weights of network and heuristic in thousandths.
+    `blend` gives the weights of the network and of the heuristic, in thousandths.
     """
     scratch = np.zeros((_NUM_ROWS, max(hooks.width, hooks.head, _MIN_WIDTH)), np.float32)
     cache = np.zeros((cache_size, hooks.game.num_words + 1), np.uint64)

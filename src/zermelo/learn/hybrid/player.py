@@ -1,4 +1,4 @@
-"""The hybrid player: alpha-beta with a value network at its leaves. Without torch."""
+"""The hybrid player: alpha-beta with a value network at its leaves; needs no torch."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,12 +23,12 @@ from zermelo.search.engines import WordEngine
 from zermelo.search.negamax import arrays
 from zermelo.search.negamax.searcher import LeafNetwork
 
-_MAX_ESTIMATE = 0.99  # 1 is for proven wins
-_MAX_WIDTH = 4096  # of a layer in a file
+_MAX_ESTIMATE = 0.99  # 1 is reserved for proven wins
+_MAX_WIDTH = 4096  # maximum width of a layer in a file
 
 
 class HybridEngine(WordEngine):
-    """The negamax kernel with a horizon and a network at the leaves."""
+    """The negamax kernel with a depth limit and a network at the leaves."""
 
     def __init__(self, hooks: NetworkTactics, net: LeafNetwork, *, ordering: bool = True) -> None:
         super().__init__(hooks, net, ordering=ordering)
@@ -36,16 +36,16 @@ class HybridEngine(WordEngine):
 
     @property
     def hit_rate(self) -> float:
-        """The share of all estimates so far that came from the cache."""
+        """The share of estimates so far that came from the cache."""
         control = self._searcher.control
         return int(control[arrays.CACHE_HITS]) / max(1, int(control[arrays.NETWORK_LOOKUPS]))
 
     def to_estimate(self, score: int) -> float:
-        """Return a score as a value in [-1, 1], in the scale of the network."""
+        """Return a score as a value in [-1, 1], on the network's scale."""
         return round(max(-_MAX_ESTIMATE, min(_MAX_ESTIMATE, score / VALUE_SCALE)), 4)
 
     def split_estimate(self, state: Any) -> dict[str, float]:
-        """Return the parts of the estimate of a state, seen by the side to move."""
+        """Return the parts of a state's estimate, for the side to move."""
         hooks, net = self.hooks, self.net
         value = int(hooks.evaluate_network(state, net.weights, net.layers))
         heuristic = int(hooks.evaluate(state))
@@ -58,11 +58,11 @@ class HybridEngine(WordEngine):
 
 
 class HybridPlayer(AlphaBetaPlayer):
-    """Searches with alpha-beta and evaluates the leaves by a value network.
+    """Searches with alpha-beta and evaluates the leaves with a value network.
 
-    Without a run it plays the model that is shipped for the game; without a depth or a blend, those
-    in the model's file. With `seconds` it deepens as long as there is time, up to `depth` if that
-    is given.
+    Without a run, it uses the model that is shipped for the game. The default depth and blend are
+    those in the model's file. With `seconds`, it searches by iterative deepening until the time is
+    up, or up to `depth` if that is given.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class HybridPlayer(AlphaBetaPlayer):
             msg = f"seconds is {seconds:g}: it must be above 0"
             raise BadSpec(msg)
         if blend is not None and not 0 <= blend <= 1:
-            msg = f"blend is {blend:g}: it must be from 0 (the heuristic alone) to 1"
+            msg = f"blend is {blend:g}: it must be from 0 (heuristic only) to 1 (network only)"
             raise BadSpec(msg)
         options = {"depth": depth, "seconds": seconds, "blend": blend}
         parts = [f"{name}={value:g}" for name, value in options.items() if value is not None]
@@ -88,7 +88,7 @@ class HybridPlayer(AlphaBetaPlayer):
         self.run, self.blend, self._depth_option = run, blend, depth
 
     def prepare(self, game: Game) -> HybridEngine:
-        """Return the engine for a game; raise BadWeights if the run does not fit it."""
+        """Return the engine for a game; raise BadWeights if the run does not fit the game."""
         if not isinstance(self._engine, HybridEngine) or self._game != game:
             self._engine, depth = load_hybrid_engine(self.run, game, self.blend)
             self._game = game
@@ -98,14 +98,14 @@ class HybridPlayer(AlphaBetaPlayer):
         return self._engine
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield an analysis for each depth; with `all_moves`, split the estimate of each move."""
+        """Yield an analysis for each depth; with `all_moves`, add the parts of each estimate."""
         engine = self.prepare(position.game)
         for analysis in super().think(position, limit):
             yield _with_parts(analysis, position, engine) if limit.all_moves else analysis
 
 
 def _with_parts(analysis: Analysis, position: Position, engine: HybridEngine) -> Analysis:
-    """Add the parts of the estimate after each move, seen by the side that makes it."""
+    """Add the parts of the estimate after each move, from the view of the side that moves."""
     candidates: list[Candidate] = []
     for candidate in analysis.candidates:
         after = position.play(candidate.move)
@@ -118,13 +118,13 @@ def _with_parts(analysis: Analysis, position: Position, engine: HybridEngine) ->
 def load_hybrid_engine(
     run: str, game: Game, blend: float | None = None, cache_size: int = CACHE_SIZE
 ) -> tuple[HybridEngine, int]:
-    """Return an engine with the network of a run, and the depth in its file."""
+    """Return an engine with the network of a run, and the search depth from the run's file."""
     path, weights, metadata = load_model_file(run, game, "hybrid")
     shape = metadata["shape"]
     hidden, depth, shares = (shape.get(name) for name in ("hidden", "depth", "shares"))
     is_pair = isinstance(hidden, list) and len(hidden) == 2
     if not is_pair or not all(type(w) is int and 0 < w <= _MAX_WIDTH for w in hidden):
-        msg = f"{path}: hidden of the network is {hidden!r}: it must be two widths"
+        msg = f"{path}: hidden of the network is {hidden!r}: it must be a list of two widths"
         raise BadWeights(msg)
     if type(depth) is not int or depth < 1 or not _are_shares(shares):
         msg = f"{path}: depth and shares of the network must be a depth and two weights from 0 to 1"

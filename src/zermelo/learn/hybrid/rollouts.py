@@ -1,4 +1,4 @@
-"""Rollouts of the hybrid: whole games with short searches, and learning targets from them."""
+"""Rollouts of the hybrid: complete games played by shallow searches, and their learning targets."""
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from zermelo.learn.hybrid.kernel_network import build_network_tactics
 from zermelo.learn.hybrid.shallow_search import SearchTargets, ShallowSearch
 from zermelo.learn.networks.weights_file import Array, Arrays
 
-_NOISE_SCALE = 0.03  # of Gumbel noise on Q values, so that equal moves are chosen equally often
+_NOISE_SCALE = 0.03  # scale of Gumbel noise on Q, so that equal moves are chosen equally often
 
 
 def build_shallow_search(recipe: Recipe, game: WordLineGame) -> ShallowSearch:
-    """Return the search of a recipe's training games."""
+    """Return the search that a recipe uses in training games."""
     searching, network = recipe.searching, recipe.network
     hooks = build_network_tactics(game, network.kind, network.hidden, published=searching.published)
     blend = round(1000 * searching.network), round(1000 * searching.heuristic)
@@ -50,9 +50,9 @@ class HybridRollouts:
         return transitions | {"results": games.results}
 
     def search_states(self, states: Array) -> tuple[Array, Array, list[Transitions]]:
-        """Search states, deeper if they are late in the game.
+        """Search states, with a greater depth late in the game.
 
-        Return their Q values, whether a search of the normal depth proves a win or a loss, and the
+        Return their Q values, whether a search to the normal depth proves a win or a loss, and the
         learning targets.
         """
         searching = self.recipe.searching
@@ -68,7 +68,7 @@ class HybridRollouts:
         return q, is_decided & (np.abs(q.max(1)) >= least), transitions
 
     def initial_states(self, number: int, rng: np.random.Generator) -> Array:
-        """Return states to begin games with: the start, or random positions for some of them."""
+        """Return first states of games: the initial state or, for a share, a random state."""
         states = self.game_batch.initial_states(number)
         is_sampled = rng.random(number) < self.recipe.acting.sampled
         if is_sampled.any():
@@ -105,7 +105,7 @@ class _HybridGames:
             gamma = rollouts.recipe.acting.gamma
             discounts = np.where(over, 0.0, -gamma).astype(np.float32)
             self.transitions.append(Transitions(states, actions, rewards, discounts, next_states))
-        # A search would see everything that a decided game could still teach: it stops here.
+        # Stop a decided game: the network would not learn anything that a search does not find.
         rewards, over = np.where(decided, decided, rewards), over | (decided != 0)
         mover = states[:, -1].astype(np.int64)
         ended = self.running[over]
@@ -113,7 +113,7 @@ class _HybridGames:
         self.states, self.running = np.ascontiguousarray(next_states[~over]), self.running[~over]
 
     def _choose_actions(self) -> tuple[Array, Array]:
-        """Return an action for each game, and its value if a search proved a win or a loss."""
+        """Return an action for each game, and its result (1 or -1) if that is proven, else 0."""
         states, rng, by_search = self.states, self.rng, self.rollouts.uses_search_targets
         legal = self.rollouts.game_batch.legal_masks(states)
         actions = (rng.random(legal.shape) * legal).argmax(1)

@@ -1,4 +1,4 @@
-"""Searches of a few plies with a value network at the leaves, for arrays of states."""
+"""Search arrays of states a few plies deep, with a value network at the leaves."""
 
 from typing import NamedTuple
 
@@ -16,11 +16,11 @@ from zermelo.learn.networks.weights_file import Array, Arrays
 from zermelo.search.negamax import arrays as negamax_arrays
 from zermelo.search.negamax.searcher import NegamaxSearcher
 
-_TABLE_BITS = 16  # of the transposition table
+_TABLE_BITS = 16  # size of the transposition table
 
 
 class SearchTargets(NamedTuple):
-    """What searches of a batch of states return."""
+    """Results of searching a batch of states."""
 
     q: Array  #: [row, action], in [-1, 1]; illegal actions have the value of a loss
     is_decided: Array  #: whether the search proved a win or a loss
@@ -44,10 +44,10 @@ class ShallowSearch:
         self._net.estimates[:] = 0
 
     def search(self, states: Array, depth: int) -> SearchTargets:
-        """Search states that are not over.
+        """Search nonterminal states.
 
         The learning targets are the values of these states and of their successors, except for
-        those that need no search: there the network is never asked.
+        states that the static check resolves: a search never evaluates these with the network.
         """
         win_score = self.hooks.win_score
         scores = self._searcher.look_ahead_batch(states, depth)
@@ -70,7 +70,7 @@ class ShallowSearch:
 def scores_to_values(scores: Array, depth: int, gamma: float, win_score: int) -> Array:
     """Return scores as values in [-1, 1].
 
-    Proven scores are discounted by their distance to the end, others by the depth of the search.
+    Proven scores are discounted by their distance to the end, others by the search depth.
     """
     is_proven = np.abs(scores) > win_score // 2
     distance = np.where(is_proven, win_score - np.abs(scores), depth)

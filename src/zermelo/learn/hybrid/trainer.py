@@ -1,15 +1,15 @@
-"""Training of a value network for alpha-beta.
+"""Train a value network for alpha-beta.
 
-A state is always seen by the side to move. The learning target of its value depends on `targets`:
+Values are from the view of the side to move. The learning target of a state depends on `targets`:
 
-- `search`: the value of a short search with the network at its leaves. What the search proves is
-  exact, the rest is better founded than the network's own value (descent: Cohen-Solal 2020). All
-  moves of a position are searched, so that one position gives some twenty states to learn from.
-- `steps`, as published: the reward where the game ends, else -g * V'(next state), where V' is the
+- `search`: the value of a shallow search with the network at its leaves. Proven values are exact,
+  and the others are more accurate than the network's own value (descent: Cohen-Solal 2020). All
+  moves of a position are searched, so one position yields about twenty learning targets.
+- `steps`, as published: the reward if the game ends, else -g * V'(next state), where V' is the
   target network.
 
-Late in a game searches may be deeper, since they cost little there. A game stops when a search of
-the normal depth proves its result. There is one update for each game, or for a number of games.
+Searches may be deeper late in a game, where they cost little. A game stops when a search to the
+normal depth proves its result. There is one update for each game or for every few games.
 """
 
 import copy
@@ -37,16 +37,16 @@ from zermelo.learn.networks import torch_arrays
 from zermelo.learn.networks.value_network import LineNetwork, ResidualNetwork
 from zermelo.learn.networks.weights_file import Array, Arrays
 
-_NUM_RESULTS = 100  # of the latest games, in reports
-VALUE_ENCODERS = {"lines": "lines", "residual": "features"}  #: by the kind of network
+_NUM_RESULTS = 100  # number of recent results in reports
+VALUE_ENCODERS = {"lines": "lines", "residual": "features"}  #: encoders, by the kind of network
 _NET, _TARGET_NET, _AVERAGE_NET = "net.", "slow.", "average."  # prefixes of arrays in checkpoints
-_RNG_STATE, _NUM_ROLLOUTS = "dice", "chunks"  # in the metadata of checkpoints
+_RNG_STATE, _NUM_ROLLOUTS = "dice", "chunks"  # keys in the metadata of checkpoints
 
 ValueNetwork = LineNetwork | ResidualNetwork
 
 
 def cross_entropy(values: Tensor, targets: Tensor) -> Tensor:
-    """Return the loss of values in [-1, 1], taken as probabilities of winning."""
+    """Return the cross-entropy loss of values in [-1, 1], interpreted as win probabilities."""
     return functional.binary_cross_entropy((values + 1) / 2, (targets + 1) / 2)
 
 
@@ -59,13 +59,13 @@ _LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 @dataclass(frozen=True)
 class HybridReport(TrainingReport):
-    """The state of a hybrid training after an update."""
+    """The state of a hybrid training run after an update."""
 
-    mean_value: float  #: of the states in the batch
+    mean_value: float  #: mean value of the states in the batch
 
 
 class HybridTrainer:
-    """Trains a value network by games with short searches."""
+    """Trains a value network on games played with shallow searches."""
 
     def __init__(
         self, recipe: Recipe, game: WordGame, seed: int, pool: ActorPool, device: str = "cpu"
@@ -89,9 +89,9 @@ class HybridTrainer:
         self.results: list[int] = []  #: of the latest games: 1, 0 or -1 for the learner
 
     def steps(self) -> Iterator[HybridReport]:
-        """Train until the last update, with a report after each.
+        """Make all remaining updates, and yield a report after each.
 
-        After a checkpoint, no rollout is used that was requested before it.
+        Rollouts requested before a checkpoint are not used after it.
         """
         config = self.config
         while self.updates < config.updates:
@@ -114,7 +114,7 @@ class HybridTrainer:
                     break
 
     def update(self, rate: float) -> tuple[float, float]:
-        """Make one update from random images of a batch; return the loss and the mean value."""
+        """Make one update on random symmetric images of a batch; return the loss and mean value."""
         config = self.config
         batch = self.replay.sample(config.batch, self.rng).transitions
         symmetries = self.rng.integers(0, self.game_batch.num_symmetries, config.batch)
@@ -139,18 +139,18 @@ class HybridTrainer:
             return float(loss), float(values.mean())
 
     def _encode(self, states: Array, symmetries: Array) -> Tensor:
-        """Return images of the states; a line network averages over all images by itself."""
+        """Return encoded images of the states; a line network itself averages over all images."""
         if self.encoder.name != "lines":
             states = self.game_batch.transform(states, symmetries)
         return torch.from_numpy(self.encoder(states)).to(self.device)
 
     def values(self, states: Array) -> Array:
-        """Return Q(s, a) = -V(play(s, a)), [state, action]; ends of games are exact."""
+        """Return Q(s, a) = -V(play(s, a)) as [state, action]; terminal values are exact."""
         self.search.load(self.average_net.export())
         return self.search.search(states, 1).q
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return the average of the weights, and the network with how to search with it."""
+        """Return the averaged weights, and the network's shape with its search settings."""
         searching = self.recipe.searching
         return self.average_net.export(), self.recipe.network.to_json() | {
             "depth": searching.play_depth,
@@ -159,7 +159,7 @@ class HybridTrainer:
         }
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return everything that the rest of the training depends on, for a checkpoint."""
+        """Return the complete state of the training, for a checkpoint."""
         arrays = torch_arrays.training_state_to_arrays(self._networks(), self.optimiser)
         arrays |= self.replay.to_arrays()
         metadata = {
@@ -171,7 +171,7 @@ class HybridTrainer:
         return {name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata
 
     def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
-        """Restore what `to_arrays` returned."""
+        """Restore the state that `to_arrays` returned."""
         torch_arrays.load_training_state(arrays, self._networks(), self.optimiser)
         self.replay.load_arrays(arrays)
         self.updates, self.results = int(metadata["updates"]), list(metadata["results"])
@@ -187,13 +187,13 @@ class HybridTrainer:
 
 
 def build_value_network(recipe: Recipe, game: WordLineGame) -> ValueNetwork:
-    """Return an untrained network, initialised by torch's global random generator."""
+    """Return an untrained network, initialised from torch's global random generator."""
     if recipe.network.kind == "lines":
         return LineNetwork(recipe.network, num_line_features(game.grid))
     return ResidualNetwork(recipe.network, Encoder("features", game).size)
 
 
 def _move_towards(follower: ValueNetwork, net: ValueNetwork, share: float) -> None:
-    """Move the weights of a follower a share of the way to those of the network."""
+    """Move the weights of `follower` towards those of `net` by `share` of their difference."""
     with torch.no_grad():
         torch._foreach_lerp_(list(follower.parameters()), list(net.parameters()), share)

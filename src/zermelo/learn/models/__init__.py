@@ -1,5 +1,5 @@
-"""Model files: where they are, what their metadata must say, Q models for play, packed weights.
+"""Model files: finding and loading them, checking their metadata, and packing their weights.
 
-Players, trainers and runs may import this package, and so may the packages above `zermelo.learn`;
-it imports batches, networks and config, and no torch.
+Players, trainers, runs and the packages above `zermelo.learn` may import this package. It imports
+`batch`, `networks` and `config`, but not torch.
 """

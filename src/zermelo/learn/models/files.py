@@ -1,4 +1,4 @@
-"""Files of learned players: shipped models, runs and single files. Without torch."""
+"""Find and load the files of learned players: shipped models, runs and single files; no torch."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +16,7 @@ from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import Arrays, BadWeights
 
 FINAL = "final.safetensors"  #: the name of a finished run's weights in its folder
-MAX_BYTES = 256 << 20  #: of a file for play
+MAX_BYTES = 256 << 20  #: maximum size of a model file
 _SUFFIX = ".safetensors"
 _FORMAT = 1  # version of the metadata
 _PLAYER_KINDS = dict.fromkeys(VALUE_KINDS, "hybrid") | dict.fromkeys(
@@ -30,11 +30,11 @@ class ShippedModel:
 
     name: str
     game: str
-    kind: str  #: the kind of player that plays it: "dqn", "hybrid" or "alphazero"
+    kind: str  #: the kind of player that uses the model: "dqn", "hybrid" or "alphazero"
 
     @property
     def player(self) -> str:
-        """The spec of the player."""
+        """The spec of the player that uses this model."""
         return f"{self.kind}:{self.name}"
 
 
@@ -46,7 +46,7 @@ def shipped_model_names() -> list[str]:
 
 
 def shipped_models() -> list[ShippedModel]:
-    """Return the models that come with the package, except any that cannot be read."""
+    """Return the models that come with the package, except those that cannot be read."""
     models = (_shipped_model(name) for name in shipped_model_names())
     return [model for model in models if model is not None]
 
@@ -61,14 +61,14 @@ def _shipped_model(name: str) -> ShippedModel | None:
 
 
 def player_kind(metadata: dict[str, Any]) -> str:
-    """Return the kind of player for the network that the metadata describe."""
+    """Return the kind of player that uses the network described in the metadata."""
     shape = metadata.get("shape")
     kind = shape.get("kind") if isinstance(shape, dict) else None
     return _PLAYER_KINDS.get(str(kind), "dqn")
 
 
 class ModelFile(NamedTuple):
-    """A file for play that fits a game and a kind of player."""
+    """A loaded model file, checked to fit a game and a kind of player."""
 
     path: Path
     arrays: Arrays
@@ -76,7 +76,7 @@ class ModelFile(NamedTuple):
 
 
 def load_model_file(run: str, game: Game, kind: str) -> ModelFile:
-    """Load the weights of a run for a kind of player, or the shipped model if `run` is empty.
+    """Load the model `run` for a kind of player, or the shipped model if `run` is empty.
 
     Raise BadWeights if there is no such model, or if it is not for this game and kind of player.
     """
@@ -84,7 +84,7 @@ def load_model_file(run: str, game: Game, kind: str) -> ModelFile:
     path = find_model_file(run)
     arrays, metadata = weights_file.read(path, MAX_BYTES, only_play=True)
     if metadata.get("format") != _FORMAT or not isinstance(metadata.get("shape"), dict):
-        msg = f"{path} is of another kind, or was written by a later version"
+        msg = f"{path} is a file of another kind, or was written by a later version of zermelo"
         raise BadWeights(msg)
     if player_kind(metadata) != kind:
         msg = f"{run} does not play as {kind}: it plays as {player_kind(metadata)}:{run}"
@@ -107,12 +107,12 @@ def _shipped_name(game: Game, kind: str) -> str:
     for model in shipped_models():
         if (model.game, model.kind) == (game.spec, kind):
             return model.name
-    msg = f"no model is shipped for {game.spec}: {kind}:RUN takes {_choices()}"
+    msg = f"no model is shipped for {game.spec}: use {kind}:RUN, where RUN is {_choices()}"
     raise BadWeights(msg)
 
 
 def find_model_file(run: str) -> Path:
-    """Return the file of a shipped model, of a finished run's folder, or the file itself."""
+    """Return the path of a model file, given a shipped model's name, a run's folder or a path."""
     if run in shipped_model_names():
         return Path(str(resources.files(__package__) / "shipped" / f"{run}{_SUFFIX}"))
     path = Path(run)
@@ -120,7 +120,7 @@ def find_model_file(run: str) -> Path:
         return path
     if path.is_dir():
         if not (path / FINAL).is_file():
-            msg = f"the run {run} has not finished; to play one of its checkpoints, give its path"
+            msg = f"the run {run} has not finished; to use a checkpoint, give the path of its file"
             raise BadWeights(msg)
         return path / FINAL
     msg = f"there is no model {run!r}: give {_choices()}"
@@ -128,7 +128,7 @@ def find_model_file(run: str) -> Path:
 
 
 def _choices() -> str:
-    names = ", ".join(shipped_model_names()) or "none yet"
+    names = ", ".join(shipped_model_names()) or "none"
     return f"the folder of a run, a file, or the name of a shipped model: {names}"
 
 
@@ -147,7 +147,7 @@ def build_metadata(
 
 
 def check_arrays(path: Path, arrays: Arrays, expected: dict[str, tuple[int, ...]]) -> None:
-    """Raise BadWeights for the first array that is missing, unknown or of the wrong shape."""
+    """Raise BadWeights if an array is missing, unknown or of the wrong shape."""
     for name in [*expected, *arrays]:
         actual = list(arrays[name].shape) if name in arrays else "missing"
         wanted = list(expected[name]) if name in expected else "not part of it"
@@ -157,6 +157,6 @@ def check_arrays(path: Path, arrays: Arrays, expected: dict[str, tuple[int, ...]
 
 
 def with_biases(weights: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """Return the array shapes of layers, by name, from the shapes of their weights."""
+    """Return the shapes of all arrays of layers, by name, given the shapes of their weights."""
     shapes = {f"{name}.weight": shape for name, shape in weights.items()}
     return shapes | {f"{name}.bias": shape[:1] for name, shape in weights.items()}

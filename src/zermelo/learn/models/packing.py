@@ -1,4 +1,4 @@
-"""Weights in 16 or 8 bits, for smaller files."""
+"""Pack weights into 16 or 8 bits for smaller files, and unpack them."""
 
 from pathlib import Path
 
@@ -6,16 +6,16 @@ import numpy as np
 
 from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
 
-BITS = (32, 16, 8)  #: of a weight
-_SCALE = ".scale"  # suffix of the name of an int8 array's scales, one for each row
+BITS = (32, 16, 8)  #: possible numbers of bits per weight
+_SCALE = ".scale"  # suffix of the array that holds the scales of an int8 array, one per row
 _MAX_INT8 = 127
 
 
 def pack_weights(arrays: Arrays, bits: int) -> Arrays:
-    """Return the arrays with `bits` for each weight; integer arrays stay as they are.
+    """Return the arrays with `bits` bits per weight; integer arrays are not changed.
 
-    With 8 bits, every row of a matrix has a scale of its own, since the sizes of weights differ
-    more between rows than within one; biases get 16 bits.
+    With 8 bits, every row of a matrix has its own scale, because the magnitudes of weights differ
+    more between rows than within a row; biases get 16 bits.
     """
     packed: Arrays = {}
     for name, array in arrays.items():

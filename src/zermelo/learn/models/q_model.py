@@ -1,4 +1,4 @@
-"""A learned Q function for play, from a network or a table in a file. Without torch."""
+"""A learned Q function for play, read from a file with a network or a table; needs no torch."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -19,7 +19,7 @@ from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
 
 
 class QModel:
-    """Q values of arrays of states."""
+    """A learned Q function, which evaluates arrays of states."""
 
     def __init__(self, run: str, game: Game) -> None:
         path, arrays, self.metadata = load_model_file(run, game, "dqn")
@@ -34,7 +34,7 @@ class QModel:
             self._q_function = self._load_network(path, arrays, game)
 
     def _load_network(self, path: Path, arrays: Arrays, game: WordGame) -> Callable[[Array], Array]:
-        """Return encoder and network as one function of states."""
+        """Return a function that encodes states and evaluates them with the network."""
         encoder_name, shape = self.metadata.get("encoder"), self.metadata["shape"]
         if not isinstance(encoder_name, str):
             msg = f"{path} does not name its encoder"
@@ -45,7 +45,7 @@ class QModel:
         return lambda states: net(encoder(states), self.game_batch.legal_masks(states))
 
     def values(self, states: Array) -> Array:
-        """Return Q [row, action] for the side to move; illegal actions have values, too."""
+        """Return Q [row, action] for the side to move; values of illegal actions mean nothing."""
         if not self.canonical:
             return self._q_function(states)
         images, symmetries = self.game_batch.canonicalise(states)
@@ -68,7 +68,7 @@ def _load_table(path: Path, arrays: Arrays, game: WordGame) -> QTable:
 
 
 def _read_opening(path: Path, metadata: dict[str, Any], game: WordGame) -> dict[Any, int]:
-    """Return the fixed first moves of the model, by state."""
+    """Return the model's fixed opening moves, by state."""
     opening: dict[Any, int] = {}
     state = game.initial()
     actions = metadata.get("opening", [])

@@ -1,6 +1,6 @@
-"""Networks: Q, value and policy-value networks in torch, their inference in numpy, their files.
+"""Q, value and policy-value networks in torch, their inference in numpy, and their weights files.
 
-Models, actors, trainers and players may import this package; it imports only `zermelo.learn.batch`
-and `zermelo.learn.config` of `zermelo.learn`. Modules that play (`numpy_inference`, `q_table`,
-`evaluation`, `weights_file`) do not need torch.
+Models, actors, trainers and players may import this package. From `zermelo.learn`, it imports only
+`batch` and `config`. The modules that players use (`numpy_inference`, `q_table`, `evaluation` and
+`weights_file`) do not need torch.
 """

@@ -1,6 +1,6 @@
-"""AlphaZero's network of fully connected layers: on small boards as strong as a tower, and faster.
+"""AlphaZero's fully connected network. On small boards it is as strong as a tower, and faster.
 
-The names of modules are the names of arrays in checkpoints.
+Arrays in checkpoints have the names of the modules.
 """
 
 import torch
@@ -14,9 +14,9 @@ from zermelo.learn.networks.weights_file import Array, Arrays
 
 
 class FullyConnected(nn.Module):
-    """A layer, pairs of layers with skip connections, and two heads; all of one width.
+    """An input layer, residual blocks of two layers, and two heads; all layers have one width.
 
-    The inputs are the stones of both sides and, if there are `lines`, their indicators.
+    The inputs are the stones of both sides and, if `lines` is given, the indicators of these lines.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class FullyConnected(nn.Module):
         self.lines = None if lines is None else LineFeatures(lines)
         inputs = 2 * board[0] * board[1]
         inputs += 0 if self.lines is None else self.lines.num_indicators
-        self.full = nn.ModuleList(  # without bias, since batch norm follows
+        self.full = nn.ModuleList(  # no bias, because batch norm follows
             nn.Linear(size, width, bias=False) for size in (inputs, *config.hidden[1:])
         )
         self.norms = nn.ModuleList(nn.BatchNorm1d(width) for _ in config.hidden)
@@ -68,7 +68,7 @@ class FullyConnected(nn.Module):
 
 
 def flatten_inputs(planes: Tensor, lines: LineFeatures | None) -> Tensor:
-    """Return the inputs [row, input]."""
+    """Return stones and line indicators as one array of inputs [row, input]."""
     stones = planes.flatten(2)
     indicators = lines.indicators(stones) if lines is not None else []
     return torch.cat([stones, *indicators], 2).flatten(1)

@@ -1,4 +1,4 @@
-"""Features of the lines on the board, computed from its planes."""
+"""Features of the winning lines of the board, computed in torch from planes of stones."""
 
 import torch
 from torch import Tensor, nn
@@ -19,16 +19,16 @@ class LineFeatures(nn.Module):
         self.num_indicators = 2 * len(self._counts) * len(lines)
 
     def indicators(self, stones: Tensor) -> list[Tensor]:
-        """Return for each count whether only one side has stones in a line, exactly so many.
+        """Return, for each count, which lines hold exactly that many stones, all of one side.
 
-        Each is [row, side, line].
+        Each array is [row, side, line].
         """
         counts = stones @ self.lines.T
         is_alone = counts.flip(1) == 0
         return [(is_alone & (counts == count)).to(stones.dtype) for count in self._counts]
 
     def forward(self, planes: Tensor) -> Tensor:
-        """Return the planes with those of the lines added."""
+        """Return the planes of stones, followed by the line planes."""
         stones = planes.flatten(2)
         line_planes = [LINE_PLANE_SCALE * (hit @ self.lines) for hit in self.indicators(stones)]
         features = torch.cat([stones, *line_planes], 1)

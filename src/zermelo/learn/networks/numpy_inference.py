@@ -1,4 +1,4 @@
-"""Networks in numpy, for play without torch."""
+"""Inference of networks in numpy, so that players do not need torch."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +12,11 @@ from zermelo.games.geometry import list_windows
 from zermelo.games.lines.small import WordLineGame
 from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
 
-LINE_PLANE_SCALE = 0.25  #: the value of one line in a plane of lines
+LINE_PLANE_SCALE = 0.25  #: the contribution of one line to a line plane
 
 
 class NumpyQNetwork:
-    """A Q network from the weights that `q_network.export_q_network` returns."""
+    """A Q network with weights returned by `q_network.export_q_network`."""
 
     def __init__(
         self, arrays: Arrays, config: Mapping[str, Any], input_shape: tuple[int, ...]
@@ -26,7 +26,7 @@ class NumpyQNetwork:
         try:
             self(np.zeros((1, *input_shape), np.float32), None)
         except (KeyError, ValueError, IndexError, TypeError) as error:
-            msg = f"the weights do not fit the network that the file describes: {error}"
+            msg = f"the weights do not fit the network described in the file: {error}"
             raise BadWeights(msg) from None
 
     def __call__(self, x: Array, legal: Array | None) -> Array:
@@ -51,7 +51,7 @@ class NumpyQNetwork:
 
 
 class NumpyTower:
-    """AlphaZero's residual tower from the weights that `Tower.export` returns."""
+    """AlphaZero's residual tower with weights returned by `Tower.export`."""
 
     def __init__(self, arrays: Arrays, num_blocks: int, lines: Array | None = None) -> None:
         self.arrays = _to_float32(arrays)
@@ -74,7 +74,7 @@ class NumpyTower:
 
 
 class NumpyFullyConnected:
-    """AlphaZero's fully connected network from the weights that its `export` returns."""
+    """AlphaZero's fully connected network with weights returned by `FullyConnected.export`."""
 
     def __init__(self, arrays: Arrays, num_layers: int, lines: Array | None = None) -> None:
         self.arrays = _to_float32(arrays)
@@ -93,7 +93,7 @@ class NumpyFullyConnected:
 
 
 def encode_planes(game: Game, states: Array) -> Array:
-    """Return planes [row, 2, rows, cols] of states [row, word]: the mover's stones first."""
+    """Return planes [row, 2, rows, cols] of states [row, word], first those of the side to move."""
     assert game.grid is not None
     cells = np.arange(game.grid.size, dtype=np.uint64)
     planes = (states[:, :2, None] >> cells) & np.uint64(1)
@@ -101,7 +101,7 @@ def encode_planes(game: Game, states: Array) -> Array:
 
 
 def line_matrix(game: Game, encoder: str) -> Array | None:
-    """Return the cells of each line as [line, cell], None unless the encoder is `lines`."""
+    """Return a 0/1 matrix [line, cell] of each line's cells; None unless the encoder is `lines`."""
     if encoder != "lines":
         return None
     if not isinstance(game, WordLineGame):
@@ -115,10 +115,11 @@ def line_matrix(game: Game, encoder: str) -> Array | None:
 
 
 def add_line_planes(planes: Array, lines: Array) -> Array:
-    """Return the planes with those of the lines added.
+    """Return the planes of stones, followed by the line planes.
 
-    There is one for each number of stones, from one to one short of winning, and side: the number
-    of lines through each cell with exactly so many stones of that side and none of the other.
+    There is one line plane for each side and each count of stones from 1 to one less than a winning
+    line. It gives, for each cell, the scaled number of lines through that cell that hold exactly
+    that many stones of that side and none of the other.
     """
     stones = planes.reshape(len(planes), 2, -1)
     scale = np.float32(LINE_PLANE_SCALE)
@@ -127,9 +128,9 @@ def add_line_planes(planes: Array, lines: Array) -> Array:
 
 
 def line_indicators(stones: Array, lines: Array) -> list[Array]:
-    """Return for each count whether only one side has stones in a line, exactly so many.
+    """Return, for each count, which lines hold exactly that many stones, all of one side.
 
-    Each is [row, side, line].
+    Each array is [row, side, line].
     """
     counts = stones @ lines.T
     is_alone = counts[:, ::-1] == 0

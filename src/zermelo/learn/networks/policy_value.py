@@ -1,4 +1,4 @@
-"""Policy-value networks: building them, and their fused form for inference on a CPU."""
+"""Build policy-value networks, and fuse them for inference on a CPU."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ PolicyValueNetwork = Tower | FullyConnected
 
 
 def build_network(config: NetworkConfig, game: WordGame, encoder: str) -> PolicyValueNetwork:
-    """Return an untrained network, initialised by torch's global random generator."""
+    """Return an untrained network, initialised from torch's global random generator."""
     assert game.grid is not None
     network_class = FullyConnected if config.kind == DENSE else Tower
     board = game.grid.rows, game.grid.cols
@@ -42,7 +42,7 @@ class FusedNetwork(ABC):
         self.load(net)
 
     def load(self, net: PolicyValueNetwork) -> None:
-        """Replace the weights by those of a network of the same kind and size."""
+        """Replace the weights with those of a network of the same kind and size."""
         for name, array in net.export().items():
             tensor = torch.from_numpy(array).to(self._dtype)
             if tensor.dim() == 4:

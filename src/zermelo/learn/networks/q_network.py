@@ -1,4 +1,4 @@
-"""Q networks: one number for every action. The names of modules are those in checkpoints."""
+"""Q networks, with one output per action. Arrays in checkpoints have the names of the modules."""
 
 import math
 
@@ -11,11 +11,11 @@ from zermelo.learn.networks.torch_arrays import to_weights
 from zermelo.learn.networks.weights_file import Arrays
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "leaky": nn.LeakyReLU}
-_INITIAL_NOISE = 0.5  # of a noisy layer, over the square root of its inputs
+_INITIAL_NOISE = 0.5  # initial noise of a noisy layer, times the square root of its input count
 
 
 class QNetwork(nn.Module):
-    """Q values of all actions; a dueling network adds the state's value and advantages."""
+    """A network for the Q values of all actions; if dueling, their sum of value and advantages."""
 
     def __init__(self, config: NetworkConfig, inputs: tuple[int, ...], num_actions: int) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class QNetwork(nn.Module):
                 module.is_noisy = False
 
     def sample_noise(self, generator: torch.Generator) -> None:
-        """Sample new noise for noisy layers."""
+        """Sample new noise for all noisy layers."""
         for module in self.modules():
             if isinstance(module, NoisyLinear):
                 module.sample_noise(generator)
@@ -73,7 +73,7 @@ class NoisyLinear(nn.Linear):
         self.register_buffer("noise_out", torch.zeros(outputs))
 
     def sample_noise(self, generator: torch.Generator) -> None:
-        """Sample factorised noise: one number for each input and output, multiplied for weights."""
+        """Sample factorised noise: the noise of a weight is its input's times its output's."""
         for noise in (self.noise_in, self.noise_out):
             sample = torch.randn(noise.shape, generator=generator).to(noise.device)
             noise.copy_(sample.sign() * sample.abs().sqrt())

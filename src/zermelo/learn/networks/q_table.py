@@ -1,14 +1,14 @@
-"""A table of Q values by state."""
+"""A table of Q values, looked up by state."""
 
 import numpy as np
 
 from zermelo.learn.networks.weights_file import BadWeights
 
-TABLE_KIND = "table"  #: the kind of network that a file with a table names
+TABLE_KIND = "table"  #: the network kind that a weights file with a table states
 
 
 class QTable:
-    """Q values of the states that were added to it; all others have the value 0."""
+    """Q values of the states that were added; all Q values of other states are 0."""
 
     def __init__(self, num_words: int, num_actions: int) -> None:
         self.states: np.ndarray = np.zeros((0, num_words), np.uint64)  #: [row, word]
@@ -16,7 +16,7 @@ class QTable:
         self._rows: dict[bytes, int] = {}
 
     def load(self, states: np.ndarray, q: np.ndarray) -> None:
-        """Replace the contents; raise BadWeights if the arrays do not have the right shapes."""
+        """Replace the contents; raise BadWeights if an array has the wrong shape or type."""
         fits = states.ndim == q.ndim == 2 and len(states) == len(q)
         fits = fits and states.dtype == self.states.dtype and q.dtype == self.q.dtype
         if not fits or states.shape[1] != self.states.shape[1] or q.shape[1] != self.q.shape[1]:
@@ -26,14 +26,14 @@ class QTable:
         self._rows = {state.tobytes(): row for row, state in enumerate(self.states)}
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Return the Q values of states, [state, action]."""
+        """Return the Q values of the states as [state, action]."""
         rows = np.array([self._rows.get(state.tobytes(), -1) for state in states], np.int64)
         values: np.ndarray = np.zeros((len(states), self.q.shape[1]), np.float32)
         values[rows >= 0] = self.q[rows[rows >= 0]]
         return values
 
     def add_states(self, states: np.ndarray) -> np.ndarray:
-        """Add the states that are not in the table, and return the rows of all of them."""
+        """Add the states that are not in the table, and return the rows of all given states."""
         keys = [state.tobytes() for state in states]
         new = []
         for index, key in enumerate(keys):

@@ -1,4 +1,4 @@
-"""Networks, optimisers and random generators of torch as numpy arrays by name, and back."""
+"""Convert torch networks, optimisers and random states to named numpy arrays, and back."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ def network_to_arrays(prefix: str, net: nn.Module) -> Arrays:
 
 
 def arrays_to_tensors(arrays: Arrays, prefix: str) -> dict[str, Tensor]:
-    """Return copies of the arrays whose names begin with the prefix, without it."""
+    """Return copies, as tensors, of the arrays with the prefix; remove it from their names."""
     return {
         name.removeprefix(prefix): torch.from_numpy(np.array(array))
         for name, array in arrays.items()
@@ -35,7 +35,7 @@ def to_weights(tensors: Mapping[str, Tensor]) -> Arrays:
 
 
 def training_state_to_arrays(nets: Mapping[str, nn.Module], optimiser: Optimizer) -> Arrays:
-    """Return networks (by prefix), the optimiser's state and torch's random state."""
+    """Return the networks' weights (by prefix), the optimiser's state and torch's random state."""
     arrays: Arrays = {_RNG: torch.get_rng_state().numpy()}
     for prefix, net in nets.items():
         arrays |= network_to_arrays(prefix, net)
@@ -48,7 +48,7 @@ def training_state_to_arrays(nets: Mapping[str, nn.Module], optimiser: Optimizer
 def load_training_state(
     arrays: Arrays, nets: Mapping[str, nn.Module], optimiser: Optimizer
 ) -> None:
-    """Restore what `training_state_to_arrays` returned."""
+    """Restore the training state from arrays returned by `training_state_to_arrays`."""
     for prefix, net in nets.items():
         net.load_state_dict(arrays_to_tensors(arrays, prefix))
     state = optimiser.state_dict()
@@ -58,7 +58,7 @@ def load_training_state(
     rates = [group["lr"] for group in optimiser.param_groups]
     optimiser.load_state_dict(state)
     for group, rate in zip(optimiser.param_groups, rates, strict=True):
-        group["lr"] = rate  # the same object: a captured graph reads the rate from this tensor
+        group["lr"] = rate  # keep this tensor object: a captured CUDA graph reads the rate from it
     for parameter, tensors in optimiser.state.items():
         for key, tensor in tensors.items():
             if tensor.shape == parameter.shape:  # use the memory format of the parameter

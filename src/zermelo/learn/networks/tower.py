@@ -1,4 +1,4 @@
-"""AlphaZero's residual tower. The names of modules are the names of arrays in checkpoints."""
+"""AlphaZero's residual tower. Arrays in checkpoints have the names of the modules."""
 
 import torch
 from torch import Tensor, nn
@@ -78,5 +78,5 @@ class Tower(nn.Module):
 
 
 def _convolution(inputs: int, outputs: int) -> nn.Conv2d:
-    """Return a 3x3 convolution without bias, since batch norm follows."""
+    """Return a 3x3 convolution without bias, because batch norm follows."""
     return nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)

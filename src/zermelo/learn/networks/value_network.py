@@ -1,6 +1,6 @@
-"""Value networks: one number for a state. `hybrid.kernel_network` plays with their weights.
+"""Value networks, with one output per state. In play, `hybrid.kernel_network` uses their weights.
 
-The names of modules are the names of arrays in checkpoints.
+Arrays in checkpoints have the names of the modules.
 """
 
 import torch
@@ -10,11 +10,11 @@ from zermelo.learn.config.network import NetworkConfig
 from zermelo.learn.networks.torch_arrays import to_weights
 from zermelo.learn.networks.weights_file import Arrays
 
-_EMBEDDING_STD = 0.05  # of the rows of a line network, at initialisation
+_EMBEDDING_STD = 0.05  # standard deviation of a line network's initial embeddings
 
 
 class LineNetwork(nn.Module):
-    """The value of a state from the indices that the encoder `lines` writes."""
+    """A network for the value of a state, given the indices that the encoder `lines` returns."""
 
     def __init__(self, config: NetworkConfig, num_indices: int) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class LineNetwork(nn.Module):
         return value
 
     def export(self) -> Arrays:
-        """Return the weights for play, under the names of `hybrid.kernel_network`."""
+        """Return the weights for play, with the names that `hybrid.kernel_network` expects."""
         tensors: dict[str, Tensor] = {"lines.weight": self.lines.weight, "lines.bias": self.bias}
         for number, layer in enumerate(self.full):
             tensors |= _transpose(f"full{number}", layer)
@@ -45,7 +45,7 @@ class LineNetwork(nn.Module):
 
 
 class ResidualNetwork(nn.Module):
-    """The network published for Squava: with 512 and 256 units it has 686,081 parameters."""
+    """The network published for Squava. With widths 512 and 256 it has 686,081 parameters."""
 
     def __init__(self, config: NetworkConfig, num_features: int) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class ResidualNetwork(nn.Module):
         return value
 
     def export(self) -> Arrays:
-        """Return the weights for play, under the names of `hybrid.kernel_network`."""
+        """Return the weights for play, with the names that `hybrid.kernel_network` expects."""
         tensors: dict[str, Tensor] = {}
         for number, (layer, norm) in enumerate(zip(self.full, self.norm, strict=True)):
             tensors |= _transpose(f"full{number}", layer)
@@ -75,6 +75,6 @@ class ResidualNetwork(nn.Module):
 
 
 def _transpose(name: str, layer: nn.Module) -> dict[str, Tensor]:
-    """Return a layer with its matrix as [input, output]."""
+    """Return the weights of a layer, with its matrix transposed to [input, output]."""
     assert isinstance(layer, nn.Linear)
     return {f"{name}.weight": layer.weight.T, f"{name}.bias": layer.bias}

@@ -1,7 +1,7 @@
-"""Weights files: safetensors with metadata in JSON. Nothing in them is ever executed.
+"""Weights files: safetensors with metadata in JSON. Loading them executes no code from them.
 
-The metadata names the game, a fingerprint of its rules, the encoder and the network; the code that
-loads a file checks them first.
+The metadata names the game, a fingerprint of its rules, the encoder and the network. Code that
+loads a file checks these first.
 """
 
 import contextlib
@@ -18,18 +18,18 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
 
 Array = np.ndarray
-Arrays = dict[str, Array]  #: by name: weights, a checkpoint or a rollout
+Arrays = dict[str, Array]  #: arrays by name: weights, a checkpoint or a rollout
 MAX_BYTES = 1 << 30
-PLAYS = "plays."  #: prefix of the arrays of a checkpoint that are needed for play
-_KEY = "zermelo"  # of our JSON in the metadata of safetensors
+PLAYS = "plays."  #: prefix of those arrays in a checkpoint that are needed for play
+_KEY = "zermelo"  # key of our JSON in the safetensors metadata
 
 
 class BadWeights(ZermeloError):
-    """A weights file that cannot be used; the message names the reason."""
+    """Raised when a weights file cannot be used; the message gives the reason."""
 
 
 def write(path: Path, arrays: Arrays, metadata: dict[str, Any]) -> None:
-    """Write a file atomically."""
+    """Write a weights file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = save(arrays, metadata={_KEY: json.dumps(metadata)})
     write_atomically(path, data, durable=True, mode=0o644)
@@ -38,9 +38,9 @@ def write(path: Path, arrays: Arrays, metadata: dict[str, Any]) -> None:
 def read(
     path: Path, max_bytes: int = MAX_BYTES, *, only_play: bool = False
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Return (arrays, metadata); raise BadWeights if the file is not one of ours.
+    """Return (arrays, metadata); raise BadWeights if the file is not a valid weights file.
 
-    With `only_play`, return of a checkpoint only the arrays under `PLAYS`.
+    With `only_play`, return only those arrays of a checkpoint whose names begin with `PLAYS`.
     """
     with _open(path, max_bytes) as (file, metadata):
         prefix = PLAYS if only_play and metadata.get("plays") else ""
@@ -56,7 +56,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _open(path: Path, max_bytes: int) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Open a file and check its metadata; every problem is a BadWeights of one line."""
+    """Open a file and check its metadata; raise BadWeights with a one-line message on a problem."""
     try:
         size = path.stat().st_size
         with safe_open(path, framework="numpy") as file:
@@ -68,7 +68,7 @@ def _open(path: Path, max_bytes: int) -> Iterator[tuple[Any, dict[str, Any]]]:
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise BadWeights(msg) from None
-    # Safetensors knows number formats that numpy lacks, and fails in several ways.
+    # Safetensors supports number formats that numpy lacks, and raises several kinds of errors.
     except (SafetensorError, ValueError, TypeError, LookupError, AttributeError) as error:
         msg = f"{path} is damaged or not a weights file: {error}"
         raise BadWeights(msg) from None

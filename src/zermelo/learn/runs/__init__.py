@@ -1,5 +1,5 @@
-"""Training runs: training by a recipe, the folder of a run, its log, charts and model card.
+"""Training runs: training from a recipe, and the folder, log, charts and model card of a run.
 
-The top layer of `zermelo.learn`: only `__main__` and packages outside `zermelo.learn` import it.
+This is the top layer of `zermelo.learn`: only `__main__` and packages outside import it.
 Listing runs (`listing.py`) needs no torch.
 """

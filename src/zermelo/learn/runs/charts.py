@@ -1,4 +1,4 @@
-"""Charts of a log as SVG: learning curves, and the values of the first moves over time."""
+"""SVG charts of a log: learning curves, and the values of the first moves over time."""
 
 from collections.abc import Sequence
 from html import escape
@@ -12,8 +12,8 @@ from zermelo.learn.runs.log import LogLine
 _CURVES = (
     ("mistakes", "mistake rate"), ("loss", "loss"), ("results", "results"), ("mean_q", "mean Q"),
 )  # fmt: skip
-_MAX_POINTS, _HEIGHT, _WIDTH = 60, 180, 820  # of a curve
-_MAX_BOARDS, _CELL = 12, 26  # of the heat map
+_MAX_POINTS, _HEIGHT, _WIDTH = 60, 180, 820  # per curve
+_MAX_BOARDS, _CELL = 12, 26  # in the heat map
 _COLOURS = """
 svg{--text:#1b1f24;--back:#fff;--faint:#5b636d;--grid:#e3e6ea;--c0:#0b62c4;--c1:#b3261e;
 --c2:#1a7f37;--c3:#8250df;--c4:#9a6700;--c5:#57606a;background:#fff}
@@ -44,9 +44,9 @@ def draw_learning_curves(log: list[LogLine]) -> str:
 
 
 def draw_heat_map(log: list[LogLine], cols: int) -> str:
-    """Return the Q values of the first moves as a row of boards by update, or "" without them.
+    """Return the Q values of the first moves as a row of boards over time; "" if none are logged.
 
-    Losing moves are red, winning moves blue. `cols` is the width of the board.
+    Losing moves are red, and winning moves are blue. `cols` is the width of the board.
     """
     lines = _thin_out([line for line in log if line.get("start")], _MAX_BOARDS)
     if not lines or not cols:
@@ -81,7 +81,7 @@ def _draw_board(line: LogLine, cols: int) -> str:
 
 
 def _thin_out(items: Sequence[T], max_number: int) -> list[T]:
-    """Return at most so many items, evenly spaced, with the first and the last among them."""
+    """Return at most `max_number` evenly spaced items, including the first and the last."""
     if len(items) <= max_number:
         return list(items)
     indices = np.linspace(0, len(items) - 1, max_number).round().astype(int)

@@ -1,4 +1,4 @@
-"""Finding runs and summarizing them from their folders."""
+"""Find runs, and summarize them from the files in their folders."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ CARD = "card.json"
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A run in a few fields; their names are those of the JSON output."""
+    """Summary of a run. The field names are the keys of the JSON output."""
 
     name: str
     folder: str
@@ -30,28 +30,28 @@ class RunSummary:
     game: str
     seed: int
     state: str  #: "finished" or "unfinished"
-    update: int  #: of the last checkpoint
-    updates: int  #: in all
-    grades: dict[str, Any] | None  #: of the final weights: alone, and with rules or a search
-    player: str  #: the spec of the player that the finished run is
+    update: int  #: number of the update at the last checkpoint
+    updates: int  #: total number of updates
+    grades: dict[str, Any] | None  #: of the final weights alone, and with rules or a search
+    player: str  #: the spec of the player that uses the final weights
 
 
 def runs_folder() -> Path:
-    """Return the folder of the runs whose folder the user did not choose."""
+    """Return the default folder of runs."""
     return home.state_folder() / "runs"
 
 
 def find_run(name: str) -> Path:
-    """Return the folder of the run with that name or path; raise BadRun if there is none."""
+    """Return the folder of the run with this name or path; raise BadRun if there is none."""
     for folder in (runs_folder() / name, Path(name)):
         if (folder / MANIFEST).is_file():
             return folder
-    msg = f"there is no run {name!r}: zermelo runs lists them"
+    msg = f"there is no run {name!r}: `zermelo runs` lists all runs"
     raise BadRun(msg)
 
 
 def summarize_run(folder: Path) -> RunSummary:
-    """Read a summary from the files of a run; raise BadRun if the folder holds none."""
+    """Return a summary of the run in this folder; raise BadRun if the folder contains no run."""
     manifest = read_manifest(folder)
     recipe, update = manifest["recipe"], 0
     if (folder / CHECKPOINT).is_file():
@@ -75,7 +75,7 @@ def summarize_run(folder: Path) -> RunSummary:
 
 
 def list_runs(*other_folders: Path) -> list[RunSummary]:
-    """Summarize the runs in the usual folder and those in other folders that still exist."""
+    """Return summaries of the runs in the default folder and of `other_folders`, if they exist."""
     folders = [path.parent for path in sorted(runs_folder().glob(f"*/{MANIFEST}"))]
     folders += [path for path in dict.fromkeys(other_folders) if path not in folders]
     summaries = []

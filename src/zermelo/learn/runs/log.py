@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 LOG = "log.jsonl"
-LogLine = dict[str, Any]  #: with at least "update"
+LogLine = dict[str, Any]  #: contains at least the key "update"
 
 
 def append_line(folder: Path, line: LogLine) -> None:
-    """Append a line to the log of a run, even if the last line was cut off."""
+    """Append a line to the log of a run. If the last line is incomplete, begin a new one."""
     with (folder / LOG).open("ab+") as file:
         if file.tell():
             file.seek(-1, 2)
@@ -19,9 +19,9 @@ def append_line(folder: Path, line: LogLine) -> None:
 
 
 def read_log(folder: Path) -> list[LogLine]:
-    """Return the lines of a log by update; of several for the same update, the last one.
+    """Return the lines of a log in the order of updates, and only the last line of each update.
 
-    A resumed run repeats updates after its checkpoint. Lines that are not JSON are skipped.
+    A resumed run repeats the updates after its checkpoint. Lines that are not JSON are skipped.
     """
     lines: dict[int, LogLine] = {}
     try:
@@ -32,14 +32,14 @@ def read_log(folder: Path) -> list[LogLine]:
         try:
             line = json.loads(row)
         except ValueError:
-            continue  # cut off when the run was killed
+            continue  # the line was cut off when the run was killed
         if isinstance(line, dict) and isinstance(line.get("update"), int):
             lines[line["update"]] = line
     return [lines[update] for update in sorted(lines)]
 
 
 class TensorBoardLog:
-    """The log as scalars for TensorBoard; does nothing if that is not installed."""
+    """Writes the log as scalars for TensorBoard; does nothing if TensorBoard is not installed."""
 
     def __init__(self, folder: Path, update: int) -> None:
         self._writer: Any = None
@@ -47,7 +47,7 @@ class TensorBoardLog:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
             return
-        # Discard what a killed run wrote after its last checkpoint.
+        # Discard the scalars that a killed run wrote after its last checkpoint.
         self._writer = SummaryWriter(str(folder / "tensorboard"), purge_step=update + 1)
 
     def add(self, line: LogLine) -> None:

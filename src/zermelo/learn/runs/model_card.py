@@ -1,4 +1,4 @@
-"""The model card of a finished run: its grades and how to reproduce it, as JSON and as Markdown."""
+"""The model card of a finished run, as JSON and Markdown: its grades, and how to reproduce it."""
 
 import json
 import platform
@@ -24,9 +24,9 @@ _GRADE_LABELS = {
 
 
 def grade_run(run: Run) -> dict[str, Grade]:
-    """Grade the final weights against perfect play, alone ("raw") and as they play at their best.
+    """Grade the final weights against perfect play, alone ("raw") and with rules or a search.
 
-    A Q function also plays with a shell of rules; a value and a policy play with their search.
+    A Q function is also graded with a shell of rules; value and policy networks with their search.
     """
     kinds = {
         "alphazero": {"raw": ",sims=0", "search": ""},
@@ -37,7 +37,7 @@ def grade_run(run: Run) -> dict[str, Grade]:
 
 
 def write_card(run: Run, grades: dict[str, Grade], device: str = "cpu") -> None:
-    """Write the card and the charts of a finished run."""
+    """Write the model card and the charts of a finished run."""
     card = _create_card(run, grades, device)
     log = read_log(run.folder)
     files = {
@@ -96,7 +96,7 @@ def _to_markdown(card: dict[str, Any]) -> str:
         f"- {c['name']} was changed from {c['was']} to {c['now']} after {c['update']:,} updates"
         for c in card["changes"]
     ]
-    lines += ["", "Grades of the final weights, which were not selected by grade:", ""]
+    lines += ["", "Grades of the final weights (the last ones, not the best):", ""]
     lines += _grade_table(card["grades"])
     if card["best_on_the_way"] < 1:
         best = f"The lowest mistake rate during the training was {card['best_on_the_way']:.2%}"
@@ -107,7 +107,7 @@ def _to_markdown(card: dict[str, Any]) -> str:
 
 def _grade_table(grades: dict[str, Any]) -> list[str]:
     if not grades:
-        return ["They were not graded."]
+        return ["The final weights were not graded."]
     rows = [
         "| | positions | mistakes | slow wins | unbeatable | wins as first / second vs random |",
         "|---|---|---|---|---|---|",

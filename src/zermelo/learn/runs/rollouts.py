@@ -1,4 +1,4 @@
-"""The actors of a run: the rollout function of each kind of recipe, and the pool that runs it."""
+"""The actors of a run: the rollout function for each kind of recipe, and the pool that runs it."""
 
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
@@ -33,10 +33,11 @@ def create_rollout_function(recipe: Recipe) -> RolloutFunction:
 
 
 def create_actor_pool(recipe: Recipe, actors: int, cluster: str | None) -> ActorPool | None:
-    """Return a pool of `actors` processes, or on the cluster at that address.
+    """Return a pool of `actors` actors, as processes or on the Ray cluster at address `cluster`.
 
-    Without actors and cluster, return None if trainers of this kind play in their own process, and
-    an actor in this process if they do not. Raise BadSpec for a recipe that plays no games.
+    If both are omitted, return None if trainers of this kind can play games themselves, and
+    otherwise an actor in this process. Raise BadSpec if actors are requested for a recipe that
+    plays no games.
     """
     if recipe.kind == "supervised" and (actors or cluster is not None):
         msg = f"{recipe.name} plays no games: omit --actors and --cluster"

@@ -1,8 +1,8 @@
 """The folder of a run, which can be killed at any time and resumed from its checkpoint.
 
     run.json                the recipe, the seed and a fingerprint of the rules
-    checkpoint.safetensors  everything: weights, optimiser, replay, games in progress, random states
-    final.safetensors       the weights for play, at the end
+    checkpoint.safetensors  weights, optimiser, replay buffer, games in progress and random states
+    final.safetensors       the weights for play, written at the end
     best.safetensors        the weights with the best grade so far, for comparison only
     log.jsonl               a line for every grading
     card.md, card.json      the model card: how the run was made, and its grades
@@ -37,34 +37,34 @@ _STATISTICS = "memory"  # the key of RunStatistics in a checkpoint
 
 
 class BadRun(ZermeloError):
-    """A folder that holds no run, or one that differs from the run to be resumed."""
+    """Raised when a folder contains no run, or a different run, or cannot be used for a new run."""
 
 
 @dataclass
 class RunStatistics:
-    """What the log and the model card depend on, beside the trainer."""
+    """Numbers for the log and the model card that the trainer does not keep."""
 
-    loss_sum: float = 0.0  #: since the last line of the log
+    loss_sum: float = 0.0  #: sum of the losses since the last line of the log
     num_losses: int = 0
     best_mistake_rate: float = 1.0
-    best_win_rate: float = 0.0  #: of the learner in the latest games at any grading
-    seconds: float = 0.0  #: of training so far
+    best_win_rate: float = 0.0  #: highest win rate in the latest games at any grading so far
+    seconds: float = 0.0  #: time spent on training so far
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers by their keys in checkpoints."""
+        """Return the numbers, by their keys in checkpoints."""
         return dict(zip(_STATISTICS_KEYS, dataclasses.astuple(self), strict=True))
 
     @classmethod
     def from_json(cls, numbers: dict[str, Any]) -> "RunStatistics":
-        """Restore what `to_json` returned."""
+        """Return the statistics whose `to_json` is `numbers`."""
         return cls(*(numbers[key] for key in _STATISTICS_KEYS))
 
 
-_STATISTICS_KEYS = ("loss", "count", "best", "most_wins", "seconds")  # by the order of the fields
+_STATISTICS_KEYS = ("loss", "count", "best", "most_wins", "seconds")  # in the order of the fields
 
 
 class Run:
-    """A training in a folder."""
+    """A training run, stored in a folder."""
 
     def __init__(
         self,
@@ -75,24 +75,24 @@ class Run:
         command: str | None = None,
     ) -> None:
         self.folder, self.recipe, self.seed, self.game = folder, recipe, seed, game
-        self.command = command  #: that reproduces the run; None if it was started from Python
+        self.command = command  #: the command that reproduces the run; None if started from Python
         self.statistics = RunStatistics()
         self.warnings: list[str] = []
 
     @property
     def player(self) -> str:
-        """The spec of the player that the finished run is."""
+        """The spec of the player that uses the final weights."""
         return f"{player_kind(self.recipe.kind)}:{self.folder}"
 
     def _identity(self) -> dict[str, Any]:
-        """Return what the files of this run must agree with."""
+        """Return the recipe, seed and rules that the files of this run must match."""
         recipe = json.loads(json.dumps(self.recipe.to_json()))
         return {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
 
     def create(self) -> None:
-        """Create the folder; raise BadRun if it holds a run already."""
+        """Create the folder; raise BadRun if it already contains a run."""
         if (self.folder / MANIFEST).exists():
-            msg = f"{self.folder} holds a run already: --resume continues it, --out names another"
+            msg = f"{self.folder} holds a run already: use --resume, or another --out"
             raise BadRun(msg)
         self._write_manifest({"began": time.time(), "command": self.command, "changes": []})
 
@@ -106,10 +106,10 @@ class Run:
             raise BadRun(msg) from None
 
     def resume(self, trainer: Trainer) -> None:
-        """Restore the trainer from the checkpoint, if there is one yet.
+        """Restore the trainer from the checkpoint, if one was saved.
 
-        Raise BadRun if the folder holds no run or another one. Changes that are allowed are added
-        to `warnings` and to the manifest.
+        Raise BadRun if the folder contains no run or a different one. Permitted changes of settings
+        are added to `warnings` and to the manifest.
         """
         manifest = read_manifest(self.folder)
         changes = self._allowed_changes(self.folder, manifest)
@@ -126,7 +126,10 @@ class Run:
             self._write_manifest({**manifest, **self._identity()})
 
     def _allowed_changes(self, path: Path, metadata: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return what differs between a file and this run; raise BadRun if it must not differ."""
+        """Return the settings that differ between a file and this run.
+
+        Raise BadRun if a setting differs that must not change.
+        """
         changes = []
         identity = self._identity()
         for name, was, now in _differences({key: metadata.get(key) for key in identity}, identity):
@@ -138,7 +141,7 @@ class Run:
         return changes
 
     def save_checkpoint(self, trainer: Trainer) -> None:
-        """Write everything that the rest of the run depends on, and the weights for play."""
+        """Write the complete state of the training, and the weights for play."""
         arrays, metadata = trainer.to_arrays()
         weights, model_metadata = self._export(trainer)
         arrays |= {f"{weights_file.PLAYS}{name}": array for name, array in weights.items()}
@@ -148,7 +151,7 @@ class Run:
         )
 
     def save_weights(self, name: str, trainer: Trainer) -> None:
-        """Write the weights for play to a file of that name."""
+        """Write the weights for play to the file `name` in the run's folder."""
         weights_file.write(self.folder / name, *self._export(trainer))
 
     def _export(self, trainer: Trainer) -> tuple[Arrays, dict[str, Any]]:
@@ -167,12 +170,12 @@ class Run:
 
 
 def player_kind(recipe_kind: str) -> str:
-    """Return the player that plays what a kind of recipe trains."""
+    """Return the kind of player that uses models trained by recipes of this kind."""
     return {"value": "hybrid", "alphazero": "alphazero"}.get(recipe_kind, "dqn")
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the contents of run.json; raise BadRun if the folder holds no run."""
+    """Return the contents of run.json; raise BadRun if the folder contains no run."""
     manifest = read_json(folder / MANIFEST)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("recipe"), dict):
         msg = f"{folder} holds no run"
@@ -191,7 +194,7 @@ def read_json(path: Path) -> Any:
 def _load_checkpoint(
     trainer: Trainer, arrays: Arrays, metadata: dict[str, Any], path: Path
 ) -> None:
-    """Restore a trainer; raise BadRun if an array does not fit."""
+    """Restore a trainer from a checkpoint; raise BadRun if an array does not fit."""
     for name, expected in trainer.to_arrays()[0].items():
         array = arrays.get(name)
         # The number of rows of a table or a list may change in the course of a run.
@@ -207,7 +210,7 @@ def _load_checkpoint(
 
 
 def _differences(was: Any, now: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield (path, was, is) for every difference between two trees of JSON."""
+    """Yield (path, old value, new value) for every difference between two JSON trees."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in {**was, **now}:
             path = f"{name}.{key}" if name else str(key)

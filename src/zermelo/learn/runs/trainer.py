@@ -1,4 +1,4 @@
-"""What a run needs of a trainer."""
+"""The interface that a run requires of a trainer."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from zermelo.learn.networks.weights_file import Arrays
 
 
 class Trainer(Protocol):
-    """Trains a network or a table by a recipe. Its random state is part of its checkpoints."""
+    """Trains a network or table according to a recipe. Checkpoints include its random state."""
 
     game_batch: GameBatch
 
@@ -20,19 +20,19 @@ class Trainer(Protocol):
         """The number of updates so far."""
 
     def steps(self) -> Iterator[TrainingReport]:
-        """Make all remaining updates, with a report after each."""
+        """Make all remaining updates, and yield a report after each."""
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Return Q of states, [state, action], as it would play now."""
+        """Return Q [state, action] for the states, with the current weights for play."""
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the arrays that a player needs, and the shape of the network."""
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return arrays and JSON: everything that the rest of the training depends on."""
+        """Return the complete state of the training, as arrays and JSON."""
 
     def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
-        """Restore what `to_arrays` returned; other keys of `metadata` are ignored."""
+        """Restore the state that `to_arrays` returned; other keys of `metadata` are ignored."""
 
     def close(self) -> None:
         """Stop the actors, if there are any."""

@@ -1,4 +1,4 @@
-"""Training: from a recipe, a seed and a folder to a learned player."""
+"""Train a player, given a recipe, a seed and a folder."""
 
 import contextlib
 import re
@@ -36,12 +36,12 @@ from zermelo.learn.runs.run import BEST, Run
 from zermelo.learn.runs.trainer import Trainer
 
 _NUM_SAMPLES = 256  # random states whose values are logged if the game has no labelled positions
-_MAX_PLIES = 1 << 10  # of the random play that leads to them
+_MAX_PLIES = 1 << 10  # maximum number of random plies that lead to these states
 
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """How far a training has come, and how fast it is."""
+    """Progress and speed of a training run."""
 
     report: TrainingReport
     total_updates: int
@@ -49,7 +49,7 @@ class TrainingProgress:
 
     @property
     def seconds_left(self) -> float:
-        """The estimated time to the last update."""
+        """The estimated time until the last update."""
         updates_left = self.total_updates - self.report.update
         return updates_left / self.updates_per_second if self.updates_per_second else 0.0
 
@@ -68,13 +68,14 @@ def train(
     grade: bool = True,
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> Run:
-    """Train by a recipe, or the name or TOML file of one, and return the run; `run.player` plays.
+    """Train a player and return the run; `run.player` is the spec of the trained player.
 
-    `out` is the folder of the run, by default one among the user's runs.
-    `opponent`: learn the best response to this player, in place of the opponents of the recipe.
-    `actors`: number of processes that play the games, beside this one, which learns; with
-    `cluster`, the address of a Ray cluster or "local", they run there.
-    `grade`: grade the final weights, which takes a while for large games.
+    `recipe`: a recipe, or its name or TOML file.
+    `out`: the folder of the run; by default, a folder in `runs_folder()`.
+    `opponent`: learn a best response to this player, instead of using the recipe's opponents.
+    `actors`: the number of processes that play games while this process learns.
+    `cluster`: run the actors on the Ray cluster at this address, or on a new one if "local".
+    `grade`: grade the final weights, which takes long for large games.
     """
     run, trainer = prepare_training(
         recipe,
@@ -104,7 +105,7 @@ def prepare_training(
     actors: int = 0,
     cluster: str | None = None,
 ) -> tuple[Run, Trainer]:
-    """Return a run in its folder, and its trainer, new or restored from the checkpoint."""
+    """Return a run and its trainer, both new or restored from a folder."""
     torch.set_num_threads(1)  # so that results do not depend on the number of cores
     if device == "cuda" and not torch.cuda.is_available():
         msg = "torch finds no CUDA device on this machine: omit --device, or use --device cpu"
@@ -144,7 +145,7 @@ def prepare_training(
 
 
 def _command(recipe: str, *, short: bool, **options: str | int | None) -> str:
-    """Return the command that reproduces a run, with the recipe as it was given."""
+    """Return the command that reproduces a run."""
     words = ["zermelo", "train", recipe, "--seed", str(options.pop("seed"))]
     words += ["--short"] if short else []
     for name, value in options.items():
@@ -159,14 +160,14 @@ def _explain_out_of_memory() -> Iterator[None]:
         yield
     except torch.OutOfMemoryError:
         msg = (
-            "the GPU has too little memory for this recipe: reduce the number of parallel games, "
-            "the replay or the network, or use --device cpu"
+            "the GPU has too little memory for this recipe: use fewer parallel games, "
+            "a smaller replay buffer or network, or --device cpu"
         )
         raise ZermeloError(msg) from None
 
 
 def _run_name(recipe: Recipe, seed: int, opponent: str | None, *, short: bool) -> str:
-    """Return the name of a folder, such as tictactoe-dqn-against-level-3-7."""
+    """Return the name of a run's folder, such as tictactoe-dqn-against-level-3-7."""
     against = "" if opponent is None else "-against-" + re.sub(r"[^\w.]+", "-", opponent)
     return f"{recipe.name}{'-short' * short}{against}-{seed}"
 
@@ -174,7 +175,7 @@ def _run_name(recipe: Recipe, seed: int, opponent: str | None, *, short: bool) -
 def _with_opponent(recipe: Recipe, opponent: str) -> Recipe:
     """Return the recipe with this opponent in all phases.
 
-    Symmetric states are no longer merged, since not every player treats them alike.
+    Symmetric states are not merged unless this is safe: a player's replies may not be symmetric.
     """
     is_learner = opponent in (SELF, LEAGUE)
     phases = tuple(replace(phase, opponent=opponent) for phase in recipe.learning.phases)
@@ -185,7 +186,7 @@ def _with_opponent(recipe: Recipe, opponent: str) -> Recipe:
 
 
 def _with_first_move(recipe: Recipe, game: WordGame) -> Recipe:
-    """Return the recipe with its fixed first move, if it has one, as the opening."""
+    """Return the recipe with its `first_move`, unless that is "free", as the opening."""
     if recipe.first_move == "free":
         return recipe
     if recipe.first_move != "centre" or game.grid is None or game.grid.size % 2 == 0:
@@ -197,7 +198,7 @@ def _with_first_move(recipe: Recipe, game: WordGame) -> Recipe:
 def create_trainer(
     recipe: Recipe, game: WordGame, seed: int, pool: ActorPool | None = None, device: str = "cpu"
 ) -> Trainer:
-    """Return a new trainer for the recipe, seeded. Closing the trainer closes the pool."""
+    """Return a new, seeded trainer for the recipe. Closing the trainer closes the pool."""
     torch.manual_seed(seed)
     if recipe.kind == "value":
         assert pool is not None
@@ -214,9 +215,9 @@ def create_trainer(
 def run_training(
     run: Run, trainer: Trainer, progress: Callable[[TrainingProgress], None] | None = None
 ) -> None:
-    """Make the remaining updates, with log and checkpoints, and save the final weights.
+    """Make the remaining updates, write the log and checkpoints, and save the final weights.
 
-    `progress` is called after every update. The trainer is closed in any case.
+    `progress` is called after every update. The trainer is closed even if an error occurs.
     """
     try:
         with _explain_out_of_memory():
@@ -254,7 +255,7 @@ def _make_updates(
 def _grade_update(
     run: Run, trainer: Trainer, report: TrainingReport, evaluation_set: EvaluationSet | None
 ) -> LogLine:
-    """Return a line for the log, and save the weights if they have the best grade so far."""
+    """Return a line for the log, and save the weights if their mistake rate is the best so far."""
     statistics, game_batch = run.statistics, trainer.game_batch
     results = np.array(report.results or [0])
     win_rate = float((results > 0).mean())

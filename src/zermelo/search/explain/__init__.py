@@ -1,4 +1,4 @@
 """Explanations: analyses of positions with verified reasons, reviews of games, and puzzles.
 
-The top of `zermelo.search`: it may import all of it, and nothing in `zermelo.search` imports this.
+It may import all of `zermelo.search`, and nothing else in `zermelo.search` may import it.
 """

@@ -22,9 +22,9 @@ from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver import solution
 from zermelo.search.solver.solver import Solver, SolverSettings
 
-SECONDS = 10.0  #: where the caller sets no limit
-_DEEPENING_SHARE, _PROVING_SHARE = 0.2, 0.9  # of the limit that is left when the step begins
-_DEEPENING_ONLY_SHARE = 0.85  # for deepening where there is no solver
+SECONDS = 10.0  #: time limit if the caller sets none
+_DEEPENING_SHARE, _PROVING_SHARE = 0.2, 0.9  # of what is left of the limit when the step begins
+_DEEPENING_ONLY_SHARE = 0.85  # for deepening if there is no solver
 
 
 def analyze(
@@ -37,7 +37,7 @@ def analyze(
     """Return an analysis of every legal move of a position, with value, line and reasons.
 
     With a player, the estimates and the choice are the player's; the reasons are those of the
-    exact search, whose own analysis is the `verdict`.
+    exact search, whose own analysis is returned as the `verdict`.
 
     >>> import zermelo as z
     >>> result = analyze(z.game("tictactoe").position("XX./OO./..."))
@@ -61,7 +61,7 @@ def analyze(
 
 
 def to_json(position: Position, analysis: Analysis, spec: str) -> dict[str, Any]:
-    """Return the fields that scripts get: those of a solution, and the candidates."""
+    """Return the fields of the JSON output: those of a solution, and the candidates."""
     best = [candidate.move for candidate in analysis.candidates if candidate.best]
     fields = solution.Solution(
         position,
@@ -100,7 +100,7 @@ def _candidate_json(position: Position, candidate: Candidate) -> dict[str, Any]:
 
 
 class Analyst(Player):
-    """Evaluates every move, exactly where possible and by an estimate otherwise; plays the best."""
+    """Plays the best move. It evaluates every move, exactly if possible, else by an estimate."""
 
     name = "analysis"
 
@@ -110,7 +110,7 @@ class Analyst(Player):
         self._solver: Solver | None = None
 
     def prepare(self, game: Game) -> Engine:
-        """Return the engine for a game; it and the solver are kept while the game is the same."""
+        """Return the engine for a game; engine and solver are kept until the game changes."""
         if self._engine is None or self._engine.game != game:
             self._engine = engine_for(game)
             self._solver = (
@@ -119,7 +119,7 @@ class Analyst(Player):
         return self._engine
 
     def reseed(self, seed: int) -> None:
-        """Clear the transposition tables, on which a search limited by time or nodes depends."""
+        """Clear the transposition tables, which influence a search with a time or node limit."""
         del seed
         if self._engine is not None:
             self._engine.clear()
@@ -132,7 +132,7 @@ class Analyst(Player):
         if limit.seconds is None and limit.nodes is None:
             limit = replace(limit, seconds=SECONDS)
         analysis = _AnalysisInProgress(position, engine, SearchClock(limit))
-        has_solver = self._solver is not None  # on a large board reasons take too long each time
+        has_solver = self._solver is not None  # on large boards, reasons take too long at each step
         share = _DEEPENING_SHARE if has_solver else _DEEPENING_ONLY_SHARE
         clock = analysis.clock.subclock(share)
         for iteration in deepen(
@@ -162,7 +162,7 @@ class _AnalysisInProgress:
         self.source = "search"
 
     def add_iteration(self, iteration: Iteration) -> None:
-        """Take over the scores and lines of an iteration."""
+        """Adopt the scores and lines of an iteration."""
         self.scores, self.depth = dict(iteration.scores), iteration.depth
         for action, score in iteration.scores.items():
             if iteration.exact or is_settled(self.engine, score, iteration.depth):
@@ -170,7 +170,7 @@ class _AnalysisInProgress:
         self.lines.update(iteration.lines)
 
     def prove(self, solver: Solver, clock: SearchClock) -> Iterator[int]:
-        """Solve the moves that are not proven, most promising first, and yield each one solved."""
+        """Solve the unproven moves, most promising first, and yield each move once it is solved."""
         for action in list(self.scores):
             if action in self.proven:
                 continue
@@ -238,12 +238,12 @@ class _AnalysisInProgress:
         return best
 
     def _is_exact(self, ranked: list[int]) -> bool:
-        """Return whether the best move is proven and nothing unproven can be better."""
+        """Return whether the best move is proven and no unproven move can be better."""
         if ranked[0] not in self.proven:
             return False
         if len(self.proven) == len(ranked):
             return True
-        # No move is better than a win, and a shorter one would have been found by deepening.
+        # No move is better than a win, and deepening would have found a shorter win.
         score = self.scores[ranked[0]]
         return is_settled(self.engine, score, self.depth) and score > 0
 

@@ -1,4 +1,4 @@
-"""Puzzles: positions in which exactly one move wins in a given number of plies, all proven."""
+"""Puzzles: positions in which exactly one move provably wins in a given number of plies."""
 
 import random
 from dataclasses import dataclass
@@ -14,27 +14,27 @@ from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solver import Solver, SolverSettings
 
 PLIES = (3, 5, 7, 9)
-SECONDS = 5.0  #: the longest search for a puzzle
-_MIN_MOVES = 3  # before a puzzle, and left after it
-_MAX_NODES = 200_000  # a position that takes more to solve is skipped
+SECONDS = 5.0  #: time limit of the search for a puzzle
+_MIN_MOVES = 3  # least number of moves before a puzzle, and of cells left for it
+_MAX_NODES = 200_000  # positions that take more nodes to solve are skipped
 _TABLE_BITS = 18
 
 
 class NoPuzzle(ZermeloError):
-    """No puzzle was found in time, or the game can have none."""
+    """Raised when no puzzle is found in time, or when the game has no puzzles."""
 
 
 @dataclass(frozen=True)
 class Puzzle:
-    """A position that the side to move wins in `plies`, by one first move only."""
+    """A position that the side to move wins in `plies` plies, with only one winning first move."""
 
     position: Position
-    solution: str  #: that move
+    solution: str  #: the winning first move
     plies: int
     seed: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields that scripts get; the solution is not among them."""
+        """Return the fields of the JSON output, without the solution."""
         return {
             "game": self.position.game.spec,
             "moves": self.position.moves,
@@ -47,7 +47,7 @@ class Puzzle:
 def puzzle(game: Game | str, plies: int = 3, seed: int = 1, *, seconds: float = SECONDS) -> Puzzle:
     """Find a puzzle by solving random positions; the same arguments give the same puzzle.
 
-    Raise BadSpec if no win takes that many plies, and NoPuzzle if none is found in time.
+    Raise BadSpec if `plies` is not in PLIES, and NoPuzzle if no puzzle is found in time.
 
     >>> found = puzzle("connect4", plies=5, seed=2)
     >>> import zermelo as z
@@ -57,10 +57,10 @@ def puzzle(game: Game | str, plies: int = 3, seed: int = 1, *, seconds: float = 
     game = registry.game(game) if isinstance(game, str) else game
     if plies not in PLIES:
         parity = "even" if plies % 2 == 0 else "not available"
-        msg = f"plies is {plies}, which is {parity}: a win takes 3, 5, 7 or 9"
+        msg = f"plies is {plies}, which is {parity}: a puzzle takes 3, 5, 7 or 9"
         raise BadSpec(msg)
     if not isinstance(game, WordGame) or game.hooks.ply_cost == 0 or game.grid is None:
-        msg = f"there are no puzzles of {game.spec}: it takes a line game of up to 64 cells"
+        msg = f"there are no puzzles of {game.spec}: puzzles need a line game of up to 64 cells"
         raise NoPuzzle(msg)
     rng = random.Random(f"{game.spec} {plies} {seed}")
     solver = Solver(game, SolverSettings(table_bits=_TABLE_BITS))
@@ -75,7 +75,7 @@ def puzzle(game: Game | str, plies: int = 3, seed: int = 1, *, seconds: float = 
 
 
 def _random_position(game: WordGame, rng: random.Random) -> Position | None:
-    """Play random moves without plain blunders; None if the game ends too early."""
+    """Play random moves without immediate blunders; return None if the game ends too early."""
     assert game.grid is not None
     position = game.start()
     for _ in range(rng.randrange(_MIN_MOVES, max(_MIN_MOVES + 1, game.grid.size - _MIN_MOVES))):
@@ -87,7 +87,7 @@ def _random_position(game: WordGame, rng: random.Random) -> Position | None:
 
 
 def _only_win(solver: Solver, state: Any, plies: int) -> int | None:
-    """Return the one action that wins in exactly `plies` if there is one and no faster win."""
+    """Return the action that wins in exactly `plies` if it is unique and no win is faster."""
     score = solver.hooks.win_score - plies
     clock = SearchClock(Limit(nodes=_MAX_NODES))
     try:

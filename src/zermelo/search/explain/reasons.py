@@ -1,10 +1,10 @@
 """Reasons: verified facts about moves, each with a line of legal moves that demonstrates it.
 
-Facts come from the rules (which moves win immediately, now or later) and from proven values. An
-estimate never becomes a reason.
+Facts come from the rules (which moves win immediately) and from proven values. An estimate never
+becomes a reason.
 
-A threat is a move that would win immediately if it were its side's turn. KINDS documents every
-kind of reason.
+A threat is a move with which a side would win immediately if it were its turn. KINDS documents
+every kind of reason.
 """
 
 from collections.abc import Iterable
@@ -19,38 +19,38 @@ from zermelo.search.engine import ForcedWin
 
 KINDS = {
     "wins-now": "the move ends the game and wins it",
-    "loses-now": "the move ends the game and loses it: three in a row in Squava, a forbidden point",
+    "loses-now": "the move ends the game and loses it, such as three in a row in Squava",
     "draws-now": "the move ends the game in a draw",
     "wins": "proven: the move wins by force, in a number of moves or by a number of discs",
-    "forced": "proven: the move wins by threats within a number of moves, perhaps by fours only",
-    "only-move": "proven: every other move is worse (win, draw or loss), or none is legal",
-    "blocks": "after another move the opponent wins there immediately; after this one not",
-    "two-threats": "after the move its side threatens to win immediately in two places or more",
+    "forced": "proven: the move wins by threats, perhaps fours only, in at most a number of moves",
+    "only-move": "proven: every other move has a lower value, or there is no other legal move",
+    "blocks": "the move stops an immediate win that the opponent has after some other move",
+    "two-threats": "after the move its side threatens to win immediately on two cells or more",
     "threat": "after the move its side threatens to win immediately",
-    "lets-win": "proven: the opponent then wins by force, starting with the given move",
-    "keeps-draw": "proven: the move draws, and another one loses",
-    "gives-away": "proven: another move wins, this one only draws",
-    "loses-slower": "proven: every move loses, another one sooner",
+    "lets-win": "proven: after the move the opponent wins by force, starting with the given reply",
+    "keeps-draw": "proven: the move draws, and some other move loses",
+    "gives-away": "proven: the move only draws, and some other move wins",
+    "loses-slower": "proven: every move loses, some other move faster, and none more slowly",
     "forces-pass": "after the move the opponent must pass",
 }
-_MANY_MOVES, _MAX_EXAMINED = 64, 32  # with more moves than the first, only the best are examined
+_MANY_MOVES, _MAX_EXAMINED = 64, 32  # above the first number of moves, only the best are examined
 _NUMBER_WORDS = {2: "two", 3: "three", 4: "four"}
 
 
 @dataclass(frozen=True)
 class EvaluatedMove:
-    """What a search knows of one legal move, for the side that makes it."""
+    """The search result of one legal move, for the side that makes it."""
 
     action: int
     sign: int | None = None  #: 1, 0 or -1 when proven
-    plies: int | None = None  #: to the end, counted from before the move
+    plies: int | None = None  #: to the end, including this move
     diff: int | None = None  #: Reversi: the final disc difference
     line: tuple[int, ...] = ()  #: best play, starting with this move
     forced_win: ForcedWin | None = None  #: the threats that prove the win or the loss
 
 
 class RuleFacts:
-    """What the rules alone tell about the moves of a state that is not over, without search."""
+    """Facts about the moves of a non-terminal state that follow from the rules alone."""
 
     def __init__(self, game: Game, state: Any) -> None:
         self.game, self.state = game, state
@@ -58,7 +58,7 @@ class RuleFacts:
         self.children = {action: game.play(state, action) for action in game.actions(state)}
         self.results = {action: game.result(child) for action, child in self.children.items()}
         self.opponent_threats = self._threats(state)
-        self.winning_replies: dict[int, list[int]] = {}  # of the moves examined so far
+        self.winning_replies: dict[int, list[int]] = {}  # to the moves examined so far
         self._reasons = {
             action: [self._end_of_game(action)] for action in self.children if self.ends(action)
         }
@@ -68,7 +68,7 @@ class RuleFacts:
         return bool(self.results[action][0])
 
     def examine(self, actions: Iterable[int]) -> None:
-        """Look for threats before and after these moves; actions that are not legal are skipped."""
+        """Find the threats before and after these moves; illegal actions are skipped."""
         for action in actions:
             if action in self.children and action not in self._reasons:
                 self.winning_replies[action] = self._winning_actions(self.children[action])
@@ -79,7 +79,7 @@ class RuleFacts:
                 ]
 
     def reasons(self, action: int) -> list[Reason]:
-        """Return the reasons that the rules give for a move; none unless it was examined."""
+        """Return the reasons for a move that follow from the rules; none if it was not examined."""
         return self._reasons.get(action, [])
 
     def _winning_actions(self, state: Any) -> list[int]:
@@ -119,9 +119,9 @@ class RuleFacts:
         return f"makes {_NUMBER_WORDS.get(length, length)} in a row and loses"
 
     def _blocked_threats(self, action: int) -> list[Reason]:
-        """Return the threats of the opponent that another move leaves open and this one does not.
+        """Return the threats of the opponent that this move stops and some other move does not.
 
-        The line of each shows such another move.
+        The line of each reason begins with such another move.
         """
         reasons = []
         for threat in self.opponent_threats:
@@ -138,7 +138,7 @@ class RuleFacts:
         return reasons
 
     def _own_threats(self, action: int) -> list[Reason]:
-        """Return the threats after a move, with a reply that does not stop all of them."""
+        """Return the threats that a move makes, with a reply that does not stop all of them."""
         child = self.children[action]
         threats = self._threats(child)
         replies = self.game.actions(child) if threats else []
@@ -181,14 +181,14 @@ def _cells_near_own_stones(game: Game, state: Any) -> int:
         return -1
     stones, near = state[0], game.swap
     for step in (1, game.cols - 1, game.cols, game.cols + 1):
-        near |= stones << step | stones >> step  # cells beyond a border do no harm
+        near |= stones << step | stones >> step  # cells that wrap around a border are harmless
     return int(near)
 
 
 def find_reasons(facts: RuleFacts, moves: list[EvaluatedMove]) -> dict[int, tuple[Reason, ...]]:
     """Return the reasons for and against every move, most important first.
 
-    The moves are given best first.
+    `moves` must be sorted, best first.
     """
     examined = len(moves) if len(moves) <= _MANY_MOVES else _MAX_EXAMINED
     facts.examine([move.action for move in moves[:examined]] + facts.opponent_threats)
@@ -206,7 +206,7 @@ def _move_reasons(
 
 
 def _outcome(facts: RuleFacts, move: EvaluatedMove) -> list[Reason]:
-    """Return what a move leads to if that is proven, by search or by the rules."""
+    """Return the reason for the outcome of a move if it is proven by search or by the rules."""
     to_text = facts.game.to_text
     line = tuple(map(to_text, move.line))
     if move.sign == 1 and move.forced_win is not None:
@@ -234,7 +234,7 @@ def _describe_win(move: EvaluatedMove) -> str:
 
 
 def _describe_defeat(game: Game, move: EvaluatedMove) -> str:
-    """Return how the opponent wins after a move."""
+    """Return a description of how the opponent wins after a move."""
     if move.diff:
         return f"by {count(-move.diff, 'disc')}"
     if move.forced_win is not None:
@@ -243,7 +243,7 @@ def _describe_defeat(game: Game, move: EvaluatedMove) -> str:
 
 
 def _describe_forced_win(game: Game, forced_win: ForcedWin) -> str:
-    """Return how many moves a win by threats takes at most, and whether fours are enough."""
+    """Describe the maximum number of moves of a win by threats, and whether fours suffice."""
     moves = count_moves(forced_win.plies)
     names = {4: "threes", 5: "fours", 6: "fives"}
     fours = names.get(getattr(game, "win", 0), "immediate threats")
@@ -253,7 +253,7 @@ def _describe_forced_win(game: Game, forced_win: ForcedWin) -> str:
 def _compare_to_all(
     facts: RuleFacts, move: EvaluatedMove, moves: list[EvaluatedMove]
 ) -> list[Reason]:
-    """Return how a move compares with the others, as far as it is proven."""
+    """Return a reason that compares a proven move with all others, if there is one."""
     line = _line_text(facts.game, move)
     others = [other for other in moves if other.action != move.action]
     if not others:
@@ -270,7 +270,7 @@ def _compare_to_all(
 def _compare_to_others(
     facts: RuleFacts, move: EvaluatedMove, others: list[EvaluatedMove], line: tuple[str, ...]
 ) -> list[Reason]:
-    """Return how a proven move compares with others that are better or worse."""
+    """Return a reason that compares a proven move with better or worse moves, if there is one."""
     signs = [other.sign for other in others]
     if move.sign == 0 and 1 in signs:
         better = _line_text(facts.game, next(other for other in others if other.sign == 1))
@@ -285,7 +285,7 @@ def _compare_to_others(
 def _compare_losses(
     move: EvaluatedMove, others: list[EvaluatedMove], line: tuple[str, ...]
 ) -> list[Reason]:
-    """Return a reason for the slowest or closest loss where every move loses, not all alike."""
+    """Return a reason for the slowest or closest loss if all moves lose, but not equally."""
     own = move.plies if move.diff is None else move.diff
     numbers = [other.plies if move.diff is None else other.diff for other in others]
     known = [number for number in numbers if number is not None]

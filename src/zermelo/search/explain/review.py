@@ -1,4 +1,4 @@
-"""Review: a finished or unfinished game, move by move, with its mistakes and what was better."""
+"""Review a finished or unfinished game move by move: find the mistakes and the better moves."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +9,9 @@ from zermelo.core.player import Analysis, Candidate, Limit, Player, Reason
 from zermelo.core.position import Position
 from zermelo.search.explain.analysis import Analyst
 
-SECONDS = 10.0  #: for a whole game, where the caller sets no limit
-_MIN_SHARE, _MAX_SHARE = 0.05, 2.0  # seconds for one position
-_SLIP = 0.5  # the loss of estimated value from which an unproven move is called a slip
+SECONDS = 10.0  #: time limit for a whole game if the caller sets none
+_MIN_SHARE, _MAX_SHARE = 0.05, 2.0  # least and most seconds for one position
+_SLIP = 0.5  # an unproven move that loses more estimated value than this is called a slip
 
 
 class PlayedGame(Protocol):
@@ -24,12 +24,12 @@ class PlayedGame(Protocol):
 
 @dataclass(frozen=True)
 class ReviewedMove:
-    """One move of a reviewed game, or its start, for which `move` and `player` are None."""
+    """One move of a reviewed game, or the start, for which `move` and `player` are None."""
 
     ply: int
     move: str | None
     player: int | None
-    estimate: float  #: the value after the move, from -1 to 1 for the first player
+    estimate: float  #: the value after the move for the first player, from -1 to 1
     exact: bool  #: whether that value is proven
     description: str  #: the value in words, for the player who moved
     mistake: str | None = None  #: "mistake" (proven), "slip" (by estimate) or None
@@ -37,7 +37,7 @@ class ReviewedMove:
     reasons: tuple[Reason, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields that scripts and the studio's clients get."""
+        """Return the fields for the JSON output and the studio's clients."""
         better = self.better and {
             "move": self.better.move,
             "words": _describe(self.better),
@@ -64,8 +64,8 @@ def review(
 ) -> list[ReviewedMove]:
     """Return a review of the start and of every move of a game.
 
-    The game is a match or the list of its positions. The limit's seconds are for the whole game;
-    the limit's nodes are for each position.
+    The game is a match or a list of positions. The time limit is for the whole game, the node limit
+    for each position.
 
     >>> import zermelo as z
     >>> moves = review(z.match("tictactoe", "b2 b1 b3 a1"))

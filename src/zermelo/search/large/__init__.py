@@ -1,5 +1,5 @@
-"""Search on boards above 64 cells: alpha-beta with a move limit, and threat search for forced wins.
+"""Search on boards above 64 cells: selective alpha-beta, and threat search for forced wins.
 
-`engine` is the entry point, created by `search.engines`. Imports `search.engine` and
-`search.limits`; nothing else in `zermelo.search` imports the other modules here.
+`engine` is the entry point; `search.engines` creates the engines. From `zermelo.search`, this
+package imports only `engine` and `limits`; no other package there imports its other modules.
 """

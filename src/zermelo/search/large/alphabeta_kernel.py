@@ -1,22 +1,22 @@
-"""The alpha-beta kernel for boards above 64 cells, which makes and unmakes its moves.
+"""The alpha-beta kernel for boards above 64 cells, which makes and unmakes moves on one board.
 
-The evaluation counts windows, all runs of `win` cells: a window with stones of one side only is
-worth more the fewer stones it lacks. The counts are updated with every stone, and so is the value
-of each cell for each side, which orders the moves. Counts are only hints: `result_after` decides
+The evaluation counts windows, that is, all runs of `win` cells. A window with stones of one side
+only is worth more the fewer stones it lacks. The counts and the value of each cell for each side,
+which orders the moves, are updated with every stone. Counts are only hints: `result_after` decides
 whether a move ends the game.
 
-Only the most promising `WIDTH` moves are searched, so a proof needs care. A win is proven by one
-move whose child is a proven loss. A loss is proven if every legal move is accounted for:
+Only the `WIDTH` most promising moves are searched, so proofs need care. A win is proven by one move
+whose child is a proven loss. A loss is proven if every legal move is accounted for:
 
-- If the opponent has a winning cell and this side has none, every move but the block loses in 2
-  plies, since no stone elsewhere changes a run through an empty cell. With two winning cells the
-  block loses, too.
+- If the opponent has a winning cell and this side has none, every move except the block loses in 2
+  plies, since no stone elsewhere changes a run through an empty cell. If the opponent has two
+  winning cells, the block also loses.
 - Otherwise all legal moves must be searched. If all promising moves lose and the window (alpha,
-  beta) asks for a proof, the other moves are searched as well; if it does not, the loss counts as
-  a bad estimate.
+  beta) requires a proof, the other moves are searched as well; otherwise the loss counts as a bad
+  estimate.
 
-So a score beyond ±DECISIVE_SCORE is proven. Its distance is exact within the depth as long as no
-move was left out; beyond that it is an upper bound.
+Thus a score beyond ±DECISIVE_SCORE is proven. Its distance is exact within the depth as long as no
+move was left out; otherwise it is an upper bound.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ WIN_SCORE = 1 << 14  # a win in n plies scores WIN_SCORE - n
 DECISIVE_SCORE, MAX_ESTIMATE = 1 << 13, 8000  # scores beyond the first are proven
 # Columns of `frames`, which has one row for each ply of the stack.
 ALPHA, BETA, BEST, NEXT, NUM_MOVES, STAGE, DEPTH, MOVE, CELL, PV_LENGTH, KILLER = range(11)
-NUM_THREATS, THREAT_1, THREAT_2 = range(11, 14)  # the opponent's winning moves: two are enough
+NUM_THREATS, THREAT_1, THREAT_2 = range(11, 14)  # the opponent's winning moves, at most two
 NUM_COLUMNS = 14
 # frames[STAGE]: what the list of moves holds.
 ALL_MOVES = 0  # all legal moves
@@ -38,7 +38,7 @@ PROMISING = 1  # the most promising moves; some were left out
 FOURS = 2  # at the horizon: moves that threaten to win, besides the estimate
 FORCED_BLOCK = 3  # the only block of a threat
 WIN_CHECKS = 4  # cells that complete a window of either side, to be tested and not searched
-LOST = 5  # moves that lose to a threat, unless they lose by themselves
+LOST = 5  # moves that lose to a threat, or immediately by themselves
 # Entries of `control`.
 PLY, NODES, BUDGET, SIDE, EMPTY_CELLS, SCORE, HIT_HORIZON = range(7)
 WIDTH, TEMPO, MAX_FOURS, IS_INITIALISED = range(7, 11)
@@ -66,7 +66,7 @@ def search(  # noqa: PLR0915 - numbered steps on one stack
     cell_values: Any,  # [side, cell]: the value of the windows through it
     totals: Any,  # [side, (live windows by number of stones…, their value)], then WEIGHTS
 ) -> Any:
-    """Search `board` with the window and depth in frames[0]; return whether it is finished.
+    """Search `board` with the window and depth in frames[0]; return whether the search is finished.
 
     The score is then in control[SCORE]. After False, call again with a larger budget to continue.
     """
@@ -130,7 +130,7 @@ def search(  # noqa: PLR0915 - numbered steps on one stack
         else:
             done = True
             score = final_score(ply, control, frames)
-        # 4. Return the score to the parent: the only place where it is negated and gains a ply.
+        # 4. Return the score to the parent. Only here, it is negated and a ply is added.
         if done:
             if ply == 0:
                 control[SCORE] = score
@@ -210,7 +210,7 @@ def list_win_checks(
     stone_counts: Any,
     totals: Any,
 ) -> None:
-    """List the cells that complete a window, this side's first; the ranks hold the owner."""
+    """List the cells that complete a window, this side's first; the ranks hold their owners."""
     length, ranks = windows.shape[1], moves.shape[1] // 2
     frames[ply, BEST] = -2 * WIN_SCORE
     frames[ply, STAGE] = WIN_CHECKS
@@ -239,7 +239,7 @@ def list_win_checks(
 
 
 def add_threat(ply: Any, frames: Any) -> None:
-    """Record the current move as a winning move of the opponent; after the second, stop."""
+    """Record the current move as a winning move of the opponent; end the list after two."""
     count = frames[ply, NUM_THREATS]
     frames[ply, NUM_THREATS] = count + 1
     if count == 0:
@@ -250,7 +250,7 @@ def add_threat(ply: Any, frames: Any) -> None:
 
 
 def add_refutation(ply: Any, frames: Any, pv: Any) -> None:
-    """Let the opponent carry out a threat after the current move, as nothing lasts longer."""
+    """Let the opponent carry out a threat after the current move; no move lasts longer."""
     frames[ply, NUM_MOVES] = frames[ply, NEXT]
     frames[ply + 1, PV_LENGTH] = 1
     pv[ply + 1, 0] = frames[ply, THREAT_1]
@@ -304,7 +304,7 @@ def expand(
             cell_values,
         )
         return False, 0
-    # 2. Against one threat there is only the block, against two there is nothing.
+    # 2. One threat can only be blocked; against two threats there is no defence.
     if frames[ply, NUM_THREATS] > 0:
         frames[ply, STAGE] = FORCED_BLOCK
         if frames[ply, NUM_THREATS] == 1:
@@ -361,7 +361,7 @@ def list_fours(
 
 
 def insert_by_rank(ply: Any, action: Any, rank: Any, limit: Any, frames: Any, moves: Any) -> None:
-    """Insert an action into the list, highest rank first; beyond the limit drop the last one."""
+    """Insert an action into the list, highest rank first; drop the last one beyond `limit`."""
     ranks = moves.shape[1] // 2
     index = frames[ply, NUM_MOVES]
     if index < limit:
@@ -381,8 +381,9 @@ def insert_by_rank(ply: Any, action: Any, rank: Any, limit: Any, frames: Any, mo
 def add_remaining_moves(ply: Any, board: Any, frames: Any, moves: Any, entry_cells: Any) -> Any:
     """Append all other legal moves to a list that has been searched, if they matter.
 
-    They do if all promising moves lose and a proof is asked for, and if the block loses by itself
-    or there are two threats: then any move that does not lose by itself lasts longest.
+    They matter if all promising moves lose and a proof is required. They also matter if the block
+    loses by itself or there are two threats: then any move that does not lose by itself lasts
+    longest.
     """
     best = frames[ply, BEST]
     if best >= frames[ply, BETA]:
@@ -408,7 +409,7 @@ def add_remaining_moves(ply: Any, board: Any, frames: Any, moves: Any, entry_cel
 
 
 def final_score(ply: Any, control: Any, frames: Any) -> Any:
-    """Return the score of a state whose moves were searched; with some left out, no loss."""
+    """Return the score of a searched state; it is no proven loss if moves were left out."""
     best = frames[ply, BEST]
     if frames[ply, STAGE] == PROMISING and best < frames[ply, BETA]:
         control[HIT_HORIZON] = 1

@@ -23,14 +23,14 @@ _TEMPO = 150  # the value of having the move
 _WIDTH = 16
 _MAX_FOURS = 3
 _MAX_LINES = 1000
-# Limits of threat searches: a share of the time, or nodes where the time is not limited.
+# Limits of threat searches: a share of the time, or nodes if the time is not limited.
 _WIN_SHARE, _WIN_NODES = 0.12, 20_000  # for a forced win of the side to move
-_DANGER_SHARE, _DANGER_NODES = 0.04, 5_000  # for one of the opponent if this side passed
-_CHECK_NODES = 1_500  # for one of the opponent after a move that seems best
+_DANGER_SHARE, _DANGER_NODES = 0.04, 5_000  # for a forced win of the opponent if this side passed
+_CHECK_NODES = 1_500  # for a forced win of the opponent after a move that seems best
 
 
 class BoardEngine(Engine):
-    """Searches one line game of any board size.
+    """The engine for one line game on a board of any size.
 
     `width` is the number of moves searched at an inner state, `max_fours` the number of consecutive
     fours that are searched beyond the horizon.
@@ -40,7 +40,7 @@ class BoardEngine(Engine):
     decisive_score = k.DECISIVE_SCORE
     scale = 1000.0
 
-    # Moves are left out, so a shorter win may be missed, except for wins and threats to win.
+    # Moves are left out, so shorter wins may be missed, except immediate wins and threats to win.
     max_exact_plies = 4
 
     def __init__(self, game: BoardGame, width: int = _WIDTH, max_fours: int = _MAX_FOURS) -> None:
@@ -60,10 +60,10 @@ class BoardEngine(Engine):
         for stones in range(1, game.win):
             self._totals[k.WEIGHTS, stones] = _WEIGHTS[min(game.win - stones, len(_WEIGHTS)) - 1]
         self._lines: dict[Any, list[int]] = {}
-        # By state: the score that a forced win proves, and that win; None where none was found.
+        # By state: the score proven by a forced win, and the win; None if none was found.
         self._forced_wins: dict[Any, tuple[int, ForcedWin] | None] = {}
         self._is_in_danger = False  # whether the opponent threatens a forced win
-        self._clock = SearchClock()  # of the whole search: depth 1 has no limit of its own
+        self._clock = SearchClock()  # of the whole search; depth 1 has no limit
 
     def start_iteration(self, depth: int) -> None:
         """Start an iteration; only lines and forced wins are kept from earlier ones."""
@@ -73,9 +73,9 @@ class BoardEngine(Engine):
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
         """Return the score of a state that is not over; see `Engine.search`.
 
-        Depth 0 still finds immediate wins, forced blocks and wins by threats. A score below beta
-        may make the opponent choose this state, so it is checked for a forced win first: by fours,
-        and by all threats if the opponent is in danger.
+        Depth 0 still finds immediate wins, forced blocks and wins by threats. If the score is below
+        beta, the opponent may choose this state, so a forced win is searched for first: by fours,
+        or by all threats if the opponent is in danger.
         """
         score = self._proven_score(state)
         if score is None:
@@ -124,11 +124,11 @@ class BoardEngine(Engine):
         return list(self._lines.get(state, ()))
 
     def find_forced_win(self, state: Any, clock: SearchClock) -> int | None:
-        """Return the first action of a forced win by threats, None if none is found."""
+        """Return the first action of a forced win by threats, or None if none is found."""
         self._forced_wins.clear()
         self._clock = clock
         win = self._find_threats(state, clock, _WIN_SHARE, _WIN_NODES)
-        # If the opponent wins by force when this side passes, a move has to prevent that.
+        # If the opponent would win by force after a pass, this side must prevent that.
         passed = self.game.null_move(state)
         self._is_in_danger = (
             win is None
@@ -160,7 +160,7 @@ class BoardEngine(Engine):
         return None if known is None else known[0]
 
     def _check_forced_win(self, state: Any, clock: SearchClock) -> None:
-        """Look for a forced win of the side to move, once for each state and root."""
+        """Look for a forced win of the side to move, once per state for each root."""
         if state in self._forced_wins or not self._can_make_four(state):
             return
         self._forced_wins[state] = None

@@ -6,19 +6,19 @@ those of five in a row; the search is the same for any length.) A state is won f
 
 - if it can win immediately,
 - by a four after which the defender cannot win immediately, if there are two cells to block, or the
-  block loses by itself (a forbidden point), or the state after the block is won again,
-- by a quiet threat, if the state is won again after every defence.
+  block loses by itself (a forbidden point), or the state after the block is also won,
+- by a quiet threat, if the state after every defence is also won.
 
-Only some defences are searched, for these reasons. A four can only be answered by the block, since
-no other stone changes a run through an empty cell. Against a quiet threat there is a line of fours
-that wins if the defender passes. A stone that is not on a cell of that line, and does not help the
-defender to make a four before the line ends, leaves every step of the line intact. So the defences
-are the cells of the line, and the empty cells of all windows without attacking stones that lack two
-stones or less once the defender has made all blocks of the line. Where a step depends on a
-forbidden point, which distant stones may change, every legal move is a defence.
+Only some defences need to be searched. A four can only be answered by the block, since no other
+stone changes a run through an empty cell. After a quiet threat there is a line of fours that wins
+if the defender passes. A stone that is not on a cell of that line, and does not help the defender
+to make a four before the line ends, leaves every step of the line intact. So the defences are the
+cells of the line, and the empty cells of all windows without attacking stones that lack at most two
+stones once the defender has made all blocks of the line. If a step depends on a forbidden point,
+which distant stones may change, every legal move is a defence.
 
-So a win that is found is proven. If none is found, nothing is proven: the search is bounded, quiet
-threats are taken from promising cells only, and failures are stored by hash.
+Every win that is found is thus proven. If no win is found, nothing is proven: the search is
+bounded, quiet threats are tried on promising cells only, and failures are stored by hash.
 """
 
 from typing import Any
@@ -35,17 +35,17 @@ from zermelo.search.large.threat_moves import (
     winning_cells,
 )
 
-# Columns of `frames`, which has one row for each state on the stack. LAST_CELL: the last move.
+# Columns of `frames`, with one row for each state on the stack. LAST_CELL is the last move.
 KIND, LIMIT, NODE_LIMIT, LAST_CELL, STAGE, NEXT, NUM_MOVES = range(7)
 LENGTH, PLIES, DEPENDS_ON_FOUL = range(7, 10)
 NUM_COLUMNS = 10
-# frames[KIND]: the attacker is to move, with fours only or with all threats; or the defender is to
-# move after a four, or after any threat.
+# frames[KIND]: FOURS and THREATS if the attacker is to move, with fours only or with all threats;
+# BLOCK and DEFENCE if the defender is to move, after a four or after any threat.
 FOURS, THREATS, BLOCK, DEFENCE = range(4)
-TO_DEFENDER = 2  # added to a kind of the attacker, the kind of the defender
+TO_DEFENDER = 2  # added to a kind of the attacker, gives the kind of the defender
 # frames[STAGE]: not entered yet, waiting for a search by fours only, trying the listed moves.
 NEW, TESTING_FOURS, TRYING_MOVES = range(3)
-# The result of a state: not known yet, a win of the attacker, no win found; or a child was pushed.
+# The result of a state: unknown so far, a win of the attacker, or no win; or a child was pushed.
 UNDECIDED, WIN, NO_WIN, CHILD_PUSHED = range(4)
 # Entries of `control`. MAX_SUB_*: limits of a search by fours within another search.
 PLY, NODES, BUDGET, ATTACKER, EMPTY_CELLS, IS_WIN, IS_INITIALISED = range(7)
@@ -62,7 +62,7 @@ def search_threats(
     game: BoardLineGame,
     board: Any,  # the padded board, restored when the search is over
     control: Any,
-    frames: Any,  # [ply, column]; the first row holds the question
+    frames: Any,  # [ply, column]; the first row holds the state to search
     moves: Any,  # [ply, move]: cells to try
     lines: Any,  # [ply, move]: the winning line, frames[ply, LENGTH] cells
     windows: Any,  # see `threat_moves`, also for the next three
@@ -72,7 +72,7 @@ def search_threats(
     failure_table: Any,  # [slot, (key, generation and limit)]: states searched without a win
     hash_key: Any,  # [1]: the hash of the stones
 ) -> Any:
-    """Search the question in frames[0]; return whether it is finished, with control[IS_WIN] set.
+    """Search the state in frames[0]; return whether it is finished, with control[IS_WIN] set.
 
     If the node budget is spent first, return False: call again with a larger budget to continue.
     """
@@ -133,7 +133,7 @@ def place_stone(
 def push_state(
     ply: Any, kind: Any, limit: Any, node_limit: Any, last_cell: Any, frames: Any
 ) -> Any:
-    """Push a state on top of this one."""
+    """Push a state on the stack."""
     frames[ply + 1, KIND] = kind
     frames[ply + 1, LIMIT] = limit
     frames[ply + 1, NODE_LIMIT] = node_limit
@@ -149,7 +149,7 @@ def push_fours_test(ply: Any, last_cell: Any, control: Any, frames: Any) -> Any:
 
 
 def table_slot(ply: Any, frames: Any, failure_table: Any, hash_key: Any) -> Any:
-    """Return the slot of a state in the table and its key."""
+    """Return a state's slot in the failure table, and its key."""
     state_key = hash_key[0] ^ mix(word(1000 + frames[ply, KIND]))
     return word(state_key) % word(len(failure_table)), state_key
 
@@ -163,7 +163,7 @@ def store_failure(ply: Any, control: Any, frames: Any, failure_table: Any, hash_
 
 
 def is_hopeless(ply: Any, control: Any, frames: Any, failure_table: Any, hash_key: Any) -> Any:
-    """Return whether no move is left, or an earlier search at min_stones as far has failed."""
+    """Return whether no move is left, or an earlier search at least as deep has failed."""
     if (frames[ply, KIND] == FOURS and frames[ply, LIMIT] == 0) or ply + 4 >= len(frames):
         return True
     slot, state_key = table_slot(ply, frames, failure_table, hash_key)
@@ -188,7 +188,7 @@ def enter_state(
     failure_table: Any,
     hash_key: Any,
 ) -> Any:
-    """Test the last stone and list the moves to try."""
+    """Test the last stone, list the moves to try and return the result of the state."""
     frames[ply, STAGE] = TRYING_MOVES
     frames[ply, NEXT] = 0
     frames[ply, NUM_MOVES] = 0
@@ -233,7 +233,7 @@ def list_attacker_moves(
     window_counts: Any,
     ranks: Any,
 ) -> Any:
-    """List the attacker's moves, unless it wins immediately or there are none."""
+    """List the attacker's moves; return the result if it wins immediately or has no moves."""
     length = windows.shape[1]
     min_stones = length - 2 if frames[ply, KIND] == FOURS else max(1, length - 3)
     cell, num_moves = list_attacks(
@@ -258,7 +258,7 @@ def list_block(
     cell_info: Any,
     window_counts: Any,
 ) -> Any:
-    """List the block if the last move made one four; two fours win."""
+    """List the block if the last move made one four; return WIN if it made two."""
     block, other = winning_cells(
         game, frames[ply, LAST_CELL], board, windows, cell_info, window_counts
     )
@@ -284,7 +284,7 @@ def try_next_move(
     window_counts: Any,
     hash_key: Any,
 ) -> Any:
-    """Try the next move; with none left the side to move has failed."""
+    """Try the next move; if none is left, the side to move has failed."""
     kind, index = frames[ply, KIND], frames[ply, NEXT]
     is_attacker = kind < TO_DEFENDER
     if index == frames[ply, NUM_MOVES]:
@@ -316,9 +316,9 @@ def handle_result(
     ranks: Any,
     hash_key: Any,
 ) -> Any:
-    """Return the result of a state after the result of the one above it on the stack."""
+    """Return the result of a state, given that of the state above it on the stack."""
     is_attacker = frames[ply, KIND] < TO_DEFENDER
-    # 1. It was a search by fours of this state, or of this state with the defender passing.
+    # 1. The result is of a search by fours, from this state or after the defender's pass.
     if frames[ply, STAGE] == TESTING_FOURS:
         frames[ply, STAGE] = TRYING_MOVES
         if result == NO_WIN:
@@ -344,8 +344,8 @@ def handle_result(
             )
         )
         return UNDECIDED
-    # 2. It was a move. The attacker needs one that wins, the defender one that holds. Of moves
-    #    that lose, keep the line of the one that lasts longest.
+    # 2. The result is of a move. The attacker needs one that wins, the defender one that holds.
+    #    Of the moves that lose, keep the line of the one that lasts longest.
     last_cell = frames[ply + 1, LAST_CELL]
     place_stone(last_cell, is_attacker, -1, board, control, cell_info, window_counts, hash_key)
     if result == NO_WIN:
@@ -357,7 +357,7 @@ def handle_result(
 
 
 def copy_line(ply: Any, start: Any, frames: Any, lines: Any) -> None:
-    """Copy the line of the state above, behind `start` moves that lead to it."""
+    """Copy the line of the state above it on the stack, after the `start` moves that lead there."""
     for i in range(frames[ply + 1, LENGTH]):
         lines[ply, start + i] = lines[ply + 1, i]
     frames[ply, LENGTH] = start + frames[ply + 1, LENGTH]

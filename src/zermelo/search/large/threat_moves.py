@@ -1,8 +1,8 @@
-"""Move generation of the threat search: the attacker's moves and the defender's answers.
+"""Move generation for the threat search: the attacker's moves and the defender's answers.
 
 `windows` and `cell_info` are those of `WindowTables`. `window_counts` [window] holds the number of
 attacking stones plus DEFENDER times the number of defending stones. `ranks` [cell] is all zeros
-between calls and serves to mark cells. Moves are written to row `ply` of `moves`.
+between calls and is used to mark cells. Moves are written to row `ply` of `moves`.
 """
 
 from typing import Any
@@ -50,9 +50,9 @@ def list_attacks(
 ) -> Any:
     """List the attacker's moves and return (cell, count).
 
-    The cell is one that wins immediately, else NO_CELL. The moves are the empty cells of windows
-    without defending stones and with `min_stones` attacking ones or more, fullest windows first. If
-    the defender can win immediately, only the block is listed, and against two wins nothing.
+    The cell is one that wins immediately, or NO_CELL. The moves are the empty cells of windows with
+    no defending stones and at least `min_stones` attacking stones, fullest windows first. If the
+    defender can win immediately, only the block is listed; if on two cells, nothing is listed.
     """
     length = windows.shape[1]
     # 1. An immediate win, of the attacker or of the defender.
@@ -106,7 +106,7 @@ def sort_by_rank(ply: Any, num_moves: Any, moves: Any, ranks: Any) -> None:
 def winning_cells(
     game: BoardLineGame, last: Any, board: Any, windows: Any, cell_info: Any, window_counts: Any
 ) -> Any:
-    """Return two cells where the attacker wins by a line through its last stone, else NO_CELL."""
+    """Return two cells, or NO_CELL, where the attacker wins by a line through its last stone."""
     first = NO_CELL
     for i in range(cell_info[last, NUM_WINDOWS]):
         window = cell_info[last, FIRST_WINDOW + i]
@@ -142,9 +142,10 @@ def list_defences(
     ranks: Any,
     hash_key: Any,
 ) -> Any:
-    """List every move that could stop the winning line of the state above; return their number.
+    """List all moves that could stop the winning line in row `ply + 1`; return their number.
 
-    The line has `size` moves, the attacker's first; see `threat_kernel` for why these are enough.
+    The line has `size` moves, the attacker's first. `threat_kernel` explains why no other move
+    could stop it.
     """
     length = windows.shape[1]
     for i in range(size):

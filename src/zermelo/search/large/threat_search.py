@@ -1,4 +1,4 @@
-"""The threat search: it looks for forced wins within a limit. Every win that it finds is proven."""
+"""The threat search: it looks for forced wins within a limit. Every win it finds is proven."""
 
 import contextlib
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ from zermelo.search.limits import SearchClock, SearchStopped
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_FOURS = 150  #: in one line
-MAX_THREATS = 12  #: moves of the attacker before the last fours
+MAX_FOURS = 150  #: most fours in one line
+MAX_THREATS = 12  #: most moves of the attacker before the final fours
 _TABLE_SLOTS = 1 << 16
 _MAX_SUB_FOURS, _MAX_SUB_NODES = 30, 200  # of a search by fours within another search
-_FOURS_SHARE = 0.5  # of the limit, for fours only
+_FOURS_SHARE = 0.5  # share of the limit for the search by fours only
 
 
 class ThreatSearch:
@@ -30,7 +30,7 @@ class ThreatSearch:
 
     def __init__(self, game: BoardLineGame) -> None:
         if game.gravity:
-            msg = f"{game.spec}: threats are for games without gravity"
+            msg = f"{game.spec}: threat search needs a game without gravity"
             raise BadSpec(msg)
         self.game = game
         self._kernel = compile_kernel(k.search_threats, game)
@@ -49,9 +49,9 @@ class ThreatSearch:
     def find(
         self, state: Any, clock: SearchClock, max_threats: int = MAX_THREATS
     ) -> ForcedWin | None:
-        """Return a forced win in a state that is not over, by fours if that is quick.
+        """Return a forced win in a state that is not over, by fours only if they are found quickly.
 
-        None means that there is none, or that the clock stopped the search before one was found.
+        None means that no win was found within the limits, not that there is none.
         """
         with contextlib.suppress(SearchStopped):
             win = self.find_by_fours(state, clock.subclock(_FOURS_SHARE))
@@ -67,7 +67,7 @@ class ThreatSearch:
     def find_by_fours(
         self, state: Any, clock: SearchClock, max_fours: int = MAX_FOURS
     ) -> ForcedWin | None:
-        """Return a win with at most `max_fours` fours, the shortest one if the clock allows it."""
+        """Return a win by at most `max_fours` fours, the shortest one if the clock allows it."""
         self._control[k.GENERATION] += 1  # invalidates the failure table
         win = None
         for limit in _doubling_limits(max_fours):
@@ -85,7 +85,7 @@ class ThreatSearch:
         return win
 
     def _search(self, state: Any, kind: int, limit: int, clock: SearchClock) -> ForcedWin | None:
-        """Run the kernel for one question; the clock may raise SearchStopped."""
+        """Run the kernel for one state; the clock may raise SearchStopped."""
         board = np.frombuffer(self.game.to_padded_board(state), np.uint8)
         control, frames = self._control, self._frames
         control[[k.PLY, k.IS_INITIALISED, k.ATTACKER]] = 0, 0, self.game.player(state)

@@ -1,4 +1,4 @@
-"""Tables of the windows of a large board: all runs of `win` cells, and those through each cell.
+"""Tables of windows: all runs of `win` cells on a large board, and those through each cell.
 
 Cells are indices into the padded board of `BoardLineGame`.
 """
@@ -13,14 +13,14 @@ from zermelo.games.lines.large import BoardLineGame
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Columns of `cell_info`; the windows through the cell follow from FIRST_WINDOW on.
+# Columns of `cell_info`; from FIRST_WINDOW on, they hold the windows through the cell.
 ACTION, CENTRALITY, NUM_WINDOWS, FIRST_WINDOW = range(4)
 
 
 class WindowTables(NamedTuple):
     """Constant tables of one game, all int32."""
 
-    windows: "NDArray[Any]"  #: [window, position in the window]: its cells
+    windows: "NDArray[Any]"  #: [window, position in the window]: a cell
     cell_info: "NDArray[Any]"  #: [cell, column]
     entry_cells: "NDArray[Any]"  #: [action]: the cell that is empty while the action is legal
 

@@ -1,4 +1,4 @@
 """Monte Carlo tree search: the tree and its kernels, and evaluators that replace rollouts.
 
-Imports `search.playouts` and `search.limits`; the MCTS player and the benchmarks import this.
+It imports `search.playouts` and `search.limits`; the MCTS player and the benchmarks import it.
 """

@@ -14,7 +14,7 @@ from zermelo.search.mcts.tree import Evaluator
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TEMPERATURE = 0.25  # a move whose value is larger by this has e times the prior
+TEMPERATURE = 0.25  # a move whose value is higher by this much has e times the prior
 #: name → "module:function", called with the text after the name's colon and the game
 _FACTORIES = {
     "heuristic": "zermelo.search.mcts.evaluators:HeuristicEvaluator",
@@ -23,7 +23,7 @@ _FACTORIES = {
 
 
 def load_evaluator(spec: str, game: Game) -> Evaluator:
-    """Return the evaluator that a spec names, for a game."""
+    """Return the evaluator with this spec for a game."""
     name, _, argument = spec.partition(":")
     if name not in _FACTORIES:
         specs.raise_unknown("evaluator", name, _FACTORIES)
@@ -33,20 +33,20 @@ def load_evaluator(spec: str, game: Game) -> Evaluator:
 
 
 def policy_from_values(values: Any) -> "NDArray[Any]":
-    """Return priors, not normalised, from the values of the moves in [-1, 1]: [state, action]."""
+    """Return unnormalised priors for the values [state, action] of moves, which lie in [-1, 1]."""
     policy: NDArray[Any] = np.exp((values - values.max(1, keepdims=True)) / TEMPERATURE)
     return policy.astype(np.float32)
 
 
 class HeuristicEvaluator:
-    """The heuristic of the alpha-beta search: of a state its value, of its children the priors."""
+    """Evaluates by the alpha-beta heuristic: values from the states, priors from their children."""
 
     def __init__(self, argument: str, game: Game) -> None:
         if argument:
             msg = f"evaluator heuristic takes no argument, not {argument!r}"
             raise BadSpec(msg)
         if not isinstance(game, WordGame):
-            msg = f"evaluator heuristic is for games up to 64 cells, not for {game.spec}"
+            msg = f"evaluator heuristic supports boards of up to 64 cells, not {game.spec}"
             raise BadSpec(msg)
         self.game = game
 

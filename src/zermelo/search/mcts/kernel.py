@@ -9,7 +9,7 @@ an exploration term, both updated in backpropagation. Selection takes the child 
 - with an evaluator (PUCT, Silver et al. 2018)
   exploration = prior / (1 + visits), k = c * sqrt(parent visits)
 
-All values of a node are those of the player who moved into it. With USE_SOLVER, proven values are
+All values of a node are for the player who moved into it. With USE_SOLVER, proven values are
 propagated (MCTS-Solver, Winands et al. 2008): a node is proven when one child wins for its mover,
 or when all its children are proven. With ALL_MOVES the search continues until every move of the
 root is proven.
@@ -53,12 +53,12 @@ def simulate(
     moves: Any,
     nodes: Any,
     stats: Any,
-    actions: Any,  # [node]: the action that leads to it
+    actions: Any,  # [node]: the action that leads to the node
 ) -> Any:
-    """Simulate until the budget is spent, the search is finished or the arrays are full.
+    """Run simulations until the budget is spent, the search is finished or the arrays are full.
 
-    In the last case control[IS_FULL] is set: call again with larger arrays, or with the same ones
-    to continue without expanding nodes.
+    If the arrays are full, control[IS_FULL] is set: call again with larger arrays, or with the same
+    arrays to continue without expanding nodes.
     """
     use_solver = control[USE_SOLVER] != 0
     while control[SIMULATIONS] < control[BUDGET] and not is_finished(control, nodes):
@@ -126,8 +126,8 @@ def select_leaves(
     """Select a batch of leaves for the evaluator and return their number.
 
     The batch is smaller when the budget is spent, the search is finished, a leaf is selected twice,
-    or most descents end at proven nodes. Until the leaf is evaluated a descent counts as a loss
-    (virtual loss), so that the next one takes another path.
+    or most descents end at proven nodes. Until its leaf is evaluated, a descent counts as a loss
+    (virtual loss), so that the next descent takes another path.
     """
     use_solver = control[USE_SOLVER] != 0
     num_leaves = 0
@@ -177,7 +177,7 @@ def expand_leaves(
     leaves: Any,
     leaf_nodes: Any,
     num_leaves: Any,
-    policy: Any,  # [leaf, action]: not negative, of any sum
+    policy: Any,  # [leaf, action]: non-negative, not normalised
     values: Any,  # [leaf]: for the side to move there
 ) -> Any:
     """Expand the selected leaves with the evaluator's policy and backpropagate its values."""
@@ -210,7 +210,7 @@ def expand_leaves(
 def backpropagate(
     node: Any, visits: Any, value: Any, penalty: Any, nodes: Any, stats: Any, priors: Any
 ) -> None:
-    """Add visits, a value for its mover and a penalty for all to a node and its ancestors."""
+    """Add visits, a value that alternates in sign and a penalty to a node and its ancestors."""
     while node >= ROOT:
         nodes[node, VISITS] += visits
         nodes[node, VALUE_SUM] += value + penalty
@@ -225,7 +225,7 @@ def backpropagate(
 
 
 def is_finished(control: Any, nodes: Any) -> Any:
-    """Return whether the root is proven and, with ALL_MOVES, every one of its moves."""
+    """Return whether the root is proven and, with ALL_MOVES, also every move of the root."""
     if control[USE_SOLVER] == 0 or nodes[ROOT, PROOF] == UNPROVEN:
         return False
     return control[ALL_MOVES] == 0 or nodes[ROOT, NUM_UNPROVEN] == 0
@@ -258,7 +258,7 @@ def add_children(node: Any, count: Any, moves: Any, control: Any, nodes: Any, ac
 
 
 def visit_new_child(node: Any, rng: Any, nodes: Any, actions: Any) -> Any:
-    """Return a random child that has not been visited, moved behind those that have."""
+    """Return a random unvisited child, after moving it behind the visited ones."""
     visited = nodes[node, NUM_VISITED]
     child = nodes[node, FIRST_CHILD] + visited
     rng[0] = word(word(rng[0]) + word(STRIDE))
@@ -284,9 +284,9 @@ def reset_node(child: Any, parent: Any, nodes: Any) -> None:
 
 
 def select_child(node: Any, k: Any, skip_proven: Any, nodes: Any, stats: Any) -> Any:
-    """Return the child with the largest `mean + k * exploration`, the first one of equals.
+    """Return the child with the largest `mean + k * exploration`, the first one in a tie.
 
-    With `skip_proven` a proven child is selected only if all of them are proven.
+    With `skip_proven` a proven child is selected only if all children are proven.
     """
     weight = np.float32(k)
     best = nodes[node, FIRST_CHILD]
@@ -301,7 +301,7 @@ def select_child(node: Any, k: Any, skip_proven: Any, nodes: Any, stats: Any) ->
 
 
 def propagate_proof(node: Any, nodes: Any, stats: Any) -> None:
-    """Prove the ancestors of a proven node, as far as its value decides theirs."""
+    """Mark the ancestors of a proven node as proven, as far as they follow from it."""
     while node != ROOT:
         proof = nodes[node, PROOF]
         stats[node, MEAN] = _LOSS_MEAN if proof == LOSS else np.float32(proof - DRAW)
@@ -340,9 +340,9 @@ def copy_subtree(
 ) -> Any:
     """Copy the subtree of a node into other arrays, where it becomes the root; return its size.
 
-    The copy is breadth first, since children must be contiguous: FIRST_CHILD of a copied node
-    refers to the old arrays until its own children are copied. Of children that were not visited
-    only the action is copied.
+    Nodes are copied breadth-first, since children must be contiguous: FIRST_CHILD of a copied node
+    refers to the old arrays until its own children are copied. Of unvisited children, only the
+    action is copied.
     """
     new_nodes[ROOT] = nodes[root]
     new_stats[ROOT] = stats[root]

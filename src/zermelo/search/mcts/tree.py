@@ -1,4 +1,4 @@
-"""The tree of a Monte Carlo tree search: it owns the kernels' arrays, enlarges and reads them."""
+"""The tree of a Monte Carlo tree search: it allocates, enlarges and reads the kernels' arrays."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _INITIAL_NODES = 1 << 12
-MAX_NODES = 1 << 22  # about 200 MB; then a tree with rollouts is searched without growing
+MAX_NODES = 1 << 22  # about 200 MB; a tree with rollouts is then searched without growing
 _MAX_VALUE_SUM = (1 << 31) - 1  # the largest sum that a node can hold
 _MAX_LINE = 64
 _NO_LIMIT = 1 << 62  # simulations
@@ -25,21 +25,21 @@ class Evaluator(Protocol):
     """Evaluates a batch of states, in place of rollouts."""
 
     def __call__(self, roots: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
-        """Return (policy, values) of states in rows as `Game.to_root` writes them.
+        """Return (policy, values) of states, given as rows in the format of `Game.to_root`.
 
-        The policy is float32 [state, action], not negative and of any sum; only legal actions
-        count. The values are float32 [state], from -1 to 1 for the side to move.
+        The policy is float32 [state, action], non-negative and not normalised; illegal actions are
+        ignored. The values are float32 [state], from -1 to 1 for the side to move.
         """
 
 
 @dataclass(frozen=True)
 class RootMove:
-    """What the tree knows of one move from the root, for the side to move."""
+    """The statistics of one move from the root, for the side to move."""
 
     action: int
     visits: int
     mean: float
-    value: int | None  #: 1, 0 or -1 when proven
+    value: int | None  #: 1, 0 or -1 if proven
 
 
 class _TreeArrays(NamedTuple):
@@ -52,7 +52,7 @@ class _TreeArrays(NamedTuple):
 
     @classmethod
     def allocate(cls, size: int) -> "_TreeArrays":
-        """Return arrays for a number of nodes, not initialised."""
+        """Return uninitialised arrays for a number of nodes."""
         import numpy as np
 
         return cls(
@@ -64,7 +64,7 @@ class _TreeArrays(NamedTuple):
 
 
 class MCTSTree:
-    """The search tree of one position; it can advance to a later position and keep that subtree.
+    """The search tree of a position; it can advance to a later position and keep its subtree.
 
     `c` is the exploration constant. With `use_solver` proven values are propagated. With an
     evaluator, `batch` leaves are evaluated at a time.
@@ -89,7 +89,7 @@ class MCTSTree:
         self._control: NDArray[Any] = np.zeros(k.NUM_CONTROLS, np.int64)
         self._control[k.USE_SOLVER] = use_solver
         self._rng: NDArray[Any] = np.array([mix(word(seed + 1))], np.uint64)
-        # Rules in plain Python are slow: there the clock is asked after every simulation.
+        # Rules in plain Python are slow, so the clock is checked after every simulation.
         self._min_slice = _MIN_SLICE if self._room.is_native else 1
         self._arrays = _TreeArrays.allocate(_INITIAL_NODES)
         self.root: Any = None
@@ -98,7 +98,7 @@ class MCTSTree:
         self._kernels = [self._room.bind_kernel(function, with_hooks=True) for function in kernels]
 
     def reset(self, state: Any, *, all_moves: bool = False) -> None:
-        """Start at a state that is not over; with `all_moves` every move is to be evaluated."""
+        """Start at a state that is not over; `all_moves` searches until every move is proven."""
         nodes, stats, _, priors = self._arrays
         self._set_root(state)
         nodes[k.ROOT] = 0
@@ -108,7 +108,7 @@ class MCTSTree:
         self._control[[k.NUM_NODES, k.IS_FULL, k.ALL_MOVES]] = 1, 0, all_moves
 
     def advance_to(self, state: Any) -> bool:
-        """Keep only the subtree of a state one or two moves on; return False if there is none."""
+        """Keep only the subtree of a state one or two moves ahead; return False if it has none."""
         node = self._find(state)
         nodes = self._arrays.nodes
         # A node that was proven when it was created has no children to choose from.
@@ -145,7 +145,7 @@ class MCTSTree:
         return self.game.play(state, int(self._arrays.actions[node]))
 
     def simulate(self, max_simulations: int | None, clock: SearchClock) -> Iterator[int]:
-        """Simulate in slices and yield the number done; the clock may raise SearchStopped."""
+        """Simulate in slices and yield the number so far; the clock may raise SearchStopped."""
         control = self._control
         unit = k.VALUE_SCALE if self.evaluator else 1
         largest = _MAX_VALUE_SUM // unit - self.visits - len(self._leaf_nodes)
@@ -188,7 +188,7 @@ class MCTSTree:
             expand_leaves(self._control, *arrays, policy, values)
 
     def _enlarge(self) -> None:
-        """Make the arrays large enough for the next slice, up to MAX_NODES; else mark them full."""
+        """Enlarge the arrays for the next slice; mark them full if that exceeds MAX_NODES."""
         import numpy as np
 
         used = int(self._control[k.NUM_NODES])
@@ -218,7 +218,7 @@ class MCTSTree:
 
     @property
     def visits(self) -> int:
-        """The visits of the root, including those kept from earlier searches."""
+        """The number of visits of the root, including those kept from earlier searches."""
         return int(self._arrays.nodes[k.ROOT, k.VISITS])
 
     def _visited_children(self, node: int) -> range:
@@ -243,7 +243,7 @@ class MCTSTree:
         )
 
     def _ranked(self, node: int) -> list[int]:
-        """Return the visited children: proven wins first, proven losses last, else by visits."""
+        """Return the visited children by visits, with proven wins first and proven losses last."""
         nodes = self._arrays.nodes
 
         def rank(child: int) -> tuple[int, int, int]:

@@ -1,6 +1,7 @@
-"""Negamax with alpha-beta for bitboard games: kernels, their arrays and the searcher for them.
+"""Negamax with alpha-beta for bitboard games: the kernels, their arrays and the searcher.
 
-`arrays` has the layout of the arrays, `kernel` the search itself, `transposition_table` its table,
-`batch` searches of many states in one call, `searcher` the Python side. Engines, solvers, proofs
-and learners may import it; it imports only `limits` and `state_keys` from `search`.
+`arrays` defines the layout of the arrays, `kernel` is the search itself, `transposition_table` its
+table, `batch` searches many states in one call, and `searcher` runs the kernels from Python.
+Engines, solvers, proofs and learners may import this package; from `search` it imports only
+`limits` and `state_keys`.
 """

@@ -1,4 +1,4 @@
-"""Kernels that search many states in one call: for labels and for learning."""
+"""Kernels that search many states in one call, for labelling and for learning."""
 
 from typing import Any
 
@@ -32,10 +32,10 @@ def solve_batch(
     control: Any,
     packed: Any,
 ) -> Any:
-    """Write the exact scores of the roots from `begin` on, each with a cleared table.
+    """Write the exact scores of the roots from `begin` on, clearing the table before each one.
 
-    Return how many roots are done: if the node limit is reached before the last, call it again
-    with that number. The caller provides enough generations.
+    Return the number of finished roots: if the node limit is reached before the last root, call
+    it again with that number as `begin`. The caller must provide enough generations.
     """
     arrays = SearchArrays(*packed)
     for number in range(begin, roots.shape[0]):
@@ -65,9 +65,10 @@ def look_ahead_batch(
     control: Any,
     packed: Any,
 ) -> Any:
-    """Write the score of every action of every root, NO_SCORE for actions that are not legal.
+    """Write the score of every action of every root, or NO_SCORE for illegal actions.
 
-    The caller provides enough nodes and generations: these searches are short and not continued.
+    These searches are short and cannot be continued, so the caller must provide enough nodes and
+    generations.
     """
     arrays = SearchArrays(*packed)
     frames = arrays.frames

@@ -1,14 +1,14 @@
-"""The search kernel of bitboard games: negamax with alpha-beta, transposition table and ordering.
+"""The search kernel of bitboard games: negamax with alpha-beta, a transposition table and ordering.
 
-A score is seen by the side to move: a win in n plies is `win_score - n`, a loss in n plies
-`n - win_score`, a draw 0 (in Reversi the score is the disc difference). A score therefore moves one
-towards 0 with every ply on its way to the root, and a table entry is valid wherever its state
-occurs.
+A score is for the side to move: a win in n plies is `win_score - n`, a loss in n plies
+`n - win_score`, a draw 0 (in Reversi the score is the disc difference). A score therefore moves
+towards 0 by one with every ply on its way to the root, and a table entry is valid wherever its
+state occurs.
 
 The recursion is a stack in arrays: a search that has used up its nodes returns and can be continued
-later, so that limits, progress and Ctrl-C are left to the caller.
+later. Limits, progress and Ctrl-C are thus left to the caller.
 
-What a game knows without search are its hooks (see `SolverHooks`): `resolve` and
+The knowledge of a game that needs no search is in its hooks (see `SolverHooks`): `resolve` and
 `resolve_in_window` score a state or narrow its moves, `should_store` keeps cheap states out of
 the table, `rank_move` orders moves, `evaluate` and `evaluate_network` estimate a state at the
 horizon.
@@ -76,9 +76,9 @@ from zermelo.search.negamax.transposition_table import (
 )
 from zermelo.search.state_keys import canonical_state, hash_words
 
-_SOON, _LATER = 10, 16  # plies: measured on Connect Four
+_SOON, _LATER = 10, 16  # plies, tuned on Connect Four
 _INDICES = 1 << 7  # a listed move is its rank times this, plus its index counted from the end
-_TABLE_MOVE_RANK = 1 << 40  # above every other
+_TABLE_MOVE_RANK = 1 << 40  # above every other rank
 
 
 @kernel(f"int64[::1], {SEARCH_ARRAYS}", bare=True)
@@ -86,14 +86,14 @@ def solve(game: SolverHooks, control: Any, packed: Any) -> Any:
     """Search states[0] until its score is found; return False when the node limit is reached.
 
     With FIXED_WINDOW there is one search. Otherwise a sequence of null-window searches narrows
-    control[LOWER] <= score <= control[UPPER], each asking whether the score is above a guess, until
-    the bounds are equal or, with SIGN_ONLY, tell a win, a draw or a loss.
+    control[LOWER] <= score <= control[UPPER], each testing whether the score is above a guess,
+    until the bounds are equal or, with SIGN_ONLY, decide between a win, a draw and a loss.
     """
     return solve_root(game, control, SearchArrays(*packed))
 
 
 def solve_root(game: SolverHooks, control: Any, arrays: Any) -> Any:
-    """Do what `solve` does, for kernels that have unpacked the arrays."""
+    """Do the same as `solve`, for kernels that have unpacked the arrays."""
     frames = arrays.frames
     while control[FIXED_WINDOW] != 0 or not is_answered(control):
         if control[DEPTH] == NOT_STARTED:
@@ -129,11 +129,12 @@ def is_answered(control: Any) -> Any:
 
 
 def next_guess(game: SolverHooks, control: Any) -> Any:
-    """Return the next score to ask about, between the bounds.
+    """Return the next score to test, between the bounds.
 
-    This is a binary search that prefers scores of near ends, which are cheap to prove. In games
-    with `short_wins_first` it asks: is it over soon, is it over a little later, who wins, and then
-    when. Scores from -SCORE_GAP to SCORE_GAP other than 0 cannot occur and are skipped.
+    This is a binary search that prefers scores of short games, which are cheap to prove. In games
+    with `short_wins_first` it first tests whether the game is decided within `_SOON` plies, then
+    within `_LATER` plies, then who wins, and finally the distance. Scores from -SCORE_GAP to
+    SCORE_GAP other than 0 cannot occur and are skipped.
     """
     if control[SIGN_ONLY] != 0:
         return 0 if control[UPPER] > 0 else -1
@@ -159,7 +160,7 @@ def next_guess(game: SolverHooks, control: Any) -> Any:
 def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR0915 - one loop
     """Return (finished, score): the score of states[0] within its window, or a bound outside it.
 
-    Fail-soft. If it is not finished, the node limit was reached or the stack is full.
+    The search is fail-soft. If it is not finished, the node limit was reached or the stack is full.
     """
     frames, states = arrays.frames, arrays.states
     depth = control[DEPTH]
@@ -212,7 +213,7 @@ def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR091
                 frames[depth, UPPER_BOUND] = min(frames[depth, UPPER_BOUND], score)
             if control[USE_TABLE] != 0 and game.should_store(game.load(states, depth)):
                 store_result(game, depth, control, arrays)
-        # 3. Hand the score to the parent.
+        # 3. Return the score to the parent.
         if depth == 0:
             return True, score
         depth -= 1
@@ -224,7 +225,7 @@ def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR091
 
 def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any:
     """Return (settled, score) for a state just reached; if not settled, list its moves."""
-    # 1. What the game knows without search.
+    # 1. Use what the game knows without search.
     frames = arrays.frames
     state = game.load(arrays.states, depth)
     alpha, beta = frames[depth, ALPHA], frames[depth, BETA]
@@ -243,7 +244,7 @@ def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any
     if frames[depth, PLIES_LEFT] <= 0:
         control[HIT_HORIZON] = 1
         return True, estimate_leaf(game, state, control, arrays)
-    # 2. What the transposition table knows.
+    # 2. Use what the transposition table knows.
     first = NO_MOVE
     if control[USE_TABLE] != 0 and game.should_store(state):
         canonical = state
@@ -258,15 +259,15 @@ def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any
             low, high = max(low, table_low), min(high, table_high)
             if low >= beta or high <= alpha or low >= high:
                 return True, high if high <= alpha else low
-        # The bounds of an earlier iteration are void, but its best move is a good first try. The
-        # move of a canonical state may belong to a mirror image.
+        # The bounds of an earlier iteration are void, but its best move is a good first move to
+        # try. The move of a canonical state may belong to a mirror image.
         is_own_move = depth >= control[SYMMETRY_DEPTH]
         if is_own_move and (is_current or control[FIXED_WINDOW] != 0):
             first = move
-    # 3. The moves: those that are known without search, and a list of the others.
+    # 3. Score the moves that need no search, and list the others.
     alpha, beta = max(alpha, low), min(beta, high)
     count, best, best_move = order_moves(game, depth, state, mask, first, control, arrays, beta)
-    # A move that needs a search wins later than those that do not: perhaps too late.
+    # A move that needs a search wins later than one that does not, perhaps too late.
     most = max(best, parent_score(game, game.min_loss_plies - game.win_score))
     if best >= beta or most <= alpha:
         return True, best if best >= beta else most
@@ -287,7 +288,7 @@ def order_moves(
     arrays: Any,
     beta: Any,
 ) -> Any:
-    """Return (count, best, best move): how many moves need a search, and the best of the others.
+    """Return (count, best, best move): the number of moves to search, and the best of the others.
 
     The moves that need a search are listed by rank, highest first (insertion sort). A move that
     causes a cutoff ends the list.
@@ -332,9 +333,9 @@ def order_moves(
 
 
 def estimate_leaf(game: SolverHooks, state: Any, control: Any, arrays: Any) -> Any:
-    """Return the estimate of a state at the horizon: the heuristic's, or a blend with a network's.
+    """Return the estimate of a state at the horizon: by the heuristic, or blended with a network.
 
-    A blend is looked up in a cache first.
+    A blended estimate is looked up in a cache first.
     """
     weights, estimates = arrays.weights, arrays.estimates
     if len(weights) == 0:
@@ -378,7 +379,7 @@ def child_bound(game: SolverHooks, bound: Any) -> Any:
 
 
 def reset_search(control: Any, table: Any) -> None:
-    """Clear the history, and start with a small table."""
+    """Clear the history and reduce the table to few slots."""
     control[HISTORY_BITS] = 0
     for cutoffs in range(HISTORY, HISTORY_END):
         control[cutoffs] = 0
@@ -386,7 +387,7 @@ def reset_search(control: Any, table: Any) -> None:
 
 
 def grow_table(game: SolverHooks, control: Any, table: Any) -> None:
-    """Use more slots, and rehash the entries unless there are too many."""
+    """Use more slots of the table, and rehash its entries unless there are too many."""
     old_num_slots = control[NUM_SLOTS]
     set_num_slots(min(GROWTH * old_num_slots, len(table)), control)
     if control[NUM_SLOTS] != old_num_slots and old_num_slots <= MAX_REHASHED_SLOTS:
@@ -394,7 +395,7 @@ def grow_table(game: SolverHooks, control: Any, table: Any) -> None:
 
 
 def set_num_slots(num_slots: Any, control: Any) -> None:
-    """Start with this many slots of the table; it grows when they are nearly full."""
+    """Use this many slots of the table; it grows when they are nearly full."""
     control[NUM_SLOTS] = num_slots
     control[GROW_AT_NODE] = control[NODES] + NODES_PER_SLOT * num_slots
 

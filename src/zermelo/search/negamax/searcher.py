@@ -1,4 +1,4 @@
-"""The searcher: the arrays of the kernels for one game, and calls in slices for the clock."""
+"""The searcher: it holds the kernels' arrays for one game and calls the kernels in slices."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from zermelo.search.state_keys import build_symmetry_tables
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MIN_PLIES, _MAX_PLIES = 140, 1000  # of the stack: passes may make a game longer than its board
+_MIN_PLIES, _MAX_PLIES = 140, 1000  # of the stack; with passes, plies may exceed cells
 _NO_HORIZON = 1 << 20
 _MAX_GENERATION = 1 << 16
 _CACHE_LINE = 64  # bytes
@@ -23,7 +23,7 @@ SYMMETRY_PLIES = 12  #: plies from the root in which states are looked up by the
 
 
 class Unsolved(ZermeloError):
-    """A limit was reached before the proof, or the game is beyond the solver."""
+    """Raised when a limit is reached before the proof, or the solver does not support the game."""
 
 
 @dataclass
@@ -37,7 +37,7 @@ class LeafNetwork:
 
     @classmethod
     def none(cls, num_words: int) -> "LeafNetwork":
-        """Return the arrays for estimates by the heuristic alone."""
+        """Return empty arrays, for estimates by the heuristic alone."""
         import numpy as np
 
         empty: NDArray[Any] = np.zeros(0, np.float32)
@@ -98,7 +98,7 @@ class NegamaxSearcher:
         self._arrays.table[:] = 0
 
     def start_generation(self) -> None:
-        """Void the bounds in the table; its moves still serve the ordering."""
+        """Invalidate the bounds in the table; its moves still serve to order moves."""
         self.control[arrays.GENERATION] += 1
         if self.control[arrays.GENERATION] >= _MAX_GENERATION:
             self._arrays.table[:] = 0
@@ -109,8 +109,8 @@ class NegamaxSearcher:
     ) -> tuple[int, int]:
         """Return bounds of the score of a state that is not over.
 
-        If the score lies within [low, high], both bounds are the score; otherwise they tell on
-        which side it lies. `sign_only` stops when a win, a draw or a loss is proven. Raise
+        If the score lies within [low, high], both bounds equal it; otherwise they show on which
+        side it lies. With `sign_only`, stop when a win, a draw or a loss is proven. Raise
         SearchStopped when a limit of the clock is reached.
         """
         control = self.control
@@ -120,7 +120,7 @@ class NegamaxSearcher:
         return int(control[arrays.LOWER]), int(control[arrays.UPPER])
 
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
-        """Return the score of a state that is not over, with estimates `depth` plies ahead.
+        """Return the score of a state that is not over, searched to a depth of `depth` plies.
 
         Fail-soft: see `Engine.search`.
         """
@@ -141,13 +141,13 @@ class NegamaxSearcher:
             finished = self._solve(control, self._packed)
             if control[arrays.STACK_OVERFLOW]:
                 control[arrays.STACK_OVERFLOW] = 0
-                msg = f"{self.game.spec} can last more than {_MAX_PLIES:,} plies: beyond the solver"
+                msg = f"cannot solve {self.game.spec}: it can last more than {_MAX_PLIES:,} plies"
                 raise Unsolved(msg)
             nodes = int(control[arrays.NODES]) - before
             clock.add_nodes(nodes) if finished else clock.report(nodes)
 
     def solve_batch(self, states: Any, clock: SearchClock) -> list[int]:
-        """Return the exact scores of states that are not over, each as if it were the first.
+        """Return the exact scores of states that are not over, each searched with a cleared table.
 
         One call of the kernel serves thousands of states. `states` may be an array [state, word].
         """
@@ -165,8 +165,8 @@ class NegamaxSearcher:
     ) -> None:
         """Call a kernel, which returns the number of finished states, until all are finished.
 
-        It is called with the states, the given arguments, the number of finished states, and the
-        control and arrays of the search.
+        The kernel is called with the states, the given arguments, the number of finished states,
+        and the control and arrays of the search.
         """
         control = self.control
         control[arrays.FIXED_WINDOW], control[arrays.SIGN_ONLY], control[arrays.HORIZON] = (
@@ -184,9 +184,9 @@ class NegamaxSearcher:
             clock.add_nodes(nodes) if finished == len(states) else clock.report(nodes)
 
     def look_ahead_batch(self, states: Any, plies: int) -> Any:
-        """Return the scores [state, action] of states that are not over, searched to some plies.
+        """Return the scores [state, action] of states that are not over, searched to `plies`.
 
-        Actions that are not legal have NO_SCORE. The searches are short and have no limit.
+        Illegal actions have NO_SCORE. The searches are short and have no limit.
         """
         import numpy as np
 
@@ -200,14 +200,14 @@ class NegamaxSearcher:
         return scores
 
     def _reserve_generations(self, number: int) -> None:
-        """Clear the table if its entries have no room for this many more generations."""
+        """Clear the table if generation numbers do not suffice for this many more generations."""
         assert number < _MAX_GENERATION
         if self.control[arrays.GENERATION] + number >= _MAX_GENERATION:
             self._arrays.table[:] = 0
             self.control[arrays.GENERATION] = 0
 
     def table_move(self, state: Any) -> int | None:
-        """Return the best action of a state in the table, None if this generation has none."""
+        """Return the best action of a state in the table, or None if this generation has none."""
         key = self.hooks.key(state)
         num_slots, generation = (
             int(self.control[arrays.NUM_SLOTS]),
@@ -225,7 +225,7 @@ def terminal_score(hooks: SolverHooks, state: Any) -> int:
 
 
 def _aligned_zeros(slots: int, words: int) -> "NDArray[Any]":
-    """Return zeros that begin at a cache line, so that both slots of a key share one."""
+    """Return zeros aligned to a cache line, so that both slots of a key lie in the same line."""
     import numpy as np
 
     size = slots * words * 8

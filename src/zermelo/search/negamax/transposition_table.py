@@ -1,12 +1,12 @@
 """The transposition table: bounds and best moves of the states that a search has finished.
 
-A row of the array is a slot: the key, which is the whole state, then one word,
+A row of the array is a slot: the key, which is the whole state, then one word (sizes in bits),
 
     generation 16 | ply 8 | best move 8 | lower bound 16 | upper bound 16
 
-with equal bounds where the score is exact. Entries of an older generation are void. A key has two
-slots, side by side. A search starts with few slots, so that the table of a short search stays in
-the processor's cache, and grows from there.
+with equal bounds if the score is exact. Entries of an older generation are void. A key has two
+adjacent slots. The table starts with few slots, so that it stays in the processor's cache in a
+short search, and grows from there.
 """
 
 from typing import Any
@@ -16,8 +16,8 @@ from zermelo.core.game import SolverHooks
 from zermelo.search.state_keys import hash_words
 
 MIN_SLOTS, GROWTH = 1 << 10, 4
-CACHED_SLOTS = 1 << 16  # as many as stay in the processor's cache
-NODES_PER_SLOT = 6  # when there are more, the table grows
+CACHED_SLOTS = 1 << 16  # the number of slots that fit into the processor's cache
+NODES_PER_SLOT = 6  # the table grows when there are more nodes per slot
 MAX_REHASHED_SLOTS = 1 << 18  # rehashing more would take longer than a slice should
 NO_MOVE = 255
 BIAS = 1 << 15  # added to scores, which are stored as unsigned 16 bits
@@ -62,8 +62,8 @@ def store(
 ) -> None:
     """Store bounds and the best move of a key.
 
-    The first slot keeps the state that is nearest to the root, since it cost most; the second is
-    always replaced.
+    The first slot keeps the state nearest to the root, since its search cost most; the second slot
+    is always replaced.
     """
     slot = first_slot(key, num_slots)
     entry = table[slot, -1]
@@ -85,7 +85,8 @@ def rehash(
 ) -> None:
     """Move the current entries to their slots in a larger table.
 
-    It goes from the last pair of slots to the first: each moves up, to a pair already vacated.
+    It works from the last pair of slots to the first: every entry moves up, to a pair that has
+    already been vacated.
     """
     for old_slot in range(old_num_slots - 1, -1, -1):
         entry = table[old_slot, -1]

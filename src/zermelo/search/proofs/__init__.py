@@ -1,5 +1,5 @@
-"""Proofs: strategy files that show the value of a line game and that anyone can check.
+"""Proofs: strategy files that prove the value of a line game and can be checked independently.
 
-`proof` finds and writes strategies with the solver, `strategy_kernel` has its kernels. Commands may
-import it.
+`proof` finds strategies with the solver and writes them; `strategy_kernel` has its kernels.
+Commands may import this package.
 """

@@ -1,6 +1,6 @@
-"""Proofs: a strategy for the winner, or for a draw one for each side, in a file to be checked.
+"""Proofs: a file with a strategy for the winner or, if the game is a draw, for each side.
 
-`scripts/check_proof.py` checks it without using this package; docs/proofs.md has the format.
+`scripts/check_proof.py` checks it without using this package; docs/proofs.md describes the format.
 """
 
 from collections.abc import Callable
@@ -27,14 +27,14 @@ MAX_POSITIONS = 2_000_000
 MAX_BYTES = 20_000_000
 _HEADER_BYTES = 400  # an upper bound
 _SLICE = 1 << 12  # states between two checks of the limits
-_PAIRING_STEPS = 200  # of the search for a pairing strategy after one move
+_PAIRING_STEPS = 200  # limit of the search for a pairing strategy after one move
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Proof:
-    """A claim about a game, and a line for each position in which a strategy's owner moves."""
+    """A claim about a game, and a line for each position with the owner of a strategy to move."""
 
     game: WordLineGame
     claim: str  #: the winner, "first" or "second", or "draw"
@@ -60,8 +60,8 @@ class Proof:
 def prove(game: Game, progress: Progress | None = None) -> Proof:
     """Return a proof of a game's value.
 
-    Raise TooLarge if it does not fit into a file, ZermeloError if the checker does not know the
-    rules of the game.
+    Raise TooLarge if the proof is too large for a file, or ZermeloError if the checker does not
+    support the rules of the game.
 
     >>> import zermelo as z
     >>> proof = prove(z.game("mnk:4x4x3"))
@@ -74,11 +74,11 @@ def prove(game: Game, progress: Progress | None = None) -> Proof:
 def _require_line_game(game: Game) -> WordLineGame:
     """Return the game if it can be proven; raise ZermeloError otherwise."""
     if isinstance(game, BoardGame):
-        reason = "boards above 64 cells are beyond the solver"
+        reason = "the solver supports boards of at most 64 cells"
     elif type(game) is not WordLineGame:
-        reason = "the checker knows only line games: tictactoe, mnk, connect4, squava, …"
+        reason = "the checker supports only line games: tictactoe, mnk, connect4, squava, …"
     elif game.pie:
-        reason = "the checker does not know the pie rule: leave out pie=true"
+        reason = "the checker does not support the pie rule: omit pie=true"
     else:
         return game
     msg = f"no proof file for {game.spec}: {reason}"
@@ -87,14 +87,14 @@ def _require_line_game(game: Game) -> WordLineGame:
 
 @dataclass
 class _MoveChoices:
-    """The candidate moves of a slice of states, and which of them are chosen."""
+    """The candidate moves of a slice of states, and the chosen one for each state."""
 
     states: Any  # [state, word]
     candidates: Any  # [state, number]: actions by cost
-    counts: Any  # [state]: how many candidates
+    counts: Any  # [state]: number of candidates
     pairs: Any  # [state, number]: the pairs of a pairing strategy as masks
-    num_pairs: Any  # [state]: how many pairs, or NO_PAIRING
-    chosen: Any  # [state]: the number of a candidate
+    num_pairs: Any  # [state]: number of pairs, or NO_PAIRING
+    chosen: Any  # [state]: index of the chosen candidate
 
     @property
     def actions(self) -> Any:
@@ -117,7 +117,7 @@ class _Prover:
             for cell, step in list_windows(game.grid, game.win)
         ]
         self.winning_lines: NDArray[Any] = np.array(masks, np.uint64)
-        # With gravity the answer in a pair may be illegal; where lines lose, it may do harm.
+        # With gravity the answer in a pair may be illegal; if lines can lose, it may lose.
         self.pairing_steps = -1 if game.lose else 0 if game.gravity else _PAIRING_STEPS
         self.cell_names = [game.grid.text(cell) for cell in range(game.grid.size)]
 
@@ -125,7 +125,7 @@ class _Prover:
         self.progress(f"{self.num_positions:,} positions listed, {nodes:,} searched")
 
     def prove(self) -> Proof:
-        """Find the value of the game, then the strategies that show it."""
+        """Find the value of the game, then the strategies that prove it."""
         game, start = self.game, self.game.initial()
         replies = [game.play(start, action) for action in game.actions(start)]
         replies = [state for state in replies if not game.result(state)[0]]
@@ -142,7 +142,7 @@ class _Prover:
         return Proof(game, "draw", lines + self._find_strategy(replies, HOLD, 0))
 
     def _shortest_win(self, score: int) -> list[str]:
-        """Return the first player's strategy with the best opening that lists fewest positions."""
+        """Return the first player's strategy with the best opening move that needs fewest lines."""
         game, start = self.game, self.game.initial()
         openings: dict[Any, int] = {}
         for action in self.solver.best_actions(start, score, self.clock):
@@ -164,9 +164,9 @@ class _Prover:
     def _find_strategy(
         self, layer: Any, goal: int, min_score: int, opening: int | None = None
     ) -> list[str]:
-        """Return the lines of a strategy from these states on, in which its owner is to move.
+        """Return the lines of a strategy that starts in these states, with its owner to move.
 
-        `min_score` is a lower bound of their scores.
+        `min_score` is a lower bound of the scores of these states.
         """
         lines: list[str] = []
         while len(layer):
@@ -200,7 +200,7 @@ class _Prover:
         return _MoveChoices(states, candidates, counts, pairs, num_pairs, chosen)
 
     def _choose_moves(self, choices: _MoveChoices, min_score: int) -> None:
-        """Choose a candidate for each state, with the solver."""
+        """Choose a candidate for each state by means of the solver."""
         import numpy as np
 
         run = compile_kernel(strategy_kernel.choose_moves, self.game.hooks)
@@ -235,7 +235,7 @@ class _Prover:
         return lines
 
     def _check_size(self, lines: list[str], num_pending: int) -> None:
-        """Count these lines; raise TooLarge if they and those to come are too many."""
+        """Count these lines; raise TooLarge if they and the pending ones exceed the limits."""
         self.num_positions += len(lines)
         self.num_bytes += sum(map(len, lines)) + len(lines)
         self._report(self.clock.nodes)

@@ -1,12 +1,12 @@
 """Kernels that choose the moves of a strategy: candidates, moves that keep the value, replies.
 
-In all states here the owner of the strategy is to move. The goal is to WIN, or to HOLD, that is not
-to lose.
+In all states here the owner of the strategy is to move. The goal is to WIN, or to HOLD, that is,
+not to lose.
 
 A draw can be held by a **pairing strategy** (Hales and Jewett, Regularity and positional games,
-1963): whoever always answers in the same pair of free cells never lets the opponent complete a line
-that contains a pair. If every line still open to the opponent contains one, no more positions need
-to be listed.
+1963): a player who always answers a move in a pair of free cells with the other cell of that pair
+never lets the opponent complete a line that contains a pair. If every line still open to the
+opponent contains a pair, no more positions need to be listed.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ MAX_MOVES = 64
 MAX_PAIRS = 32
 NO_PAIRING = -1  #: in place of a number of pairs
 UNSCORED = -1  #: in `chosen`: the score of the state must be found first
-_OPEN_REPLY = 1000  # the cost of a reply that needs another move; above every rank
+_OPEN_REPLY = 1000  # the cost of a reply to which there is no immediate win; above every rank
 _ENDS_WELL, _FAILS = -(1 << 40), 1 << 40  # costs
 _FULL_LINE = 1 << 20  # the weight of a line without free cells
 _LINE, _NEXT_PAIR = 0, 1  # columns of the stack of `find_pairing`
@@ -47,19 +47,19 @@ def list_candidate_moves(
     states: Any,  # [state, word]
     goal: Any,
     lines: Any,  # [line]: the winning lines as masks
-    max_steps: Any,  # of the search for pairs; 0: accept only closed lines; below 0: no pairing
+    max_steps: Any,  # of the search for pairs; 0: only if no line is open; below 0: no pairing
     actions: Any,  # [state, number]: the candidates, in ascending order of cost
     costs: Any,  # [state, number]
-    counts: Any,  # [state]: how many candidates
-    pairs: Any,  # [state, number]: the pairs, as masks, that hold after the only candidate
-    num_pairs: Any,  # [state]: how many pairs, or NO_PAIRING
+    counts: Any,  # [state]: number of candidates
+    pairs: Any,  # [state, number]: the pairs, as masks, that hold the draw after the only candidate
+    num_pairs: Any,  # [state]: number of pairs, or NO_PAIRING
     stack: Any,
 ) -> Any:
     """List the moves of each state that do not fail immediately.
 
-    To win, moves come first that leave few replies to which there is no immediate win; to hold,
-    those that leave the opponent's open lines with the least weight. A move after which a pairing
-    strategy holds is listed alone.
+    If the goal is WIN, moves are sorted by the number of replies to which there is no immediate
+    win; if it is HOLD, by the weight of the opponent's open lines. A move after which a pairing
+    strategy holds the draw is listed alone.
     """
     for number in range(len(states)):
         state = game.load(states, number)
@@ -103,7 +103,7 @@ def insert_candidate(
 def cost_of_replies(game: SolverHooks, child: Any) -> Any:
     """Return the cost of the replies to which the owner has no immediate win.
 
-    It is above _FAILS if a reply refutes the move.
+    The cost is above _FAILS if a reply refutes the move.
     """
     cost = 0
     mask = game.legal(child)
@@ -139,8 +139,8 @@ def find_pairing(
 ) -> Any:
     """Find pairs that hold the draw after the owner's move; return their number or NO_PAIRING.
 
-    Depth first: the open line with the fewest free cells gets a pair, if possible one that lies in
-    two lines.
+    The search is depth-first: the open line with the fewest free cells gets a pair, if possible one
+    that lies in two lines.
     """
     own = child[1]
     free = game.full ^ (own | child[0])
@@ -168,7 +168,7 @@ def find_pairing(
 
 
 def find_narrowest_line(lines: Any, own: Any, free: Any, pairs: Any, depth: Any) -> Any:
-    """Return the open line without a pair that has the fewest free cells, -1 if there is none."""
+    """Return the open line without a pair that has the fewest free cells, or -1 if all have one."""
     best, fewest = -1, 65
     for at in range(len(lines)):
         line = word(lines[at])
@@ -184,7 +184,7 @@ def find_narrowest_line(lines: Any, own: Any, free: Any, pairs: Any, depth: Any)
 def push_next_pair(lines: Any, own: Any, cells: Any, pairs: Any, stack: Any, depth: Any) -> Any:
     """Put the next pair of these cells on the stack; return False if there is none.
 
-    The pairs are numbered twice: first those count that lie in two open lines, then the others.
+    All pairs are tried in two passes: first those that lie in two open lines, then the others.
     """
     num_cells = popcount(cells)
     total = num_cells * (num_cells - 1) // 2
@@ -203,7 +203,7 @@ def push_next_pair(lines: Any, own: Any, cells: Any, pairs: Any, stack: Any, dep
 
 
 def nth_pair(cells: Any, number: Any) -> Any:
-    """Return a pair of a mask's cells by its number; pairs with the lowest cell come first."""
+    """Return the pair of a mask's cells with this number; pairs with the lowest cell come first."""
     following = popcount(cells) - 1
     while number >= following:
         cells = cells & (cells - word(1))
@@ -228,16 +228,17 @@ def choose_moves(
     min_score: Any,  # a lower bound of all scores
     actions: Any,  # [state, number]: the candidates
     num_pairs: Any,  # [state]
-    chosen: Any,  # [state]: the number of a candidate; to win, UNSCORED to begin with
-    scores: Any,  # [state]: to be found if the goal is to win, else 0
+    chosen: Any,  # [state]: index of a candidate; initially UNSCORED if the goal is WIN
+    scores: Any,  # [state]: to be found if the goal is WIN, otherwise 0
     begin: Any,
     control: Any,
     packed: Any,
 ) -> Any:
     """Write to `chosen` the first candidate of each state that reaches the state's score.
 
-    It starts with state `begin` and returns how many states are done: if the node limit is reached
-    before the last, call it again with that number. The transposition table is kept throughout.
+    It starts with state `begin` and returns the number of finished states: if the node limit is
+    reached before the last state, call it again with that number as `begin`. The transposition
+    table is kept throughout.
     """
     arrays = SearchArrays(*packed)
     control[SIGN_ONLY] = 0
@@ -273,17 +274,17 @@ def choose_moves(
 def append_replies(
     game: SolverHooks,
     states: Any,  # [state, word]
-    actions: Any,  # [state]: the chosen ones
+    actions: Any,  # [state]: the chosen actions
     num_pairs: Any,  # [state]
     queue: Any,  # [state, word]
-    slots: Any,  # its index: see `find_index_slot`
+    slots: Any,  # the index of the queue: see `find_index_slot`
     num_indexed: Any,
     used: Any,
 ) -> Any:
     """Append to queue[:used] the states after every reply for which a move must be listed.
 
-    Return the length of the queue. The index holds its first `num_indexed` rows; the others are
-    added first. The caller provides enough room in both arrays.
+    Return the length of the queue. The index holds its first `num_indexed` rows; the other rows are
+    added first. The caller must provide enough room in both arrays.
     """
     for row in range(num_indexed, used):
         slots[find_index_slot(game, queue, slots, game.load(queue, row))] = row + 1

@@ -1,6 +1,6 @@
 """The solver: exact scores of bitboard games, solutions of positions, and the opening-book builder.
 
-`solver` answers questions about states, `solution` solves positions within a limit
+`solver` finds scores and bounds of states, `solution` solves positions within a limit
 and `book_builder` builds opening books. Proofs, explanations and everything above `search` may
 import it.
 """

@@ -1,6 +1,6 @@
-"""Building an opening book with the solver.
+"""Build an opening book with the solver.
 
-Only the states of the last ply are searched; the scores of earlier ones follow from theirs. Every
+Only the states of the last ply are searched; the scores of earlier states follow from them. Every
 score is appended to a journal beside the book, so that an interrupted build can be resumed.
 """
 
@@ -31,9 +31,9 @@ def build_book(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> OpeningBook:
-    """Build the book of a game's first plies, resuming from the journal if there is one."""
+    """Build the book of a game's first `plies` plies, resuming from the journal if it exists."""
     if not 0 <= plies <= MAX_PLIES:
-        msg = f"a book of {plies} plies: it can have 0 to {MAX_PLIES}"
+        msg = f"plies is {plies}: a book can have 0 to {MAX_PLIES}"
         raise ZermeloError(msg)
     canonical = OpeningBook.from_scores(game, {}).canonical
     layers = [{canonical(game.initial()): None}]
@@ -51,7 +51,7 @@ def build_book(
         if progress:
             progress(len(scores), len(layers[-1]))
 
-    # 2. Score the layers before it.
+    # 2. Score the earlier layers.
     for layer in layers[-2::-1]:
         for state in layer:
             values = [
@@ -86,7 +86,7 @@ def _solve_states(game: WordGame, states: list[State], threads: int) -> Iterator
 
 
 class _Journal:
-    """A text file with a line for each score; the last line may be incomplete after a crash."""
+    """A text file with one line per score; the last line may be incomplete after a crash."""
 
     def __init__(self, path: Path, game: WordGame, plies: int) -> None:
         identity = GameIdentity.of(game)

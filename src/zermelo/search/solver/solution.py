@@ -1,4 +1,4 @@
-"""Solving a position: proven if the limit allows it, otherwise an estimate."""
+"""Solve a position: find its proven value if the limit allows it, otherwise an estimate."""
 
 import functools
 import logging
@@ -23,7 +23,7 @@ from zermelo.search.tablebase.opening_book import OpeningBook
 from zermelo.search.tablebase.tablebase import Tablebase
 
 GOALS = ("exact", "wdl", "win")
-_ESTIMATE_SHARE = 0.1  # of a limit, for an estimate before the proof
+_ESTIMATE_SHARE = 0.1  # share of a limit for an estimate before the proof
 _SECONDS_AFTER_CTRL_C = 0.2  # for an estimate when a search without a limit is interrupted
 
 
@@ -34,7 +34,7 @@ class Solution:
     position: Position
     value: Value | None = None  #: when proven
     estimate: float | None = None
-    plies: int | None = None  #: to the end under best play; None for a draw, Reversi, estimates
+    plies: int | None = None  #: to the end under best play; None for draws, Reversi and estimates
     best: tuple[str, ...] = ()  #: best moves
     pv: tuple[str, ...] = ()
     exact: bool = False
@@ -43,7 +43,7 @@ class Solution:
     source: str = "search"
     diff: int | None = None  #: Reversi: the raw disc difference
     depth: int | None = None  #: of an estimate: plies searched
-    complete: bool = True  #: whether `best` has all best moves
+    complete: bool = True  #: whether `best` contains all best moves
     wins: bool | None = None  #: the answer to the goal "win", when proven
 
     def to_json(self, spec: str) -> dict[str, Any]:
@@ -81,14 +81,14 @@ def game_specific_scores(
 
 
 def connect_four_score(position: Position, value: Value | None, plies: int | None) -> int | None:
-    """Return (cells + 3) // 2 minus the stones that the winner will have played; 0 for a draw."""
+    """Return (cells + 3) // 2 minus the winner's number of stones at the end; 0 for a draw."""
     if value is Value.DRAW:
         return 0
     if value is None or plies is None:
         return None
     board = position.board or ()
     winner = position.player if value is Value.WIN else 1 - position.player
-    stones = sum(map(abs, board)) + plies + 1 - winner  # the first player has the odd one
+    stones = sum(map(abs, board)) + plies + 1 - winner  # the first player plays the odd stone
     size = (len(board) + 3) // 2 - stones // 2
     return size if value is Value.WIN else -size
 
@@ -104,8 +104,8 @@ def solve(
     """Solve a position within a limit.
 
     The goal is "exact" (the value with its distance), "wdl" (win, draw or loss) or "win" (only
-    whether it is a win). If the limit or Ctrl-C comes before the proof, the solution is an
-    estimate. Raise Unsolved for a board above 64 cells without a limit.
+    whether it is a win). If the limit is reached or Ctrl-C is pressed before the proof, the
+    solution is an estimate. Raise Unsolved for a board above 64 cells without a limit.
 
     >>> import zermelo as z
     >>> solution = z.solve(z.game("mnk:4x4x3").start())
@@ -119,7 +119,7 @@ def solve(
     if position.is_over:
         return solve_finished(position)
     if isinstance(position.game, BoardGame) and limit == Limit():
-        msg = f"{position.game.spec}: boards above 64 cells are beyond the solver: give a limit"
+        msg = f"{position.game.spec} has more than 64 cells, too many for the solver: set a limit"
         raise Unsolved(msg)
     return _PositionSolver(position, goal, limit, solver, progress).solve()
 
@@ -127,7 +127,7 @@ def solve(
 def solver_for(game: WordGame, settings: SolverSettings | None = None) -> Solver:
     """Return a solver with the tablebase of the game or, without one, its opening book.
 
-    A tablebase that cannot be used is rebuilt and such a book left out, with a warning in the log.
+    An unusable tablebase is rebuilt and an unusable book ignored, with a warning in the log.
     """
     notify = logging.getLogger(__name__).warning
     return Solver(game, settings, Tablebase.open(game, notify) or OpeningBook.find(game, notify))
@@ -142,7 +142,7 @@ def solve_finished(position: Position) -> Solution:
 
 @dataclass
 class _PositionSolver:
-    """One call of `solve`: `solution` improves until the proof is complete or a limit reached."""
+    """One call of `solve`: `solution` improves until it is proven or a limit is reached."""
 
     position: Position
     goal: str
@@ -153,14 +153,14 @@ class _PositionSolver:
 
     @functools.cached_property
     def engine(self) -> Engine:
-        """The engine for estimates, created when the first is needed."""
+        """The engine for estimates, created when it is first needed."""
         return engine_for(self.position.game)
 
     def solve(self) -> Solution:
         first = self.position.legal[0]
         self.solution = Solution(self.position, estimate=0.0, best=(first,), complete=False)
         game = self.position.game
-        # Everything is compiled before the clock starts.
+        # Compile everything before the clock starts.
         if isinstance(game, WordGame):
             self.solver = self.solver or solver_for(game)
         else:
@@ -186,7 +186,7 @@ class _PositionSolver:
         return replace(self.solution, nodes=clock.nodes, seconds=clock.seconds, source=source)
 
     def source(self) -> str:
-        """Return where an exact score would come from."""
+        """Return the source of an exact score."""
         return "search" if self.solver is None else self.solver.source(self.position.state)
 
     def estimate(self, clock: SearchClock) -> int | None:
@@ -215,7 +215,7 @@ class _PositionSolver:
         return None
 
     def set_score(self, score: int, plies: int | None, ply_cost: int, best: list[int]) -> None:
-        """Replace the solution by a proven score."""
+        """Replace the solution by one with a proven score."""
         self.solution = Solution(
             self.position,
             value=Value.from_score(score),
@@ -227,7 +227,7 @@ class _PositionSolver:
         )
 
     def prove_score(self, solver: Solver, clock: SearchClock, score: int | None) -> None:
-        """Find the score, all best moves and a line; `score` is given if already proven."""
+        """Find the score, all best moves and a line; pass `score` if it is already proven."""
         game, state, hooks = solver.game, self.position.state, solver.hooks
         estimated_best = game.parse_action(self.solution.best[0])
         if score is None:
@@ -244,7 +244,7 @@ class _PositionSolver:
         self.solution = replace(self.solution, pv=tuple(map(game.to_text, line)))
 
     def prove_value(self, solver: Solver, clock: SearchClock) -> None:
-        """Find win, draw or loss and all best moves, or only whether the position is a win."""
+        """Find the value and all best moves or, for the goal "win", only whether it is a win."""
         game, state = solver.game, self.position.state
         wins = solver.is_above(state, 0, clock) if self.goal == "win" else None
         if wins is False:

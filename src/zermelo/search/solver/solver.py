@@ -1,7 +1,7 @@
-"""The solver: exact scores of bitboard games, with a transposition table kept between questions.
+"""The solver: exact scores of bitboard games, with a transposition table kept between calls.
 
-With several threads the moves at the root are split among them. Each thread has a table of its own:
-entries of more than one word cannot be shared without locks.
+With several threads, the moves at the root are split among them. Each thread has its own table,
+since entries of more than one word cannot be shared without locks.
 """
 
 import contextlib
@@ -23,13 +23,13 @@ from zermelo.search.negamax.searcher import NegamaxSearcher, terminal_score
 from zermelo.search.tablebase.tablebase import Tablebase
 
 _MAX_LINE = 64
-# Nodes for a proof and for iterative deepening, in turns; after them the proof has no limit.
+# Node limits for a proof and for iterative deepening, in turn; then the proof has no limit.
 _TURNS = ((2_000_000, 4_000_000), (32_000_000, 16_000_000))
 
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """Switches of the search. They change its speed and memory, but no answer."""
+    """Switches of the search. They change its speed and memory use, but not the results."""
 
     table: bool = True
     ordering: bool = True
@@ -42,8 +42,8 @@ class SolverSettings:
 class Solver:
     """Solves states of one bitboard game.
 
-    Every question takes a clock, which may raise SearchStopped. `tablebase`, a tablebase or an
-    opening book, answers what it holds without search.
+    Every search takes a clock, which may raise SearchStopped. States in `tablebase`, which is a
+    tablebase or an opening book, are not searched.
     """
 
     def __init__(
@@ -71,15 +71,15 @@ class Solver:
         return self._searchers[0]
 
     def clear(self) -> None:
-        """Clear the tables, so that earlier questions have no influence."""
+        """Clear the tables, so that earlier searches have no influence."""
         for searcher in self._searchers:
             searcher.clear()
 
     def score(self, state: Any, clock: SearchClock | None = None) -> int:
         """Return the exact score of a state.
 
-        A search to the end proves draws faster, iterative deepening near wins. Where games can end
-        either way, the two take turns with growing node limits.
+        A search to the end is faster at proving draws, iterative deepening at proving short wins.
+        If both can occur, the two methods take turns with growing node limits.
         """
         clock = clock or SearchClock()
         score = self._look_up(state)
@@ -148,13 +148,13 @@ class Solver:
         return self.searcher.narrow_bounds(state, low, high, clock, sign_only=sign_only)
 
     def source(self, state: Any) -> str:
-        """Return where the score of a state comes from: "table", "book" or "search"."""
+        """Return the source of a state's score: "table", "book" or "search"."""
         if self.tablebase is None or self.tablebase.score(state) is None:
             return "search"
         return self.tablebase.source
 
     def best_actions(self, state: Any, score: int, clock: SearchClock | None = None) -> list[int]:
-        """Return all actions that reach the score of a state, which the caller knows."""
+        """Return all actions that reach the score of a state, given that score."""
         return [a for a in self.game.actions(state) if self.reaches(state, a, score, clock)]
 
     def reaches(
@@ -167,9 +167,9 @@ class Solver:
     def principal_variation(
         self, state: Any, score: int, clock: SearchClock | None = None
     ) -> list[int]:
-        """Return best play from a state with this score, always the first best action.
+        """Return a line of best play from a state with this score: always the first best action.
 
-        It ends with the game, after 64 plies, or with the last state that a book holds.
+        It ends at the end of the game, after 64 plies, or at the last state in the book.
         """
         actions: list[int] = []
         is_in_book = self.source(state) == "book"
@@ -184,20 +184,20 @@ class Solver:
         return actions
 
     def _look_up(self, state: Any) -> int | None:
-        """Return a score that needs no search: of a finished game, or from the tablebase."""
+        """Return a score that needs no search (finished game or tablebase), or None."""
         if self.game.result(state)[0]:
             return terminal_score(self.hooks, state)
         return self.tablebase.score(state) if self.tablebase else None
 
     def _prove(self, state: Any, clock: SearchClock) -> int:
-        """Return the score by searches to the end of the game."""
+        """Find the score by searches to the end of the game."""
         low, high = -self.hooks.win_score, self.hooks.win_score
         if not self.hooks.short_wins_first:
             low, high = self.bounds(state, low, high, clock, sign_only=True)
         return self.bounds(state, low, high, clock)[0]
 
     def _deepen(self, state: Any, clock: SearchClock) -> int | None:
-        """Return the score by iterative deepening, None if a limit is reached first."""
+        """Find the score by iterative deepening; return None if a limit is reached first."""
         self._engine = self._engine or WordEngine(self.hooks)
         for iteration in deepen(self._engine, state, clock):
             is_proven = is_settled(self._engine, iteration.score, iteration.depth)
@@ -214,7 +214,7 @@ class Solver:
     def _bounds_by_threads(
         self, state: Any, low: int, high: int, clock: SearchClock, *, sign_only: bool
     ) -> tuple[int, int]:
-        """Narrow the bounds as the kernel does, with the moves of every guess split up."""
+        """Narrow the bounds as the kernel does, with the moves split among the threads."""
         control = [0] * arrays.NUM_CONTROLS
         control[arrays.LOWER], control[arrays.UPPER], control[arrays.SIGN_ONLY] = (
             low,
@@ -230,7 +230,7 @@ class Solver:
         return int(control[arrays.LOWER]), int(control[arrays.UPPER])
 
     def _distinct_children(self, state: Any) -> list[Any]:
-        """Return the states after each move, one of each symmetry class, promising moves first."""
+        """Return the children, one of each symmetry class, with promising moves first."""
         symmetries = self.game.symmetries() if self.settings.symmetry else ()
         children: dict[Any, Any] = {}
         for action in self.game.actions(state):
@@ -246,10 +246,10 @@ class Solver:
         return int(self.hooks.evaluate(child))
 
     def _search_children(self, children: list[Any], guess: int, clock: SearchClock) -> list[int]:
-        """Return scores or bounds of the moves to these states, for the side that moves.
+        """Return scores or bounds of these children, for the side to move at their parent.
 
-        The first child whose score is not above `guess` answers the question: the other threads
-        are stopped, and their moves left out.
+        The first child whose score is not above `guess` is decisive: the other threads are stopped
+        and their moves left out.
         """
         clocks = [clock.subclock() for _ in self._searchers]
         pending = iter(children)

@@ -1,7 +1,7 @@
-"""Building a tablebase: list all states breadth first, then score them by retrograde analysis.
+"""Build a tablebase: list all states breadth-first, then score them by retrograde analysis.
 
-The states stand in a queue, with an index by hash. A win in n plies scores _WIN_SCORE - n while
-the tablebase is built, whatever the solver of the game uses.
+The states are in a queue, with a hash index. During the build a win in n plies scores
+_WIN_SCORE - n, which may differ from the scores of the game's solver.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,8 @@ def solve_all_states(
 ) -> tuple["NDArray[Any]", "NDArray[Any]"]:
     """Return the canonical states of a game in ascending order [word, state] and their codes.
 
-    Raise TooLarge above `max_states`, for endless games, and for scores that no code can hold.
+    Raise TooLarge if there are more than `max_states` states, if a game can be endless, or if a
+    score does not fit into a code.
     """
     import numpy as np
 
@@ -121,8 +122,8 @@ def append_children(
 ) -> Any:
     """Append the new children of states[begin:end] to the queue states[:used]; return its length.
 
-    The index holds the first `num_indexed` rows; the others are added first. The caller provides
-    enough room in both arrays.
+    The index holds the first `num_indexed` rows; the other rows are added first. The caller must
+    provide enough room in both arrays.
     """
     for row in range(num_indexed, used):
         slots[find_index_slot(game, states, slots, game.load(states, row))] = row + 1
@@ -161,9 +162,9 @@ def score_states(
 ) -> Any:
     """Score the states of states[begin:end] that are still unknown, from the last one to the first.
 
-    Most children stand after their parents in the queue and are known by then; one that is not,
-    because a shorter path leads to it, is scored first. Return False if such a chain is longer than
-    `stack`, which happens where a state can recur.
+    Most children are behind their parents in the queue and already scored. A child that is not,
+    because a shorter path leads to it, is scored before its parent. Return False if a chain of such
+    children is longer than `stack`, which happens if a state can recur.
     """
     for start in range(end - 1, begin - 1, -1):
         stack[0] = start
@@ -203,7 +204,7 @@ def score_states(
 
 @kernel("uint64[:,::1], int32[::1]")
 def score_finished_states(game: SolverHooks, states: Any, scores: Any) -> Any:
-    """Score the finished states of a game whose scores are points."""
+    """Score the finished states of a game whose scores are points, such as Reversi."""
     for row in range(len(states)):
         state = game.load(states, row)
         over, _value = game.result(state)

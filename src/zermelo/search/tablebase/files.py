@@ -9,7 +9,7 @@ All numbers are little-endian:
     payload    zlib: a column of keys (uint64) for each word of a state, then the codes (int16)
 
 The states are in ascending order. A column is stored in byte planes, the lowest byte of every
-number first, which compresses several times better. Nothing in a file is trusted: see `read`.
+number first, which compresses several times better. `read` checks everything in a file.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ from zermelo.core.game.fingerprint import rules_fingerprint, source_digest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_STATES = 20_000_000  #: in one file
+MAX_STATES = 20_000_000  #: most states in one file
 _MAGIC = b"zermelo table\n"
-_VERSION = 2  # also to be raised if the scores of a game change for other reasons than its rules
+_VERSION = 2  # increase it also if scores of a game change although its rules do not
 _PREFIX = struct.Struct("<14sHI")
 _MAX_HEADER = 1 << 14
 _KEY, _CODE = "<u8", "<i2"
@@ -40,15 +40,15 @@ _COMPRESSION_LEVEL = 6
 
 
 class BadTablebase(ZermeloError):
-    """A file is not a tablebase or book of the game: it is damaged, foreign or of other rules."""
+    """Raised when a file is not a tablebase or book of the game, or is damaged."""
 
 
 class GameIdentity(NamedTuple):
-    """What tells the files of one game from those of others."""
+    """The data that distinguishes the files of different games."""
 
     spec: str
-    rules: str  #: their fingerprint
-    source: str  #: a digest of the game's source; "" for built-in games
+    rules: str  #: fingerprint of the rules
+    source: str  #: digest of the game's source file; "" for built-in games
 
     @classmethod
     def of(cls, game: WordGame) -> "GameIdentity":
@@ -62,12 +62,12 @@ class GameIdentity(NamedTuple):
 
 
 def tablebase_path(game: WordGame) -> Path:
-    """Return where the tablebase of a game is stored; other rules have another path."""
+    """Return the path of a game's tablebase; it is different for different rules."""
     return _folder() / f"{_file_stem(game.spec)}-{GameIdentity.of(game).digest}.table"
 
 
 def has_candidates(spec: str) -> bool:
-    """Return whether there is a tablebase of a game with this spec, of whatever rules."""
+    """Return whether there is a tablebase of a game with this spec, for any rules."""
     try:
         return any(path.name.startswith(f"{_file_stem(spec)}-") for path in _folder().iterdir())
     except OSError:
@@ -79,7 +79,7 @@ def _folder() -> Path:
 
 
 def _file_stem(spec: str) -> str:
-    """Return a spec as the beginning of a file name."""
+    """Return the beginning of the file name for a spec."""
     return re.sub(r"[^a-z0-9.]+", "-", spec.lower())[-40:].strip("-.") or "game"
 
 
@@ -123,7 +123,7 @@ def write(path: Path, game: WordGame, keys: "NDArray[Any]", codes: "NDArray[Any]
 def read(
     path: Path, game: WordGame, kind: str = "tablebase"
 ) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Return keys and codes as `write` took them; raise BadTablebase if anything is wrong."""
+    """Return the keys and codes passed to `write`; raise BadTablebase if the file is invalid."""
     try:
         if path.exists() and not path.is_file():
             _refuse("it is not a file")
@@ -174,7 +174,7 @@ def _check_identity(header: _Header, game: WordGame) -> None:
 
 
 def _check_size(file: IO[bytes], header: _Header) -> None:
-    """Refuse a file whose size does not fit; the rest can then be read without running out."""
+    """Refuse a file whose size is wrong; the payload can then be read without checks."""
     begin, size = file.tell(), os.fstat(file.fileno()).st_size
     if not 1 <= header.bytes <= header.raw_size * 2 or size != begin + header.bytes:
         _refuse(f"it has {size:,} bytes, not {begin + header.bytes:,}")

@@ -24,13 +24,13 @@ class OpeningBook(Tablebase):
 
     @classmethod
     def find(cls, game: WordGame, notify: Notify) -> "OpeningBook | None":
-        """Load the book in the cache folder, else the shipped one, None if there is neither.
+        """Load the book in the cache folder or the shipped one; return None if there is neither.
 
-        A file that cannot be used is left out, and `notify` is told why.
+        An unusable file is ignored, and `notify` is called with the reason.
         """
         shipped = _shipped_path(game)
         if not _folder().is_dir() and not shipped.is_file():
-            return None  # without computing the fingerprint of the rules
+            return None  # before computing the fingerprint of the rules, which is slow
         for path in (book_path(game), shipped):
             if path.is_file():
                 try:
@@ -41,7 +41,7 @@ class OpeningBook(Tablebase):
 
     @classmethod
     def read(cls, path: Path, game: WordGame) -> Self:
-        """Read and check a file; raise BadTablebase if anything is wrong with it."""
+        """Read and check a file; raise BadTablebase if it is invalid."""
         book = super().read(path, game)
         if not book.has_possible_scores():
             msg = f"{path} is not a book of {game.spec}: it has impossible scores"
@@ -49,12 +49,12 @@ class OpeningBook(Tablebase):
         return book
 
     def has_possible_scores(self) -> bool:
-        """Return whether no score is beyond the length of the game."""
+        """Return whether no score exceeds the length of the game."""
         return bool(abs(self._codes).max() <= self.game.hooks.max_plies(self.game.initial()) + 1)
 
     @classmethod
     def from_scores(cls, game: WordGame, scores: dict[State, int]) -> Self:
-        """Return the book of these scores by canonical states."""
+        """Return a book with these scores, which are given by canonical state."""
         import numpy as np
 
         states = sorted(scores)
@@ -64,7 +64,7 @@ class OpeningBook(Tablebase):
 
 
 def book_path(game: WordGame) -> Path:
-    """Return where the book of a game is stored; other rules have another path."""
+    """Return the path of a game's book; it is different for different rules."""
     return _folder() / f"{GameIdentity.of(game).digest}.book"
 
 

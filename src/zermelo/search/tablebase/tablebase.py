@@ -1,9 +1,8 @@
 """Tablebases: the exact score of every state of a small bitboard game.
 
-A tablebase holds one state for each class of symmetric ones, the smallest. Scores are stored as
-codes that do not depend on the solver: n + 1 for a win in n plies, -(n + 1) for a loss, 0 for a
-draw, so that a finished and lost game is -1. Where scores are points, as in Reversi, the code is
-the score.
+A tablebase holds only the smallest state of each symmetry class. Scores are stored as codes that do
+not depend on the solver: n + 1 for a win in n plies, -(n + 1) for a loss in n plies, 0 for a draw;
+a finished and lost game is -1. If scores are points, as in Reversi, the code is the score.
 """
 
 from collections.abc import Callable
@@ -24,7 +23,7 @@ Notify = Callable[[str], None]
 
 
 class Tablebase:
-    """The solved states of one game; `len` counts classes of symmetric states.
+    """The solved states of one game; `len` returns the number of symmetry classes.
 
     >>> import zermelo as z
     >>> game = z.game("tictactoe")
@@ -34,7 +33,7 @@ class Tablebase:
     (765, 0, True)
     """
 
-    source: ClassVar[str] = "table"  #: the `source` field of answers from it
+    source: ClassVar[str] = "table"  #: the `source` field of solutions from it
     _kind: ClassVar[str] = "tablebase"
 
     def __init__(self, game: WordGame, keys: "NDArray[Any]", codes: "NDArray[Any]") -> None:
@@ -50,7 +49,7 @@ class Tablebase:
         return len(self._codes)
 
     def score(self, state: tuple[Word, ...]) -> int | None:
-        """Return the exact score for the side to move, None for a state that is not stored."""
+        """Return the exact score for the side to move, or None if the state is not stored."""
         begin, end = 0, len(self._codes)
         for column, part in zip(self._keys, self.canonical(state), strict=True):
             rest, key = column[begin:end], self._word(part)
@@ -65,7 +64,7 @@ class Tablebase:
         return hooks.win_score - code + 1 if code > 0 else -hooks.win_score - code - 1
 
     def canonical(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
-        """Return the smallest image of a state under the symmetries, on plain ints."""
+        """Return the smallest image of a state under the symmetries, as plain ints."""
         boards = smallest = state[: self.game.num_boards]
         for tables in self._symmetry_tables:
             first = _transform(boards[0], tables)
@@ -85,9 +84,9 @@ class Tablebase:
     def open(
         cls, game: WordGame, notify: Notify, progress: Progress | None = None
     ) -> "Tablebase | None":
-        """Load the tablebase of a game from the cache folder, None if there is none.
+        """Load the tablebase of a game from the cache folder, or return None if there is none.
 
-        A file that cannot be used is rebuilt, and `notify` is told why.
+        An unusable file is rebuilt, and `notify` is called with the reason.
         """
         if not files.has_candidates(game.spec):  # cheaper than the fingerprint of the rules
             return None
@@ -111,7 +110,7 @@ class Tablebase:
 
     @classmethod
     def read(cls, path: Path, game: WordGame) -> Self:
-        """Read and check a file; raise BadTablebase if anything is wrong with it."""
+        """Read and check a file; raise BadTablebase if it is invalid."""
         tablebase = cls(game, *files.read(path, game, cls._kind))
         if tablebase.score(game.initial()) is None:
             msg = f"{path} is not a {cls._kind} of {game.spec}: the initial state is missing"
@@ -120,7 +119,7 @@ class Tablebase:
 
 
 def _python_symmetry_tables(game: WordGame) -> list[list[list[Word]]]:
-    """Return byte tables of the symmetries but the identity, for the bytes of the board."""
+    """Return byte tables of all symmetries except the identity, for the bytes of the board."""
     symmetries = game.symmetries()[1:] if game.num_boards else ()
     tables = byte_tables(symmetries)
     return [table[: (len(s.cells) + 7) // 8] for s, table in zip(symmetries, tables, strict=True)]

@@ -1,4 +1,4 @@
-"""The stateless move: a board of tic-tac-toe in, an action and its evaluations out."""
+"""A stateless route: takes a tic-tac-toe board, returns the best action and evaluations."""
 
 from fastapi import APIRouter
 from pydantic import BaseModel
@@ -24,7 +24,7 @@ class Evaluation(BaseModel):
 
 
 class AiMove(BaseModel):
-    """The best action, and the evaluations of all legal actions if they were asked for."""
+    """The best action, and the evaluations of all legal actions if `show_thinking` is set."""
 
     action: int
     evaluations: dict[str, Evaluation] | None
@@ -32,7 +32,7 @@ class AiMove(BaseModel):
 
 @router.post("/api/ai-move")
 async def choose_action(body: AiMoveRequest, players: Players) -> AiMove:
-    """Return the best action on a board of tic-tac-toe."""
+    """Return the best action on a tic-tac-toe board."""
     position = _read_board(body)
     choice = await players.choose(ANALYST, position, _SECONDS, all_moves=True)
     evaluations = _evaluations(position, choice.analysis) if body.show_thinking else None
@@ -40,12 +40,12 @@ async def choose_action(body: AiMoveRequest, players: Players) -> AiMove:
 
 
 def _read_board(body: AiMoveRequest) -> Position:
-    """Return the position; raise BadBoard or BadSpec if it cannot arise or is over."""
+    """Return the position. Raise BadBoard or BadSpec if it is impossible or the game is over."""
     size, win = body.board_size, body.win_length or body.board_size
     if len(body.board) != size * size:
         msg = f"{len(body.board)} cells do not make a board of {size}x{size}"
         raise BadBoard(msg)
-    # The preset has compiled rules of its own.
+    # The preset's rules are compiled separately, so use it where it applies.
     spec = "tictactoe" if size == win == 3 else f"tictactoe:size={size},win={win}"
     position = registry.named_game(spec).position(body.board, 0 if body.player == 1 else 1)
     if position.is_over:
@@ -55,7 +55,7 @@ def _read_board(body: AiMoveRequest) -> Position:
 
 
 def _evaluations(position: Position, analysis: Analysis) -> dict[str, Evaluation]:
-    """Return the value of every legal action to X."""
+    """Return the evaluation of every legal action, with values from the view of X."""
     sign = 1 if position.player == 0 else -1
     return {
         str(position.parse(candidate.move)): Evaluation(

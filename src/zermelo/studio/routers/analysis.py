@@ -1,4 +1,4 @@
-"""Positions, analyses and reviews; analyses and reviews are streams of events."""
+"""Routes for positions, analyses and reviews; the last two send streams of events."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -39,11 +39,11 @@ async def analyse(
     player: Annotated[str, Query(max_length=200)] = "",
     seconds: SecondsQuery = _SECONDS,
 ) -> StreamingResponse:
-    """Analyse every legal move, deeper and deeper, as server-sent events.
+    """Analyse every legal move with increasing depth, as server-sent events.
 
-    Without a player the exact analyst does it. The candidates of a `hybrid` player carry `parts`:
-    the values of network, heuristic and blend right after the move, for the side to move; a move
-    that ends the game has none.
+    Without `player`, the exact analyst is used. The candidates of a `hybrid` player have `parts`:
+    the values of network, heuristic and blend directly after the move, for the side to move. A
+    move that ends the game has no `parts`.
     """
     position = find_game(game).position(moves=moves)
     if position.is_over:

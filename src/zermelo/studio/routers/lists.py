@@ -1,4 +1,4 @@
-"""Lists of the games and of the players."""
+"""Routes that list the games and the players."""
 
 from typing import Annotated, Any
 
@@ -29,7 +29,7 @@ class ParameterInfo(_Info):
 
 
 class GameInfo(_Info):
-    """A game by name, with an example of its spec."""
+    """A game, with an example of its spec."""
 
     name: str
     summary: str
@@ -46,7 +46,7 @@ class ModelInfo(BaseModel):
 
 
 class PlayerInfo(_Info):
-    """A player by name; `models` is null for a player that needs none."""
+    """A player; `models` is null for a player that needs no model."""
 
     name: str
     summary: str
@@ -54,7 +54,7 @@ class PlayerInfo(_Info):
     models: list[ModelInfo] | None = None
 
 
-# Plain functions run in FastAPI's thread pool: the models are read from files.
+# These are not async, so that FastAPI runs them in its thread pool: models are read from files.
 
 
 @router.get("/games", response_model=list[GameInfo])
@@ -74,7 +74,7 @@ def list_players() -> list[PlayerInfo]:
 
 
 def _models(entry: players.PlayerEntry) -> list[ModelInfo] | None:
-    """Return the shipped models of a player whose first parameter names a model, else None."""
+    """Return the shipped models of a player, or None if its first parameter is not a model."""
     if entry.model_parameter != entry.positional or not entry.model_parameter:
         return None
     return [

@@ -1,7 +1,7 @@
-"""Matches: created, read, played, taken back and resigned.
+"""Routes for matches: create, list, read, play, reply, undo and resign.
 
-A match is its row in the store: each request reads the row and writes it back, so that nothing is
-lost when the server stops.
+Each request reads the match from its row in the store and writes it back, so that nothing is lost
+when the server stops.
 """
 
 import secrets
@@ -22,7 +22,7 @@ from zermelo.studio.responses import MatchSummary, MatchView, view_match
 _MAX_RECENT = 1000
 
 router = APIRouter(prefix="/api/v1/matches")
-# The latest positions by game and moves, so that a request plays one move and not all of them.
+# The latest positions by game and moves, so that a request does not replay the whole match.
 _recent: dict[tuple[str, str], Position] = {}
 
 
@@ -77,7 +77,7 @@ async def play_move(key: str, body: MoveRequest, store: Store) -> MatchView:
 async def reply(
     key: str, body: ReplyRequest, response: Response, store: Store, players: Players
 ) -> MatchView:
-    """Let the computer move."""
+    """Let the computer player choose and play a move."""
     row = _read_running_row(store, key)
     position = _position_of(row)
     spec = (row.first, row.second)[position.player]
@@ -91,7 +91,7 @@ async def reply(
 
 @router.post("/{key}/undo")
 async def undo(key: str, body: UndoRequest, store: Store) -> MatchView:
-    """Take moves back, and a resignation with them."""
+    """Take back moves, and the resignation if there is one."""
     row = _read_row(store, key)
     moves = row.moves.split()
     position = find_game(row.game).position(moves=moves[: max(0, len(moves) - body.plies)])
@@ -133,7 +133,7 @@ def _move_to(store: MatchStore, row: MatchRow, position: Position) -> MatchView:
 
 
 def _position_of(row: MatchRow) -> Position:
-    """Return the position of a match, from the recent ones or else by playing its moves."""
+    """Return the current position of a match, from `_recent` or by playing its moves."""
     position = _recent.pop((row.game, row.moves), None)
     return _store_recent(row, position or find_game(row.game).position(moves=row.moves))
 
@@ -146,7 +146,7 @@ def _store_recent(row: MatchRow, position: Position) -> Position:
 
 
 def _at_position(row: MatchRow, position: Position) -> MatchRow:
-    """Return the row of a match after a move or an undo has led to a position."""
+    """Return the row of a match updated to a new position, after a move or an undo."""
     moves = position.moves or []
     return replace(
         row,

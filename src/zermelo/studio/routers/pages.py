@@ -1,4 +1,4 @@
-"""The web page, and the page that shows the OpenAPI document."""
+"""Routes for the web page and for the API documentation."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ files = StaticFiles(directory=_FOLDER)  #: to be mounted at /page
 
 @router.get("/")
 async def index() -> FileResponse:
-    """Return the page."""
+    """Return the studio's web page."""
     return FileResponse(_FOLDER / "index.html")
 
 
 @router.get("/api/docs")
 async def docs() -> FileResponse:
-    """Return the documentation of the API; FastAPI's own loads a script from another site."""
+    """Return the API documentation; FastAPI's own page loads a script from another site."""
     return FileResponse(_FOLDER / "docs.html")

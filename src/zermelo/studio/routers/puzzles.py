@@ -1,4 +1,4 @@
-"""Puzzles."""
+"""The route for puzzles."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ router = APIRouter(prefix="/api/v1")
 
 
 class PuzzleView(BaseModel):
-    """A position that the side to move wins in `plies`, by one first move only."""
+    """A position in which exactly one move wins, and the win takes `plies` plies."""
 
     game: str
     moves: list[str]
@@ -32,7 +32,7 @@ async def create_puzzle(
     plies: Annotated[int, Query(ge=3, le=9)] = 3,
     seed: Annotated[int, Query(ge=0, le=10**9)] = 1,
 ) -> PuzzleView:
-    """Return a position with a win in a given number of plies, by one first move only."""
+    """Return a position in which exactly one move wins, and the win takes `plies` plies."""
     rules, seconds = find_game(game), players.max_seconds
     new = await players.background.submit(lambda: puzzle(rules, plies, seed, seconds=seconds))
     return PuzzleView(**new.to_json(), position=view_position(new.position))

@@ -1,4 +1,4 @@
-"""Records of games: formats, export and import."""
+"""Routes for game records: formats, export and import."""
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
@@ -15,7 +15,7 @@ router = APIRouter(prefix="/api/v1")
 
 
 class FormatInfo(BaseModel):
-    """A format of records."""
+    """A format of game records."""
 
     model_config = ConfigDict(from_attributes=True)  # of a RecordFormat
 
@@ -24,13 +24,13 @@ class FormatInfo(BaseModel):
 
 
 class RecordText(BaseModel):
-    """A game as a record."""
+    """The text of a game record."""
 
     text: str
 
 
 class ImportedGame(BaseModel):
-    """The game that a record holds, and its last position."""
+    """A game read from a record, with its last position."""
 
     game: str
     moves: list[str]
@@ -39,7 +39,7 @@ class ImportedGame(BaseModel):
 
 @router.get("/formats", response_model=list[FormatInfo])
 async def list_formats(game: GameQuery) -> list[RecordFormat]:
-    """List the formats that can hold a game."""
+    """List the formats that can record a game."""
     rules = find_game(game)
     return [form for form in records.FORMATS.values() if _can_write(form, rules)]
 
@@ -53,7 +53,7 @@ async def export_record(body: ExportRequest) -> RecordText:
 
 @router.post("/import")
 async def import_record(body: ImportRequest) -> ImportedGame:
-    """Read the game in a record."""
+    """Read a game from a record."""
     game = find_game(body.game) if body.game else None
     position = records.read(body.text, body.format, game).position
     return ImportedGame(

@@ -1,4 +1,4 @@
-"""The application: keys and mouse go to the session, its view goes to the widgets."""
+"""The application, which passes input to the session and shows its view in the widgets."""
 
 import asyncio
 import contextlib
@@ -21,8 +21,8 @@ from zermelo.ui.fullscreen.dialogs import ChoiceDialog, HelpDialog
 from zermelo.ui.fullscreen.panels import AnalysisPanel, MovesPanel, StatusPanel
 from zermelo.ui.session import Session
 
-SWITCH_INTERVAL = 0.001  #: seconds that a thinking thread may keep the interpreter from the keys
-_LEVELS = (1, 3, 5, 7, 10)  # offered in the dialog; any other can be typed
+SWITCH_INTERVAL = 0.001  #: seconds that a thinking thread may delay the handling of a key
+_LEVELS = (1, 3, 5, 7, 10)  # offered in the dialog; any other level can be typed
 _TICK = 0.5  # seconds between two updates of the clock
 _KEYS = """arrows or hjkl   move the cursor; the mouse moves it too
 Enter or click   play at the cursor
@@ -39,11 +39,11 @@ q                save the game and quit"""
 
 
 class SessionChanged(Message):
-    """The session has changed, in any thread."""
+    """Posted when the session has changed, in any thread."""
 
 
 class FullScreen(App[None]):
-    """A session on the whole terminal."""
+    """The Textual application that shows a session on the whole terminal."""
 
     TITLE = "Zermelo"
     ENABLE_COMMAND_PALETTE = False
@@ -89,7 +89,7 @@ class FullScreen(App[None]):
         session.on_change = self._notify
 
     def _notify(self) -> None:
-        """Post one message for all changes until it is handled. Called from any thread."""
+        """Post a message unless one is still unhandled. May be called from any thread."""
         if not self._is_notified:
             self._is_notified = True
             self.post_message(SessionChanged())
@@ -105,14 +105,14 @@ class FullScreen(App[None]):
         yield Footer(compact=True)
 
     def on_mount(self) -> None:
-        """Start the clock, and exit in order if the terminal goes away."""
+        """Start the clock, and install signal handlers that exit cleanly."""
         self._board.focus()
         self.set_interval(_TICK, self.on_board_cursor_moved)
         self.on_session_changed()
         if not self.is_headless:
             loop = asyncio.get_running_loop()
             for name in ("SIGTERM", "SIGHUP"):
-                # Windows lacks some of these signals, and event loops that handle them.
+                # Windows lacks some of these signals, and its event loops cannot handle them.
                 with contextlib.suppress(AttributeError, NotImplementedError, ValueError):
                     loop.add_signal_handler(getattr(signal, name), self.exit)
 
@@ -140,7 +140,7 @@ class FullScreen(App[None]):
         self._status.show(self.session.view(), self._board.move_at_cursor)
 
     def on_resize(self) -> None:
-        """Adapt the size of the cells."""
+        """Adapt the size of the cells to the new size of the terminal."""
         self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
@@ -158,7 +158,7 @@ class FullScreen(App[None]):
         self.session.show_ply(message.ply)
 
     def action_session(self, name: str) -> None:
-        """Call a method of the session."""
+        """Call the method of the session with this name."""
         getattr(self.session, name)()
 
     def action_toggle_analysis(self) -> None:
@@ -180,7 +180,7 @@ class FullScreen(App[None]):
 
     def action_choose_game(self) -> None:
         """Ask for another game."""
-        # The name mnk alone is not a game: it needs its sizes.
+        # The name mnk alone is not a game, because it needs sizes.
         options = [
             (e.example if e.name == "mnk" else e.name, e.summary) for e in registry.entries()
         ]

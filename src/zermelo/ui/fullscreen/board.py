@@ -1,4 +1,4 @@
-"""The board: cells as large as the terminal allows, and a cursor for keys and mouse."""
+"""The board widget, with cells as large as the terminal allows and a cursor."""
 
 from typing import ClassVar
 
@@ -21,7 +21,8 @@ _CELL_SIZES = ((7, 3), (5, 2), (4, 1), (3, 1))  # columns and lines; the largest
 class Board(Widget, can_focus=True):
     """A position with a cursor.
 
-    A spot is where the cursor can be: a cell, or after the last cell a move without a cell.
+    A spot is where the cursor can be: a cell or, below the board, a move without a cell. Spots are
+    numbered, cells first.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -49,14 +50,14 @@ class Board(Widget, can_focus=True):
     ]
 
     class MoveChosen(Message):
-        """The human has chosen a move, which may be illegal."""
+        """Posted when the human chooses a move, which may be illegal."""
 
         def __init__(self, move: str) -> None:
             super().__init__()
             self.move = move
 
     class CursorMoved(Message):
-        """The cursor is on another spot."""
+        """Posted when the cursor has moved to another spot."""
 
     def __init__(self, view: View) -> None:
         super().__init__()
@@ -68,7 +69,7 @@ class Board(Widget, can_focus=True):
         self.show(view)
 
     def show(self, view: View) -> None:
-        """Show a view."""
+        """Show the position of a view."""
         is_new_game, self._game = view.game != self._game, view.game
         self.view = view
         position = view.position
@@ -88,7 +89,7 @@ class Board(Widget, can_focus=True):
         self.refresh(layout=height != self.size.height)
 
     def fit(self, room: Size) -> None:
-        """Choose the largest cells that fit into this room."""
+        """Choose the largest cell size that fits into `room`."""
         self._room = room
         width, height = room.width - self._margin, room.height - 3
         fitting = (
@@ -109,17 +110,17 @@ class Board(Widget, can_focus=True):
 
     @property
     def _bottom(self) -> int:
-        """The first line below the board."""
+        """The number of the first line below the board."""
         return 1 + self.rows * self._cell_size[1] if self.rows else len(self._drawing)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
-        """Return the width of the cells, or of the moves below them."""
+        """Return the width of the board or of the moves below it, whichever is larger."""
         del container, viewport
         widths = [self._margin + self.cols * self._cell_size[0], *map(len, self._drawing)]
         return max(widths + [len(move) + 4 for move in self.move_cells.extra])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the lines of the board and of the moves below it."""
+        """Return the number of lines of the board and of the moves below it."""
         del container, viewport, width
         extra = len(self.move_cells.extra)
         return self._bottom + (extra + 1 if extra else 0)
@@ -127,7 +128,7 @@ class Board(Widget, can_focus=True):
     # The cursor.
 
     def region_of(self, spot: int) -> Region:
-        """Return where a spot is drawn."""
+        """Return the region in which a spot is drawn."""
         width, height = self._cell_size
         if spot >= self.num_cells:
             return Region(0, self._bottom + 1 + spot - self.num_cells, width, 1)
@@ -135,7 +136,7 @@ class Board(Widget, can_focus=True):
         return Region(self._margin + col * width, 1 + row * height, width, height)
 
     def spot_at(self, x: int, y: int) -> int | None:
-        """Return the spot under a point."""
+        """Return the spot at a point, or None if there is none."""
         extra = y - self._bottom - 1
         if extra >= 0:
             return self.num_cells + extra if extra < len(self.move_cells.extra) else None
@@ -169,12 +170,12 @@ class Board(Widget, can_focus=True):
 
     @property
     def move_at_cursor(self) -> str:
-        """The move at the cursor; on a large board the labels may be out of sight."""
+        """The move at the cursor."""
         return self._move_at(self.cursor)
 
     @property
     def _highlighted(self) -> set[int]:
-        """The cells that the cursor changes: its own, and the one where a stone would land."""
+        """The cells that the cursor marks: its own, and the one where a stone would land."""
         cell = self.move_cells.landing.get(self.move_cells.move_at.get(self.cursor, ""))
         return {self.cursor} if cell is None else {self.cursor, cell}
 
@@ -201,7 +202,7 @@ class Board(Widget, can_focus=True):
             self._set_cursor(spot)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the move that is clicked."""
+        """Choose the move that was clicked."""
         spot = self.spot_at(event.x, event.y)
         if spot is not None:
             self._set_cursor(spot)
@@ -220,7 +221,7 @@ class Board(Widget, can_focus=True):
         return self._styles[name]
 
     def render_line(self, y: int) -> Strip:
-        """Return a line of the board or of the moves below it."""
+        """Return line `y` of the board or of the moves below it."""
         if self.rows and y < self._bottom:
             return Strip(self._draw_line(y))
         if y < self._bottom:
@@ -248,7 +249,7 @@ class Board(Widget, can_focus=True):
         return segments
 
     def _draw_cell(self, cell: int) -> tuple[str, Style]:
-        """Return the text and style of a cell; the text alone says everything without colours."""
+        """Return the text and style of a cell; the text is sufficient without colours."""
         position, move_cells = self.view.position, self.move_cells
         stone = self._stones[cell]
         row, col = divmod(cell, self.cols)
@@ -268,7 +269,7 @@ class Board(Widget, can_focus=True):
         return text, style + self._style("cursor") if cell == self.cursor else style
 
     def _mark(self, cell: int) -> str:
-        """Return the mark of an empty cell: ! forbidden, + legal if not all are, else a dot."""
+        """Return ! for a forbidden cell, + for a legal one if some are illegal, else a dot."""
         move = self.move_cells.move_at.get(cell)
         if move is not None and move in self._forbidden:
             return "!"

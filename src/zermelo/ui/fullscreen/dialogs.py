@@ -1,4 +1,4 @@
-"""Dialogs over the board: a choice from a list, and help."""
+"""Dialogs in front of the board: a choice from a list, and the help."""
 
 import textwrap
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _CSS = """
 
 
 class ChoiceDialog(ModalScreen[str]):
-    """Asks for an item of a list or any other text; "" if the dialog is closed."""
+    """Asks the human to choose from a list or type a text; returns "" if cancelled."""
 
     CSS = _CSS.format(name="ChoiceDialog") + (
         "OptionList { height: auto; max-height: 14; border: none; }"
@@ -67,7 +67,7 @@ class ChoiceDialog(ModalScreen[str]):
 
 
 class HelpDialog(ModalScreen[None]):
-    """Shows the keys."""
+    """Shows which keys do what."""
 
     CSS = _CSS.format(name="HelpDialog")
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,enter", "close", "back")]

@@ -15,7 +15,7 @@ from zermelo.ui.session import View
 from zermelo.ui.texts import to_sentence
 
 _MAX_ROWS = 40
-_INDENT = " " * 7  # of reasons, below the values
+_INDENT = " " * 7  # before the reasons, which stand below the values
 
 
 class StatusPanel(Static):
@@ -35,7 +35,7 @@ class StatusPanel(Static):
         text.append(_clock_text(view) + cursor)
         if view.message:
             text.append(f"\n{view.message}")
-        if text != self._text:  # the clock asks twice a second
+        if text != self._text:  # the clock calls this twice a second
             self.update(text)
         self._text = text
 
@@ -102,7 +102,7 @@ class MovesPanel(Widget):
     DEFAULT_CSS = "MovesPanel { width: 100%; height: auto; }"
 
     class PlyChosen(Message):
-        """The human wants to see this ply."""
+        """Posted when the human clicks a move, to show the position at this ply."""
 
         def __init__(self, ply: int) -> None:
             super().__init__()
@@ -140,6 +140,6 @@ class MovesPanel(Widget):
         return text
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the ply of the line that is clicked."""
+        """Choose the ply of the line that was clicked."""
         if event.y <= self.view.num_plies:
             self.post_message(self.PlyChosen(event.y))

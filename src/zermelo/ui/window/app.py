@@ -1,4 +1,4 @@
-"""The application: events go to the session, frames show its view."""
+"""The application, which passes input to the session and draws its view."""
 
 import time
 from dataclasses import replace
@@ -34,7 +34,7 @@ _KEYS = {
 
 
 class App:
-    """A session on the surface of a window, or on a surface of its own without a window."""
+    """Shows a session in a window or, if `window` is None, on an off-screen surface."""
 
     def __init__(
         self,
@@ -49,7 +49,8 @@ class App:
         self._frame_key: tuple[object, ...] = ()
         self._last_update = 0.0
         self.surface = self._create_surface(size)
-        self._frame = pygame.Surface(self.surface.get_size())  # the last frame without the pulse
+        # The last frame without the pulsing bar.
+        self._frame = pygame.Surface(self.surface.get_size())
         self.view: View = session.view()
         self._move_cells = moves_by_cell(self.view.position, self.view.legal)
         self.screen: Screen = self._arrange()
@@ -67,7 +68,7 @@ class App:
         return drawing.arrange(self.surface.get_size(), self.view, self._move_cells, self.input)
 
     def update(self) -> None:
-        """Take over the current view of the session."""
+        """Fetch the current view of the session if it has changed."""
         now = time.monotonic()
         is_clock_due = self.view.thinking and now - self._last_update > _CLOCK_INTERVAL
         if self._is_stale or is_clock_due:
@@ -83,7 +84,7 @@ class App:
             self.screen = self._arrange()
 
     def draw(self) -> bool:
-        """Draw a frame if anything has changed; return whether it had."""
+        """Draw a frame if anything has changed; return whether one was drawn."""
         self.update()
         key = (self.view, self.input, self.surface.get_size())
         has_changed = key != self._frame_key
@@ -166,7 +167,7 @@ class App:
             self._activate(_KEYS[key])
 
     def _escape(self) -> None:
-        """Make the player who thinks move now, or close the menu."""
+        """Make the thinking player move now or, if none thinks, close the menu."""
         if self.view.thinking:
             self.session.stop()
         else:
@@ -178,7 +179,7 @@ class App:
         self.session.show_ply(min(last, max(0, plies.get(key, last))))
 
     def _move_cursor(self, down: int, right: int) -> None:
-        """Move the cursor with wrap-around; it appears in the centre."""
+        """Move the cursor, wrapping at the edges; the first press shows it in the centre."""
         grid = self.view.game.grid
         if grid is None:
             return
@@ -199,13 +200,14 @@ class App:
             self._play_at(self.input.cursor)
 
     def _activate(self, name: str) -> None:
-        """Do what a control or a key stands for."""
+        """Perform the action of a control or key."""
         session = self.session
         kind, _, value = name.partition(":")
         ply, new_pressed_at = self.view.num_plies, self.input.new_pressed_at
         self.input = replace(self.input, new_pressed_at=-1)
         if kind == "new" and ply not in (0, new_pressed_at) and self.view.outcome is None:
-            self.input = replace(self.input, new_pressed_at=ply)  # one slip must not end a game
+            # One accidental press must not end a game.
+            self.input = replace(self.input, new_pressed_at=ply)
         elif kind == "menu":
             self._open_menu("" if value == self.input.menu else value)
         elif kind == "pick":
@@ -264,7 +266,7 @@ def title(view: View) -> str:
 
 
 def render(session: Session, size: tuple[int, int] = layout.SIZE) -> pygame.Surface:
-    """Return a frame of a session as it is now, without a window."""
+    """Return a frame of the current state of a session, without opening a window."""
     app = App(session, size)
     app.draw()
     return app.surface

@@ -14,10 +14,10 @@ from zermelo.ui.window.stones import draw_stone
 _GHOST_ALPHA = 90  # of 255, for the stone that a click would place
 _MIN_FONT = 16
 _TINY = 22  # pixels: cells below this size have no room for a letter
-_LARGE = 10  # columns: on larger boards …
-_MAX_HEAT = 24  # … only this many best moves are coloured, as more would hide the stones
+_LARGE = 10  # columns; a board with more is large
+_MAX_HEAT = 24  # number of best moves coloured on a large board; more would hide the stones
 _EVEN = 0.05  # estimates closer to 0 count as even
-_WIDEST = str.maketrans("123456789-", "000000000+")  # so that all estimates get the same font
+_WIDEST = str.maketrans("123456789-", "000000000+")  # so that all estimates get the same font size
 _LETTER = {"win": "W", "draw": "D", "loss": "L"}
 
 
@@ -76,7 +76,7 @@ def _draw_labels(surface: pygame.Surface, layout: Layout, columns: tuple[str, ..
 def _draw_legal_moves(
     surface: pygame.Surface, layout: Layout, position: Position, move_cells: MoveCells
 ) -> None:
-    """Draw dots on legal cells unless all empty cells are legal, and crosses on forbidden ones."""
+    """Draw crosses on forbidden cells, and dots on legal ones unless all empty cells are legal."""
     num_empty = (position.board or ()).count(0)
     if len(move_cells.move_at) < num_empty:
         for index in move_cells.move_at:
@@ -115,14 +115,14 @@ def _draw_corners(surface: pygame.Surface, rect: pygame.Rect, colour: str) -> No
 
 
 def _draw_ghost(surface: pygame.Surface, layout: Layout, position: Position, move: str) -> None:
-    """Draw a pale stone where a move would place one."""
+    """Draw a pale stone in each cell that a move would fill."""
     ghost = draw_stone(position.game, position.player, layout.cell, _GHOST_ALPHA)
     for index in filled_cells(position, move):
         surface.blit(ghost, layout.rect(index))
 
 
 def _draw_heat(surface: pygame.Surface, cell: pygame.Rect, candidate: Candidate) -> None:
-    """Colour a cell by the value of its move: all of it if proven, a patch for an estimate."""
+    """Colour a cell by the value of its move: the whole cell if proven, a patch if estimated."""
     value = candidate.expected_value
     hue = theme.GOOD if value > _EVEN else theme.BAD if value < -_EVEN else theme.EVEN
     nearness = 1 - min(candidate.plies or 0, 24) / 40
@@ -154,7 +154,7 @@ def _draw_heat_label(surface: pygame.Surface, cell: pygame.Rect, candidate: Cand
 def heat_labels(candidate: Candidate) -> list[str]:
     """Return the labels of a cell, longest first: "win 3", "W3", "W", or "+0.25", "+".
 
-    The number is that of the winner's moves, in Reversi the difference in discs.
+    The number counts the winner's moves to the end or, in Reversi, is the difference in discs.
     """
     value = candidate.value
     if value is not None:
@@ -167,7 +167,7 @@ def heat_labels(candidate: Candidate) -> list[str]:
 
 
 def _draw_text(surface: pygame.Surface, area: pygame.Rect, text: str) -> None:
-    """Draw a game without a board as text in a fixed pitch."""
+    """Draw a game without a board as monospaced text."""
     lines = text.splitlines()
     step = theme.width("W", theme.BODY) + 2
     for row, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Drawing of a frame: where everything is, the panel and the menus."""
+"""Arranging and drawing a frame: the board, the panel and the menus."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class InputState:
     item: int = -1  #: the item of the menu selected with the arrow keys
     top: int = 0  #: the first visible item of the menu
     scroll: int | None = None  #: first line of the move list, None to follow the game
-    new_pressed_at: int = -1  #: ply at which New was pressed once; there a second press counts
+    new_pressed_at: int = -1  #: ply at which New was pressed once; a second press confirms it
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Screen:
     panel: Panel
     menu: Menu | None
     move_cells: MoveCells
-    move_buttons: list[Control]  #: of a game without a board
+    move_buttons: list[Control]  #: one per move, in a game without a board
 
     @property
     def controls(self) -> list[Control]:
-        """What can be clicked; an open menu blocks everything else."""
+        """The controls that can be clicked; an open menu blocks all others."""
         return self.menu.items if self.menu else [*self.panel.controls, *self.move_buttons]
 
     def control_at(self, point: tuple[int, int]) -> Control | None:
@@ -78,7 +78,7 @@ def arrange(size: tuple[int, int], view: View, move_cells: MoveCells, state: Inp
 
 
 def _move_buttons(area: pygame.Rect, moves: tuple[str, ...]) -> list[Control]:
-    """Return the moves of a game without a board, in rows at the bottom of its area."""
+    """Return a button for each move of a game without a board, in rows at the bottom."""
     if not moves:
         return []
     width = max(theme.width(move, theme.BODY) for move in moves) + 24
@@ -95,7 +95,7 @@ def _move_buttons(area: pygame.Rect, moves: tuple[str, ...]) -> list[Control]:
 
 
 def draw_frame(surface: pygame.Surface, view: View, screen: Screen, state: InputState) -> None:
-    """Draw everything but the pulse."""
+    """Draw everything except the pulsing bar."""
     surface.fill(theme.GROUND)
     hover = None if screen.menu else screen.layout.cell_at(state.mouse)
     candidates = view.analysis.candidates if view.analysis and view.analyzing else ()
@@ -121,7 +121,7 @@ def _draw_card(surface: pygame.Surface, card: pygame.Rect, view: View) -> None:
     """Draw whose turn it is or who won, the status and the analysis."""
     pygame.draw.rect(surface, theme.SURFACE, card, border_radius=10)
     pygame.draw.rect(surface, theme.LINE, card, 1, border_radius=10)
-    mover = (view.position.player + view.num_plies - view.ply) % 2  # at the end of the game
+    mover = (view.position.player + view.num_plies - view.ply) % 2  # in the latest position
     side = view.outcome.winner if view.outcome else mover
     inside = card.inflate(-24, -16)
     head = pygame.Rect(inside.x, inside.y, inside.width, 36)
@@ -141,7 +141,7 @@ def _draw_card(surface: pygame.Surface, card: pygame.Rect, view: View) -> None:
 
 
 def status_text(view: View) -> str:
-    """Return whose turn it is, in a line."""
+    """Return one line that says whose turn it is."""
     if view.ply != view.num_plies:
         return f"Position after move {view.ply} of {view.num_plies}"
     if view.thinking:
@@ -154,7 +154,7 @@ def status_text(view: View) -> str:
 
 
 def analysis_text(view: View) -> str:
-    """Return the value of the position and how certain it is, in a line."""
+    """Return one line with the value of the position and its certainty."""
     if not view.analyzing or view.position.is_over:
         return ""
     if view.analysis is None:
@@ -245,7 +245,7 @@ def _draw_menu(surface: pygame.Surface, menu: Menu, state: InputState) -> None:
 
 
 def draw_pulse(surface: pygame.Surface, card: pygame.Rect, seconds: float) -> None:
-    """Draw a bar that moves to and fro while a player thinks."""
+    """Draw the pulsing bar, which moves to and fro while a player thinks."""
     track = pygame.Rect(card.x + 12, card.bottom - 9, card.width - 24, 3)
     pygame.draw.rect(surface, theme.SUNK, track, border_radius=2)
     phase = abs(seconds % 2 - 1)

@@ -6,7 +6,7 @@ import pygame
 
 from zermelo.core.notation import Grid
 
-SIZE, MIN_SIZE = (980, 680), (720, 480)  #: of the window at the start, and at least
+SIZE, MIN_SIZE = (980, 680), (720, 480)  #: initial and minimum size of the window
 _PADDING = 16
 _LABEL = 24  # pixels for the coordinates
 _PANEL_WIDTH = (285, 339)  # minimum and maximum
@@ -15,9 +15,9 @@ _MAX_CELL = 180
 
 @dataclass(frozen=True)
 class Layout:
-    """Rectangles that do not overlap: the board and its labels on the left, the panel right."""
+    """The areas of the window: the board and its labels on the left, the panel on the right."""
 
-    area: pygame.Rect  #: the room for the board
+    area: pygame.Rect  #: space for the board and its labels
     panel: pygame.Rect
     grid: Grid | None
     cell: int  #: width of a cell in pixels
@@ -32,7 +32,7 @@ class Layout:
         )
 
     def cell_at(self, point: tuple[int, int]) -> int | None:
-        """Return the cell under a point."""
+        """Return the cell at a point, or None if there is none."""
         if self.grid is None or not self.board.collidepoint(point):
             return None
         col = (point[0] - self.board.x) // self.cell
@@ -51,7 +51,7 @@ class Layout:
 
 
 def arrange(size: tuple[int, int], grid: Grid | None) -> Layout:
-    """Return the layout for a window of this size; below MIN_SIZE it is cut off."""
+    """Return the layout for a window of this size; a window below MIN_SIZE shows part of it."""
     width, height = (max(pair) for pair in zip(size, MIN_SIZE, strict=True))
     panel_width = min(_PANEL_WIDTH[1], max(_PANEL_WIDTH[0], width // 10 * 3))
     panel = pygame.Rect(

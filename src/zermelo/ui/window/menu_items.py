@@ -23,7 +23,7 @@ _UNITS = {"seconds": " s", "plies": " plies", "depth": " plies"}
 class MenuItem:
     """An item of a menu."""
 
-    value: str  #: the spec it stands for
+    value: str  #: the spec that the item selects
     label: str
     note: str = ""
 
@@ -31,7 +31,7 @@ class MenuItem:
 def list_items(menu: str, game: str, players: tuple[str, str]) -> list[MenuItem]:
     """Return the items of a menu; the current choice is always among them.
 
-    The menus are game, first and second, and `first strength` and `second strength`.
+    The menus are `game`, `first`, `second`, `first strength` and `second strength`.
     """
     if menu == "game":
         return _include(game, _game_items())
@@ -52,7 +52,7 @@ def _game_items() -> list[MenuItem]:
         for spec in dict.fromkeys((entry.name, entry.example)):
             try:
                 registry.named_game(spec)
-            except BadSpec:  # a family that needs its sizes
+            except BadSpec:  # a family that needs sizes
                 continue
             note = entry.summary if entry.name in (spec, "mnk") else ""
             items.append(MenuItem(spec, spec, note))
@@ -60,7 +60,7 @@ def _game_items() -> list[MenuItem]:
 
 
 def _player_items(current: str) -> list[MenuItem]:
-    """Return all players by name; the current one keeps its parameters."""
+    """Return an item for each player; that of the current player keeps its parameters."""
     name = player_name(current)
     return [
         MenuItem(current if entry.name == name else entry.name, entry.name, entry.summary)
@@ -75,7 +75,7 @@ def player_name(spec: str) -> str:
 
 
 def strength_label(spec: str) -> str:
-    """Return the strength of a player as its menu shows it, "" if it has no such parameter."""
+    """Return the strength of a player as its menu shows it, or "" if it has no strength."""
     entry = _find_entry(spec)
     if entry is None:
         return ""
@@ -89,7 +89,7 @@ def strength_label(spec: str) -> str:
 
 
 def strength_items(spec: str) -> list[MenuItem]:
-    """Return the same player with other strengths and otherwise the same parameters."""
+    """Return an item for each strength of a player, with its other parameters unchanged."""
     entry = _find_entry(spec)
     if entry is None:
         return []

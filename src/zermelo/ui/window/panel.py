@@ -1,4 +1,4 @@
-"""The panel beside the board: its controls and where they are, without any drawing."""
+"""The panel beside the board: which controls it has and where; `drawing` draws them."""
 
 from dataclasses import dataclass, field
 
@@ -8,12 +8,12 @@ from zermelo.ui.session import View
 from zermelo.ui.window import menu_items, theme
 from zermelo.ui.window.menu_items import MenuItem
 
-ROW, LINE = 32, 23  #: pixels: a button, a line of the move list
+ROW, LINE = 32, 23  #: heights in pixels of a button and of a line of the move list
 _GAP = 6
-_CARD = 104  # whose turn it is, and the analysis
-_CAPTION = 62  # before a menu
+_CARD = 104  # height of the card, which shows whose turn it is and the analysis
+_CAPTION = 62  # width of the caption before a menu
 _STRENGTH = 84
-_NUMBER = 36  # before a pair of moves
+_NUMBER = 36  # width of the number before a pair of moves
 _NOTICE = 2 * 20
 _ITEM = 28
 _ITEM_PADDING = 64  # around and between the texts of an item
@@ -22,7 +22,7 @@ _EDGE = 8
 
 @dataclass(frozen=True)
 class Control:
-    """Something to click; its name says what a click does."""
+    """An element that can be clicked; its name identifies the action."""
 
     name: str
     rect: pygame.Rect
@@ -35,7 +35,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Panel:
-    """Where everything in the panel is."""
+    """The arrangement of the panel."""
 
     card: pygame.Rect
     moves: pygame.Rect  #: the move list; its height is a whole number of lines
@@ -58,8 +58,8 @@ def arrange(
 ) -> Panel:
     """Return the panel of a view.
 
-    `extra` are the moves without a cell, `scroll` is the first line of the move list or None to
-    follow the game, and `confirm_new` tells whether New must be pressed a second time.
+    `extra` are the moves without a cell, `scroll` is the first line of the move list to show, or
+    None to follow the game, and `confirm_new` tells whether New asks for a second press.
     """
     card = pygame.Rect(area.x, area.y, area.width, _CARD)
     y = card.bottom + _GAP + 2
@@ -87,7 +87,7 @@ def arrange(
 
 
 def _menu_openers(menu: str, row: pygame.Rect, view: View) -> list[Control]:
-    """Return what opens a menu, and for some players the menu of their strength."""
+    """Return the control that opens a menu and, if the player has a strength, one for that menu."""
     rect = pygame.Rect(row.x + _CAPTION, row.y, row.width - _CAPTION, row.height)
     if menu == "game":
         return [Control("menu:game", rect, view.game.spec, "menu")]
@@ -116,7 +116,7 @@ def _buttons(
 
 
 def _place_in_row(buttons: list[tuple[str, str, bool, bool]], row: pygame.Rect) -> list[Control]:
-    """Return buttons (name, label, enabled, on) of equal width side by side."""
+    """Return controls of equal width, side by side, for buttons (name, label, enabled, on)."""
     number = len(buttons)
     width = (row.width - (number - 1) * _GAP) // number
     return [
@@ -129,7 +129,7 @@ def _place_in_row(buttons: list[tuple[str, str, bool, bool]], row: pygame.Rect) 
 
 
 def _step_buttons(area: pygame.Rect, view: View) -> list[Control]:
-    """Return the buttons to the start, back, forward, and to the end."""
+    """Return the buttons for the first, previous, next and last position."""
     width = area.width // 4
     last = view.num_plies
     plies = (("|<", 0), ("<", max(0, view.ply - 1)), (">", min(last, view.ply + 1)), (">|", last))
@@ -152,7 +152,7 @@ def _top_line(view: View, num_lines: int, scroll: int | None) -> int:
 
 
 def _move_controls(area: pygame.Rect, view: View, top: int, num_lines: int) -> list[Control]:
-    """Return the visible moves, two per line; a click shows the position after a move."""
+    """Return a control for each visible move, two per line; a click shows the position after it."""
     width = (area.width - _NUMBER) // 2
     return [
         Control(
@@ -171,7 +171,7 @@ def _move_controls(area: pygame.Rect, view: View, top: int, num_lines: int) -> l
 def open_menu(
     opener: pygame.Rect, screen: pygame.Rect, items: list[MenuItem], current: str, top: int
 ) -> Menu:
-    """Return a menu below its opener, with as many items as fit, from item `top` on."""
+    """Return a menu below the control that opens it, with as many items from `top` on as fit."""
     text_width = max(
         theme.width(item.label, theme.BODY) + theme.width(item.note, theme.SMALL) for item in items
     )

@@ -7,13 +7,13 @@ import pygame
 from zermelo.core.game import Game
 from zermelo.ui.window import theme
 
-_SCALE = 4  # drawn this many times larger, then shrunk, which smooths every shape
+_SCALE = 4  # stones are drawn this many times larger, then shrunk, which smooths their edges
 # In fortieths of a cell, as in the SVG pictures.
 _CELL, _DISC, _RING, _ARM, _STROKE = 40, 16, 12, 11, 5
 
 
 def draw_stone(game: Game, player: int, cell: int, alpha: int = 255) -> pygame.Surface:
-    """Return a stone of a player for a cell of this width in pixels."""
+    """Return an image of a player's stone for a cell that is `cell` pixels wide."""
     if game.has_discs:
         return _draw_sprite("disc", game.disc_colours[player], cell, alpha)
     return _draw_sprite("xo"[player], theme.MARKS[player], cell, alpha)

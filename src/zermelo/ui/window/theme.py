@@ -1,4 +1,4 @@
-"""Colours, and the measuring and drawing of text."""
+"""Colours, and functions that measure and draw text."""
 
 import functools
 
@@ -9,7 +9,7 @@ INK, QUIET, LINE, EDGE = "#22262c", "#5a5f68", "#dbd5c8", "#88826f"
 ACCENT, ON_ACCENT = "#17594f", "#ffffff"
 GOOD, EVEN, BAD = "#1f8a4c", "#a09a8a", "#c73e32"
 CELL, GRID, WON, LAST = "#fffdf8", "#b8b1a2", "#ffe08a", "#c2571a"
-MARKS = "#1b6ca8", "#c2571a"  # X and O, as in all pictures of boards
+MARKS = "#1b6ca8", "#c2571a"  # colours of X and O, as in all pictures of boards
 
 SMALL, BODY, TITLE = 18, 20, 26
 _ELLIPSIS = "…"
@@ -41,7 +41,7 @@ def fit(text: str, size: int, room: int) -> str:
 def wrap(text: str, size: int, room: int, max_lines: int) -> list[str]:
     """Return a text in at most `max_lines` lines; the last one is cut if necessary."""
     lines: list[str] = []
-    for word in text.split(" "):  # which keeps words with a hard space together
+    for word in text.split(" "):  # keeps words joined by a non-breaking space together
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and width(longer, size) <= room:
             lines[-1] = longer
@@ -60,7 +60,7 @@ def write(
     rect: pygame.Rect,
     align: str = "midleft",
 ) -> pygame.Rect:
-    """Draw a line of text in a rectangle, cut to its width; return where it is."""
+    """Draw a line of text in a rectangle, cut to its width; return the area drawn."""
     image = _render(fit(text, size, rect.width), size, colour)
     place = image.get_rect(**{align: getattr(rect, align)})
     return surface.blit(image, place)
@@ -76,5 +76,5 @@ def _render(text: str, size: int, colour: str) -> pygame.Surface:
 
 
 def mix(a: str, b: str, share: float) -> pygame.Color:
-    """Return the first colour with a share of the second."""
+    """Return a mixture of two colours; `share` is the proportion of the second, from 0 to 1."""
     return pygame.Color(a).lerp(pygame.Color(b), min(1.0, max(0.0, share)))
