@@ -215,7 +215,7 @@ class TensorSearch:
         return state, moves, self.game.planes(state)
 
     def _back_up(self, value: Tensor, nodes: Tensor, actions: Tensor, on_path: Tensor) -> None:
-        """Add the value of a leaf to every action on its path, with the sign for its mover."""
+        """Add the value of a leaf to every action on its path, from the view of its mover."""
         rows = self._rows
         node, action = _last(nodes, on_path), _last(actions, on_path)
         known, sign = self._proven[rows, node, action], self._signs[rows, node, action]
@@ -254,7 +254,7 @@ class TensorSearch:
         return logits, q, weight, visits
 
     def _select_root(self, num_visits: Tensor) -> Tensor:
-        """Return the best root action among those with the visits that sequential halving requires.
+        """Return the best root action among those with `num_visits` visits (sequential halving).
 
         With PUCT, return the action with the highest score, with noise in the policy.
         """

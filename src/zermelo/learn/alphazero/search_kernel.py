@@ -343,7 +343,7 @@ def set_proven(edge: Any, value: Any, edges: Any) -> None:
 
 
 def back_up(row: Any, value: Any, arrays: Any) -> None:
-    """Add the value of a leaf to every edge on the path, with the sign for the edge's mover."""
+    """Add the value of a leaf to every edge on the path, from the view of its mover."""
     edges, paths = arrays.edges, arrays.paths
     for step in range(arrays.trees[row, PATH_LENGTH] - 1, -1, -1):
         edge = paths[row, step]

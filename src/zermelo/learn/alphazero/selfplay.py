@@ -64,7 +64,8 @@ def play_rollout(
         result = torch.where(is_proven, found.proven_value, -value).float()
         over = over | is_proven
         is_learned = torch.full_like(over, not is_capped)
-        # Before a random move, the target is the search value: later results do not depend on it.
+        # The result after a random move says nothing about the position before the move, so the
+        # target there is the search value.
         ends = over | explores
         end_values = torch.where(over, result, found.value)
         words = torch.stack(state, 1)

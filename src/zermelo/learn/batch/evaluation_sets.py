@@ -26,7 +26,7 @@ class EvaluationSet:
 
 
 def build_evaluation_set(game: WordGame) -> EvaluationSet | None:
-    """Return a set of all states if the game is small, else of its shipped positions if any."""
+    """Return all states of a small game, else its shipped positions, or None if there are none."""
     graph = GameGraph.build(game)
     if graph is not None:
         states = graph.nonterminal

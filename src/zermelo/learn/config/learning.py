@@ -38,7 +38,7 @@ class LearningConfig:
     double: bool = True
     tau: float = 0.01  #: size of the target network's step towards the online network
     every: int = 1  #: updates between two steps of the target network
-    average: float = 0.99  #: decay of the moving average of the weights, with which it plays
+    average: float = 0.99  #: decay of the moving average of the weights, which is used for play
     warm_up: int = 1000  #: transitions in the replay buffer before the first update
     moves: int = 1  #: moves played in each game between two updates
     league: int = 0  #: updates between two snapshots of the network for the league; 0: no league

@@ -45,7 +45,7 @@ class HybridSearchConfig:
     late: int = 64  #: number of stones on the board from which `late_depth` replaces `depth`
     late_depth: int = 8
     games: int = 1  #: games played for each batch
-    opening: int = 10  #: upper limit, exclusive, of the random plies before a random position
+    opening: int = 10  #: random positions are reached by fewer random plies than this
     network: float = 1.0  #: weight of the network in an evaluation in training
     heuristic: float = 0.0  #: weight of the heuristic in an evaluation in training
     play_depth: int = 4  #: search depth in play

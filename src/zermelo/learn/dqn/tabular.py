@@ -106,7 +106,7 @@ class TabularTrainer:
         return self.q_function.values(states)
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return the table as arrays for play, and the kind of network as a table."""
+        """Return the table as arrays for play, and metadata that marks them as a table."""
         return {_STATES: self.table.states, _VALUES: self.table.q}, {"kind": TABLE_KIND}
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:

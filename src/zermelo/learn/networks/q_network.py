@@ -15,7 +15,7 @@ _INITIAL_NOISE = 0.5  # initial noise of a noisy layer, times the square root of
 
 
 class QNetwork(nn.Module):
-    """A network for the Q values of all actions; if dueling, their sum of value and advantages."""
+    """A network for the Q values of all actions; if dueling, Q is state value plus advantage."""
 
     def __init__(self, config: NetworkConfig, inputs: tuple[int, ...], num_actions: int) -> None:
         super().__init__()

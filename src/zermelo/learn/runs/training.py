@@ -175,7 +175,8 @@ def _run_name(recipe: Recipe, seed: int, opponent: str | None, *, short: bool) -
 def _with_opponent(recipe: Recipe, opponent: str) -> Recipe:
     """Return the recipe with this opponent in all phases.
 
-    Symmetric states are not merged unless this is safe: a player's replies may not be symmetric.
+    Symmetric states are merged only if the opponent is the learner or plays at random, because
+    other players may not reply symmetrically.
     """
     is_learner = opponent in (SELF, LEAGUE)
     phases = tuple(replace(phase, opponent=opponent) for phase in recipe.learning.phases)

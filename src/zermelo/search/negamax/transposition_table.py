@@ -11,9 +11,8 @@ short search, and grows from there.
 
 from typing import Any
 
-from zermelo.core.bitboard import scale, word
+from zermelo.core.bitboard import mix, scale, word
 from zermelo.core.game import SolverHooks
-from zermelo.search.state_keys import hash_words
 
 MIN_SLOTS, GROWTH = 1 << 10, 4
 CACHED_SLOTS = 1 << 16  # the number of slots that fit into the processor's cache
@@ -25,7 +24,10 @@ BIAS = 1 << 15  # added to scores, which are stored as unsigned 16 bits
 
 def first_slot(key: Any, num_slots: Any) -> Any:
     """Return the first of the two slots of a key."""
-    return 2 * scale(hash_words(key), num_slots // 2)
+    digest = word(0)
+    for part in key:  # `hash_words`, written out for the same reason as in `kernel.enter_state`
+        digest = mix(digest ^ part)
+    return 2 * scale(digest, num_slots // 2)
 
 
 def is_current(entry: Any, generation: Any) -> Any:
