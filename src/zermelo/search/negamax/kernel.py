@@ -249,7 +249,7 @@ def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any
     if control[USE_TABLE] != 0 and game.should_store(state):
         canonical = state
         if depth < control[SYMMETRY_DEPTH]:
-            # `canonical_state`, written out: as a call it costs some 4 % where sizes share a kernel.
+            # `canonical_state`, written out: a call costs some 4 % where sizes share a kernel.
             for number in range(1, len(arrays.symmetry_tables)):
                 image = game.transform_by_table(state, arrays.symmetry_tables[number])
                 if image < canonical:
