@@ -130,6 +130,16 @@ def test_the_refusal_names_what_differs(stopped: tuple[Path, Path], tmp_path: Pa
     assert "another rules: '0123'" in refusal(write_recipe(tmp_path), out)
 
 
+def test_a_new_summary_does_not_keep_a_run_from_resuming(
+    stopped: tuple[Path, Path], tmp_path: Path
+) -> None:
+    _, out = stopped
+    other = write_recipe(tmp_path, ("game =", 'summary = "in other words"\ngame ='))
+    run, trainer = training.prepare_training(str(other), out, seed=5, resume=True)
+    trainer.close()
+    assert run.recipe.summary == "in other words"
+
+
 def test_a_checkpoint_that_is_damaged_or_of_another_run(
     stopped: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -134,6 +134,8 @@ class Run:
         identity = self._identity()
         for name, was, now in _differences({key: metadata.get(key) for key in identity}, identity):
             setting = name.removeprefix("recipe.")
+            if setting == "summary":  # prose, which does not change the training
+                continue
             if not setting.startswith(_CHANGEABLE):
                 msg = f"{path} was started with another {setting}: {was!r}, and now it is {now!r}"
                 raise BadRun(msg)
