@@ -1,4 +1,4 @@
-"""The constants of rules: how their annotations give them a type in compiled code."""
+"""Determine the compiled type of each constant of a rules class from its annotation."""
 
 import base64
 import functools

@@ -120,7 +120,7 @@ class Match:
         return num_moves
 
     def redo_to_turn(self, players: Collection[int]) -> int:
-        """Redo to the next turn of one of these players, or all; return the number of moves."""
+        """Redo moves until one of these players is to move or none is left; return how many."""
         before = self.num_redoable
         if before:
             self.redo()

@@ -29,6 +29,6 @@ def read(text: str, game: Game | None) -> Record:
         msg = f"line 1: two results, {results[0]} and {results[1]}"
         raise BadRecord(msg)
     if words[-1] not in RESULTS:
-        msg = f"line 1: the result is missing at the end: {', '.join(RESULTS)}"
+        msg = f"line 1 must end with a result, one of {', '.join(RESULTS)}"
         raise BadRecord(msg)
     return replay(rules, words[1:-1], RESULTS[words[-1]])

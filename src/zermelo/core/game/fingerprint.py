@@ -1,8 +1,9 @@
 """Fingerprints of rules, by which a file identifies the rules that it was made with.
 
 Position sets, models, training runs, tablebases and opening books store `rules_fingerprint` and are
-rejected if it differs. Tablebases and books claim proven values, so they also store
-`source_digest`, which catches an edit of a user's game that random play does not notice.
+rejected if it differs. Tablebases and books contain proven values, so they also store
+`source_digest`. It changes with the source code of a user's game, even if the fingerprint, which
+is made from random games, stays the same.
 """
 
 import functools

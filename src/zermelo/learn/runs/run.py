@@ -126,9 +126,9 @@ class Run:
             self._write_manifest({**manifest, **self._identity()})
 
     def _allowed_changes(self, path: Path, metadata: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the settings that differ between a file and this run.
+        """Return the settings in which a file differs from this run and that may change.
 
-        Raise BadRun if a setting differs that must not change.
+        Raise BadRun if it differs in a setting that must not change.
         """
         changes = []
         identity = self._identity()

@@ -52,7 +52,8 @@ def list_attacks(
 
     The cell is one that wins immediately, or NO_CELL. The moves are the empty cells of windows with
     no defending stones and at least `min_stones` attacking stones, fullest windows first. If the
-    defender can win immediately, only the block is listed; if on two cells, nothing is listed.
+    defender threatens to win on one cell, only the move that blocks it is listed. If the defender
+    threatens to win on two or more cells, no move blocks them all and nothing is listed.
     """
     length = windows.shape[1]
     # 1. An immediate win, of the attacker or of the defender.
