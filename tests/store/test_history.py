@@ -207,4 +207,5 @@ def test_it_creates_no_file_and_refuses_those_of_others(tmp_path: Path) -> None:
     assert home.returncode == 2
     assert "studio.db" in home.stderr
     MatchStore(tmp_path / "home" / "studio.db").close()
-    assert zermelo("history", ZERMELO_HOME=str(tmp_path / "home")).stdout.startswith("no games or runs")
+    empty = zermelo("history", ZERMELO_HOME=str(tmp_path / "home"))
+    assert empty.stdout.startswith("no games or runs")
