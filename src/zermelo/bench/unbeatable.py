@@ -72,7 +72,7 @@ def measure_unbeatable(
 
 @dataclass(frozen=True)
 class TrainingOutcome:
-    """The grade of a policy in training."""
+    """The grade of a policy at one point of its training."""
 
     seconds: float  #: CPU time of training so far
     is_unbeatable: bool  #: whether no line of play beats the policy

@@ -125,7 +125,7 @@ def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
 @options.integer_option("--number", "Number of positions for `search`.", 200, low=1, high=500)
 @options.integer_option(
     "--games",
-    "Number of games per match; `phases` plays a quarter of that.",
+    "Number of games per match; a quarter as many in the part `phases`.",
     400,
     low=4,
     high=100_000,

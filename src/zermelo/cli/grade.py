@@ -164,8 +164,8 @@ def positions(
     """Generate positions of GAME with the exact value of every move.
 
     The positions come from random games, no two are equivalent by symmetry, and each allows a
-    mistake. A position is hard if it is decided late and few moves preserve its value. `zermelo
-    grade --positions` reads the file.
+    mistake. A position is hard if the end is far away under best play and few moves preserve its
+    value. `zermelo grade --positions` reads the file.
     """
     from zermelo.core.files import write_atomically
     from zermelo.games import registry

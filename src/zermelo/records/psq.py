@@ -70,7 +70,7 @@ def read(text: str, game: Game | None) -> Record:
 
 
 def _check_rest(lines: list[str], number: int) -> None:
-    """Raise BadRecord for further moves or a second result after the moves."""
+    """Raise BadRecord if the lines after the moves contain more moves or a second result."""
     rest = lines[number - 1 :]
     results = 0
     for offset, line in enumerate(rest):

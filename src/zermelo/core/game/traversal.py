@@ -23,7 +23,7 @@ class PlainTraversal:
         return [state]
 
     def load_root(self: Any, roots: Any, row: Any, buffer: Any) -> Any:  # noqa: ARG002 - for boards
-        """Return the state in a row."""
+        """Return the state that is stored in this row of the array."""
         return roots[row][0]
 
     def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
@@ -74,7 +74,7 @@ class WordTraversal:
         return list(state)
 
     def load_root(self: Any, roots: Any, row: Any, buffer: Any) -> Any:  # noqa: ARG002 - for boards
-        """Return the state in a row."""
+        """Return the state that is stored in this row of the array."""
         return self.load(roots, row)
 
     def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:

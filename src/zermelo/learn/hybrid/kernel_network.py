@@ -96,7 +96,7 @@ class LineNetworkTactics(NetworkTactics):
 
     @property
     def array_shapes(self) -> ArrayShapes:
-        """Names and shapes of the arrays: an embedding for each index, then three linear layers."""
+        """Names and shapes of the arrays: a table of embeddings, then three linear layers."""
         return [
             ("lines.weight", (self.num_features, self.width)),
             ("lines.bias", (self.width,)),

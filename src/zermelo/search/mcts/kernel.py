@@ -225,7 +225,7 @@ def backpropagate(
 
 
 def is_finished(control: Any, nodes: Any) -> Any:
-    """Return whether the root is proven and, with ALL_MOVES, also every move of the root."""
+    """Return whether the root is proven; with ALL_MOVES, its moves must all be proven, too."""
     if control[USE_SOLVER] == 0 or nodes[ROOT, PROOF] == UNPROVEN:
         return False
     return control[ALL_MOVES] == 0 or nodes[ROOT, NUM_UNPROVEN] == 0
