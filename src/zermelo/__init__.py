@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# The module that defines each public name. It is imported on first use: `import zermelo` is fast.
+# The module that defines each public name. Modules are imported on first use, so that
+# `import zermelo` is fast.
 _HOMES = {
     "zermelo.core.errors": (
         "BadBoard",
@@ -71,7 +72,7 @@ _HOMES = {
     "zermelo.search.solver.solution": ("Solution", "solve"),
     "zermelo.core.bitboard": ("Word",),
 }
-_DEFINED_AS = {"match": "Match", "player": "load_player"}  # the names in the module, if different
+_DEFINED_AS = {"match": "Match", "player": "load_player"}  # names that differ in their module
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - errors last
     "Analysis", "Candidate", "Game", "Grade", "Limit", "Match", "Outcome", "Player", "Position",

@@ -1,6 +1,6 @@
 """Precompilation: compile the common kernels ahead of time, to avoid delays on first use.
 
-Presets are compiled one by one; all other sizes of a family share one compilation.
+Each preset game has a compilation of its own; all other sizes of a family of games share one.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _OTHER_SIZES = ("gomoku:renju=true", "mnk:4x4x4", "gomoku", "reversi:6")
 
 
 def compile_all(progress: Callable[[str], None], games: Sequence[str] = ()) -> int:
-    """Compile kernels for these games, or for all built-in ones; return the number of kernels.
+    """Compile the kernels for these games, by default all built-in ones; return how many kernels.
 
     There is one worker process for each core, since numba compiles one kernel at a time. A worker
     compiles one game after the other, and ends after its current game if this process dies.
@@ -67,7 +67,7 @@ def _start_worker() -> subprocess.Popen[bytes]:
 
 
 def _send_next(worker: subprocess.Popen[bytes], waiting: list[str]) -> None:
-    """Send the next game to a worker; close its input if there is none."""
+    """Send the next waiting game to a worker; close the worker's input if none is waiting."""
     assert worker.stdin is not None
     if waiting:
         with contextlib.suppress(BrokenPipeError):  # the exit code of the worker shows the failure
@@ -79,7 +79,7 @@ def _send_next(worker: subprocess.Popen[bytes], waiting: list[str]) -> None:
 def _read_lines(
     workers: list[subprocess.Popen[bytes]],
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Yield the lines that workers print, until all have ended."""
+    """Yield each worker with every line that it prints, until all workers have ended."""
     with selectors.DefaultSelector() as selector:
         for worker in workers:
             assert worker.stdout is not None

@@ -1,6 +1,6 @@
 """The arena: tournaments between players, with ratings and reports; `tournament` runs one.
 
-`plan` defines the games to play, `game` plays one of them, `worker` and `workers` play them in
-separate processes, `standings`, `ratings` and `sprt` evaluate the results, `report` and `charts`
-show them. `cli`, `bench` and `learn` may import this package.
+`plan` defines the games to play, `game` plays one game, `worker` and `workers` play many in
+separate processes, `standings`, `ratings` and `sprt` evaluate the results, and `report` and
+`charts` show them. `cli`, `bench` and `learn` may import this package.
 """

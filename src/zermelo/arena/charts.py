@@ -70,7 +70,7 @@ class Axis:
 
     @classmethod
     def names(cls, names: Sequence[str]) -> "Axis":
-        """Return an axis with names at the values 0, -1, -2, …, from top to bottom."""
+        """Return a vertical axis with these names at the values 0, -1, -2, …, top to bottom."""
         ticks = tuple((-float(index), name) for index, name in enumerate(names))
         return cls(0.5 - len(names), 0.5, ticks)
 
@@ -170,7 +170,7 @@ def _draw_labels(marks: Sequence[Mark], to_pixels: _ToPixels) -> list[str]:
 
 
 def _separate(places: list[tuple[float, float, Mark]]) -> list[tuple[float, float, Mark]]:
-    """Return the labels, moved down until no two of them overlap."""
+    """Return the places of the marks' labels, moved down until no two labels overlap."""
     placed: list[tuple[float, float, Mark]] = []
     for x, top, mark in sorted(places, key=lambda place: place[1]):
         y = top

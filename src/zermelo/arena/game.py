@@ -1,4 +1,4 @@
-"""Play one game between two players. A failing player forfeits it; the tournament continues."""
+"""Play one game between two players. A player that fails forfeits the game, not the tournament."""
 
 import contextlib
 import random
@@ -32,7 +32,7 @@ class GameRunner:
     def warm_up(self, player: int) -> None:
         """Let a player choose a few moves, so that compilation does not count as thinking time.
 
-        It chooses a move at the beginning, in the middle and at the end of a game, as each of these
+        The player moves at the beginning, in the middle and at the end of a game, as each of these
         may need different kernels. Errors are ignored: they will occur again in a game.
         """
         self._sheet.start_turn(Activity.COMPILING, -1, player, 0, 0.0, 0.0)
@@ -127,25 +127,25 @@ class GameRunner:
 
 
 def max_seconds(plan: Plan) -> float:
-    """Return the number of seconds after which a move forfeits the game."""
+    """Return the seconds after which a player that has not moved forfeits the game."""
     return plan.patience if plan.seconds is None else plan.seconds + GRACE
 
 
 def describe_timeout(plan: Plan, spent: float) -> str:
-    """Return the reason for a loss on time; the standings drop the part after the colon."""
+    """Return the reason for a loss on time; the standings omit the text after its colon."""
     if plan.seconds is None:
         return f"no answer within {plan.patience:g} s"
     return f"exceeded its time limit of {plan.seconds:g} s: {spent:.1f} s"
 
 
 def describe_crash(error: BaseException) -> str:
-    """Return the reason for a loss by an exception that the player raised."""
+    """Return the reason for a forfeit by a player whose code raised this exception."""
     text = " ".join(f"crashed: {type(error).__name__}: {error}".split()).removesuffix(":")
     return text if len(text) <= _MAX_REASON else f"{text[: _MAX_REASON - 1]}…"
 
 
 def forfeit_turn(plan: Plan, turn: Turn, reason: str) -> GameRow:
-    """Return the row of a game whose worker process died during this turn."""
+    """Return the row of a game that is forfeited because its process died during this turn."""
     fixture = plan.fixture(turn.number)
     clock = list(turn.seconds)
     clock[turn.seat] += time.monotonic() - turn.started

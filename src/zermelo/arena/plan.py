@@ -1,4 +1,4 @@
-"""The plan of a tournament: it defines players, opening and seeds of each game by its number.
+"""The plan of a tournament: a game's number defines its players, its opening and its seeds.
 
 Game `number` of a tournament is game `number // pairs` of the pair `number % pairs`, so that the
 games played so far are always balanced. Game i of a pair starts from opening i // 2, and its seats
@@ -67,7 +67,7 @@ class Plan:
             raise ZermeloError(msg)
         for spec in self.players:
             if is_player_file(spec):
-                load_player_class(spec)  # an instance could crash and stop everything
+                load_player_class(spec)  # creating a player could crash this process
             else:
                 load_player(spec).prepare(self.rules)
 
@@ -97,7 +97,7 @@ class Plan:
 
     @cached_property
     def is_stochastic(self) -> tuple[bool, ...]:
-        """For each player, whether it chooses at random, so that its games may repeat by chance."""
+        """For each player, whether it moves at random; then two games may be equal by chance."""
         return tuple(is_stochastic(spec) for spec in self.players)
 
     @cached_property
@@ -116,7 +116,7 @@ class Plan:
         return Fixture(number, pair, index // 2, seats)
 
     def player_spec(self, number: int, seat: int) -> str:
-        """Return the spec of a player in a game, with a derived seed if it takes one."""
+        """Return the spec of the player in a seat of a game, with a seed if it takes one."""
         spec = self.players[self.fixture(number).seats[seat]]
         return with_seed(spec, derive_seed(self.seed, number, seat))
 
@@ -140,7 +140,7 @@ class Plan:
         return tuple(actions)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the data that identifies a run: settings, version and digests of its files."""
+        """Return what identifies a run: its settings, the version and digests of its files."""
         paths = [player_file_path(spec) for spec in self.players if is_player_file(spec)]
         paths += [Path(self.game)] if files.is_game_file(self.game) else []
         paths += [path for spec in self.players for path in model_files(spec)]
@@ -158,7 +158,7 @@ class Plan:
 
 
 def derive_seed(seed: int, *path: int | str) -> int:
-    """Return a seed derived from a seed and a path: it is the same on every machine.
+    """Return a seed derived from a seed and a path of keys; it is the same on every machine.
 
     >>> derive_seed(0, 1, 0) == derive_seed(0, 1, 0), derive_seed(0, 1, 0) == derive_seed(0, 1, 1)
     (True, False)

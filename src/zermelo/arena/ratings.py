@@ -10,9 +10,9 @@ opening):
 
     H^-1 B H^-1,    H = sum of games * p (1 - p),    B = sum over openings of (points - expected)^2
 
-each times the outer product of the pair's contrast. With few openings B would be too small, so two
-openings with binomial variance are mixed in. If all openings end alike B would also be too small,
-so the drawn game of the prior counts as half a win and half a loss.
+each times the outer product of the pair's contrast. With few openings B would be too small, so it
+is averaged with two openings of binomial variance. If all openings end alike, B would also be too
+small, so the drawn game of the prior counts as half a win and half a loss.
 """
 
 import math
@@ -26,16 +26,16 @@ from zermelo.store.runs import Rating
 if TYPE_CHECKING:
     import numpy as np
 
-#: (half points of the lower-numbered player, number of games) in an opening → number of openings
+#: (lower-numbered player's half points, games) in an opening → number of such openings
 Openings = Counter[tuple[int, int]]
-ELO = 400 / math.log(10)  #: Elo points for a factor of e in the odds
+ELO = 400 / math.log(10)  #: the Elo points that multiply the odds of winning by e
 _PRIOR = 1.0  # drawn games added for every two players who have met
 _MIXED = 2.0  # openings with binomial variance added for each pair
 _MAX_STEPS, _TOLERANCE = 200, 1e-10
 
 
 def rate_players(num_players: int, by_pair: Mapping[tuple[int, int], Openings]) -> list[Rating]:
-    """Return the rating of every player, given the results of each pair by opening.
+    """Return the rating of every player from the results by opening of each pair of players.
 
     >>> [round(r.rating) for r in rate_players(2, {(0, 1): Counter({(3, 2): 500})})]
     [95, -95]

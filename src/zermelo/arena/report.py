@@ -12,7 +12,7 @@ from zermelo.arena.standings import Standings
 from zermelo.arena.tournament import TournamentResult
 from zermelo.core.phrases import count
 
-_MAX_NAME = 28  # characters in a chart
+_MAX_NAME = 28  # longest name in a chart, in characters
 _STYLE = """
 :root{color-scheme:light dark;--back:#fdfcf9;--text:#24221d;--faint:#6b665b;--grid:#e4dfd3;
 --card:#f5f1e8;--c0:#1b6ca8;--c1:#b8500f;--c2:#2d7d46;--c3:#8a3fa0;--c4:#86590c;--c5:#4a5a6a}
@@ -120,7 +120,7 @@ def _colours(result: TournamentResult) -> dict[str, int]:
 
 
 def _shorten(name: str) -> str:
-    """Return the end of a long name, such as a path."""
+    """Shorten a long name, such as a path, to its end."""
     return name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}"
 
 

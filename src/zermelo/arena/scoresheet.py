@@ -1,7 +1,7 @@
 """The scoresheet: a record of a worker's current game in memory shared with its parent process.
 
-A worker records the start of each turn, at almost no cost. From the scoresheet, the parent learns
-whether a turn takes too long and in which turn a worker has died.
+A worker records the start of each turn, which costs almost no time. The scoresheet tells the parent
+whether a turn takes too long, and during which turn a worker has died.
 """
 
 import mmap
@@ -57,7 +57,7 @@ class Scoresheet:
     def start_turn(
         self, activity: Activity, number: int, seat: int, ply: int, first: float, second: float
     ) -> float:
-        """Record a turn that starts now and the seconds used by both seats; return its start."""
+        """Record a turn that starts now and the seconds each seat has used; return the time."""
         now = time.monotonic()
         _HEAD.pack_into(self._map, 0, activity, number, seat, ply, now, first, second)
         return now

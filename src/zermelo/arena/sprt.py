@@ -1,8 +1,8 @@
 """A sequential probability ratio test between two hypotheses about the difference in Elo.
 
-This is the generalised test on pairs of games (Van den Bergh; used by Fishtest): an opening played
-from both sides scores 0, 1/2, 1, 3/2 or 2 points, and the likelihood of the observed scores is
-maximised over all distributions with the mean that a hypothesis implies.
+This is the generalised test on pairs of games (Van den Bergh; used by Fishtest): the two games of
+an opening, one from each side, score 0, 1/2, 1, 3/2 or 2 points in all, and the likelihood of the
+observed scores is maximised over all distributions with the mean that a hypothesis implies.
 """
 
 import math
@@ -22,12 +22,12 @@ class SequentialTest:
         self.counts = [0] * len(_SCORES)  #: number of openings by first player's half points
 
     def add(self, half_points: int) -> None:
-        """Add the first player's half points from an opening played from both sides."""
+        """Add an opening: the first player's half points from its two games, one from each side."""
         self.counts[half_points] += 1
 
     @property
     def llr(self) -> float:
-        """The log likelihood ratio; above 0 the games favour `elo1`.
+        """The log likelihood ratio; if it is above 0, the games favour `elo1` over `elo0`.
 
         >>> test = SequentialTest(0, 50)
         >>> for _ in range(25): test.add(4)

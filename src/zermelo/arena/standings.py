@@ -14,7 +14,7 @@ _HALF_POINTS = {"first": (2, 0), "draw": (1, 1), "second": (0, 2)}
 
 
 class RepeatDetector:
-    """Detects repeated games. Games must be passed in the order of their numbers.
+    """Detects repeated games. The games must be passed in the order of their numbers.
 
     A repeated game between deterministic players carries no information. If a player is stochastic,
     the same game may occur twice by chance, and both games count.
@@ -50,7 +50,7 @@ class Standings:
     """The results, ratings and times of all players."""
 
     names: tuple[str, ...]
-    results: dict[tuple[str, str], PairScore]  #: by first and second player
+    results: dict[tuple[str, str], PairScore]  #: by (first player, second player)
     games: int = 0
     repeated: int = 0
     ratings: dict[str, Rating] = field(default_factory=dict)
@@ -123,8 +123,8 @@ def compute_standings(plan: Plan, rows: Iterable[GameRow]) -> Standings:
         },
     )
     repeats = RepeatDetector(plan)
-    points: Counter[tuple[int, int]] = Counter()  # half points of the lower-numbered player
-    games: Counter[tuple[int, int]] = Counter()  # games played; both by (pair, opening)
+    points: Counter[tuple[int, int]] = Counter()  # lower-numbered player's half points
+    games: Counter[tuple[int, int]] = Counter()  # games played; both are by (pair, opening)
     for row in sorted(rows):
         _add_game(standings, row)
         if repeats.is_repeat(row):

@@ -1,4 +1,4 @@
-"""Run a tournament: play the games that are missing, store them and compute the standings."""
+"""Run a tournament: play the games not yet played, store them and compute the standings."""
 
 import contextlib
 import os
@@ -83,7 +83,7 @@ def tournament(
     patience: float = PATIENCE,
     progress: Callable[[TournamentProgress], None] | None = None,
 ) -> TournamentResult:
-    """Play a round robin between the players with these specs, `games` games for each pair.
+    """Play a round robin between the players with these specs: `games` games for each pair.
 
     Every game is determined by the settings and its number, regardless of the process that plays
     it. With `db` the games are stored in that file, and `resume` continues the latest run with the
@@ -227,7 +227,7 @@ class _RunWriter:
             self._store.close()
 
     def add(self, rows: list[GameRow]) -> None:
-        """Store games, in batches of `_COMMIT_INTERVAL` seconds."""
+        """Collect games and write them to the store every `_COMMIT_INTERVAL` seconds."""
         self._uncommitted += rows
         if self._uncommitted and time.monotonic() - self._last_commit > _COMMIT_INTERVAL:
             self._commit()
@@ -241,7 +241,7 @@ class _RunWriter:
         self._uncommitted, self._last_commit = [], time.monotonic()
 
     def finish(self, result: TournamentResult, end: int) -> None:
-        """Store the result, and delete the games from number `end` on."""
+        """Store the result, and delete the games whose number is `end` or higher."""
         self._commit()
         self._store.delete_games(self.run, end)
         self._store.set_ratings(self.run, result.standings.ratings)

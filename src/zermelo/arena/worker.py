@@ -36,7 +36,7 @@ def main(sheet: IO[bytes]) -> None:
 
 
 def _take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return standard input and output, and redirect what players print to standard error."""
+    """Return standard input and output for messages; what players print goes to standard error."""
     commands, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -45,7 +45,7 @@ def _take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _read_commands(stream: IO[bytes]) -> _Commands:
-    """Return a queue filled by a thread, which ends the process as soon as the parent is gone."""
+    """Start a thread that queues commands and ends the process once the parent is gone."""
     commands: _Commands = queue.SimpleQueue()
 
     def listen() -> None:

@@ -21,9 +21,9 @@ from zermelo.players.files import is_player_file
 from zermelo.store.runs import GameRow
 
 _POLL = 0.1  # seconds between two checks of the workers
-_CHUNK_SECONDS = 0.5  # seconds that the games handed out at once should take
+_CHUNK_SECONDS = 0.5  # seconds that the games sent in one message should take
 _MAX_CHUNK = 5_000  # games
-_MARGIN = 0.25  # seconds for a late worker to report the forfeit itself
+_MARGIN = 0.25  # extra seconds in which a late worker may itself report the forfeit
 _ORPHANED = 1.0  # seconds after which a dead worker with an open pipe is abandoned
 _CLOSING = 2.0  # seconds for a process to end after it has closed its pipe
 _WARM_UP = 300.0  # seconds for the warm-up of a player, which includes compiling
@@ -182,7 +182,7 @@ class _WorkerPool:
         return rows
 
     def _assign_games(self, worker: _WorkerProcess) -> None:
-        """Assign about half a second of games, fewer near the end so that workers end together."""
+        """Assign games for half a second; near the end fewer, so that workers end together."""
         if worker.sent_at:
             rate = worker.chunk / max(time.monotonic() - worker.sent_at, 1e-6)
             worker.chunk = int(min(_MAX_CHUNK, 4 * worker.chunk, rate * _CHUNK_SECONDS))
@@ -214,7 +214,7 @@ class _WorkerPool:
         return _WARM_UP_FILE if is_file else _WARM_UP
 
     def _handle_end(self, worker: _WorkerProcess) -> list[GameRow]:
-        """Return the game forfeited by the player to move, if any; reschedule the other games."""
+        """Return the game that is forfeited by the worker's end, if any; reschedule the others."""
         turn, games = worker.turn(), worker.games
         try:
             code = worker.process.wait(_CLOSING)

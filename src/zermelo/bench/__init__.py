@@ -1,4 +1,4 @@
-"""Benchmarks that compare Zermelo with other installed libraries, in the same run on one core.
+"""Benchmarks that measure Zermelo and other installed libraries in the same run, on one core.
 
 There is a module for each suite, named as in `zermelo bench`; `measure` measures rates and builds
 the reports. Only the command line imports this package.

@@ -1,9 +1,9 @@
-"""Actors: the speed-up by a second actor, and the share of a training step that replay takes.
+"""Measure the speed-up by a second actor, and the share of a training step that replay takes.
 
 - **Play**: one actor and then two play the same rollouts with fixed weights; all actors are ready
   before the clock starts.
-- **Learning**: updates of a training run whose games are played by actors.
-- **Replay**: CPU time of storing and sampling in a training run without actors.
+- **Learning**: a training run makes updates while one actor, and then two, play its games.
+- **Replay**: the CPU time of storing and sampling transitions in a training run without actors.
 
 Play and learning are measured in wall-clock time, because they use several processes.
 """
@@ -32,18 +32,18 @@ from zermelo.learn.runs import training
 from zermelo.learn.runs.rollouts import create_rollout_function
 from zermelo.learn.runs.trainer import Trainer
 
-#: recipes, with the number of updates to measure; most of these take ten seconds or more
+#: recipes and their numbers of measured updates; most of the measurements take ten seconds or more
 RECIPES = {"squava-hybrid": 200, "tictactoe-dqn": 4000, "gomoku6-dueling": 300}
 REPLAY_RECIPES = ("squava-hybrid", "tictactoe-dqn")  #: recipes whose replay is measured
 MIN_SPEEDUP = 1.6  #: expected speed-up with two actors
 MAX_REPLAY_SHARE = 0.2  #: expected maximum share of a training step that replay takes
 _MIN_ROLLOUTS = 8  # with fewer rollouts, one actor might wait long for the other's last one
 _NEVER = 1 << 40  # interval in updates: no checkpoint or grading during a measurement
-_PROGRESS = 0.5  # progress of the training for which rollouts are played
+_PROGRESS = 0.5  # rollouts are played as in the middle of a training run
 
 
 def measure_actors(seconds: float, notes: list[str], progress: ProgressFunction) -> list[Row]:
-    """Measure play (for about `seconds` with one actor), then learning, then replay."""
+    """Measure play, then learning, then replay; play with one actor takes about `seconds`."""
     rows = []
     for name in RECIPES:
         row = measure_play(name, seconds, progress)
@@ -97,7 +97,7 @@ def measure_play(name: str, seconds: float, progress: ProgressFunction) -> Row:
 
 
 def _play(pool: ProcessActorPool, weights: Arrays, num_rollouts: int) -> tuple[float, int]:
-    """Play the first `num_rollouts` rollouts; return the wall-clock time and the transitions."""
+    """Play the first `num_rollouts` rollouts; return (wall-clock time, transitions)."""
     begin = time.perf_counter()
     for number in range(num_rollouts):
         pool.submit(RolloutRequest((0, number), _PROGRESS), weights)
@@ -192,7 +192,7 @@ class _MethodTimer:
 
 
 def _shorten(name: str, updates: int) -> tuple[Recipe, int, int]:
-    """Return a shortened recipe, its number of warm-up updates, and its number of measured updates.
+    """Return (recipe with fewer updates, number of warm-up updates, number of measured updates).
 
     If several updates follow each rollout, both numbers are rounded up to whole rollouts.
     """
@@ -205,7 +205,7 @@ def _shorten(name: str, updates: int) -> tuple[Recipe, int, int]:
 
 
 def create_trainer(recipe: Recipe, *, seed: int = 0, actors: int = 0) -> Trainer:
-    """Return a trainer to measure; the folder of its run is deleted immediately."""
+    """Return a trainer to measure; its run folder is temporary and is deleted before returning."""
     with tempfile.TemporaryDirectory() as folder:
         return training.prepare_training(recipe, folder, seed=seed, actors=actors)[1]
 

@@ -1,4 +1,4 @@
-"""Compare our environments with those of PettingZoo, wrapped and raw.
+"""Compare our environments with PettingZoo's, both with and without their wrappers.
 
 All environments replay the same random games, which are generated beforehand. One task calls
 `last()`, which builds the observation, and `step()` for each move; the other calls only `step()`.
@@ -22,7 +22,7 @@ _NUM_GAMES = 200
 def run(
     seconds: float, repeat: int, names: Sequence[str], progress: ProgressFunction
 ) -> dict[str, Any]:
-    """Measure our environments, and PettingZoo's classic games if they and pygame are installed."""
+    """Measure our environments, and PettingZoo's if its classic games and pygame are installed."""
     measure.pin_to_one_core()
     rows, notes = [], []
     has_peer = measure.is_installed("pettingzoo") and measure.is_installed("pygame")
@@ -47,7 +47,7 @@ def run(
 
 
 def _random_games(name: str) -> list[list[int]]:
-    """Return the actions of random games."""
+    """Return random games, each as a list of its actions."""
     game, rng = registry.game(name), random.Random(1)
     games: list[list[int]] = []
     for _ in range(_NUM_GAMES):

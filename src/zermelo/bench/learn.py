@@ -1,4 +1,4 @@
-"""Learning: the speed of recipes and actors, and the time until tic-tac-toe play is unbeatable."""
+"""Measure the training speed of recipes and actors, and the time to unbeatable tic-tac-toe."""
 
 import statistics
 import time
@@ -13,14 +13,14 @@ from zermelo.learn.dqn.trainer import DQNTrainer
 
 RECIPES = ("tictactoe-dqn", "gomoku6-dueling")  #: recipes whose speed is measured
 _UPDATES = 400  # measured updates, after a tenth as many for warm-up
-_SECONDS = 5.0  # approximate duration of play by an actor
+_SECONDS = 5.0  # approximate duration of the play with one actor
 
 
 def run(
     budget: float, seeds: int, progress: ProgressFunction, updates: int = _UPDATES
 ) -> dict[str, Any]:
     """Measure Zermelo and the installed libraries, with `budget` CPU seconds per training run."""
-    # Actors are measured first because they need all cores: later processes have only one.
+    # Actors are measured first because they need all cores; later, this process may use only one.
     rows = [actors.measure_play(name, _SECONDS, progress) for name in actors.RECIPES]
     measure.pin_to_one_core()
     for name in RECIPES:  # before other libraries, because this sets torch to one thread
@@ -31,9 +31,10 @@ def run(
 
 
 def _measure_speed(name: str, updates: int, seeds: int) -> list[Row]:
-    """Measure the updates and the positions per second of the whole training loop.
+    """Measure how many updates and positions per second the whole training loop processes.
 
-    The recipe's schedules are compressed to fit, so that the share of random moves is realistic.
+    The recipe's schedules are compressed into the measured updates, so that the share of random
+    moves is realistic.
     """
     recipe = recipes.load(name)
     learning, games, warm_up = recipe.learning, recipe.acting.games, max(1, updates // 10)

@@ -1,4 +1,4 @@
-"""Compare Monte Carlo tree search with OpenSpiel's: simulations per second, and matches.
+"""Compare our Monte Carlo tree search with OpenSpiel's by simulations per second and by matches.
 
 Rates are measured by searches of the initial position on one core, with the same number of
 simulations, one uniformly random rollout per simulation, the same exploration constant, no solver
@@ -35,7 +35,7 @@ def run(
     matches: int,
     progress: ProgressFunction,
 ) -> dict[str, Any]:
-    """Measure our search, and OpenSpiel's if installed, with `matches` games per match."""
+    """Measure our search, and OpenSpiel's if it is installed; each match has `matches` games."""
     measure.pin_to_one_core()
     rows: list[Row] = []
     notes = []
@@ -76,7 +76,7 @@ def _open_spiel_steps(game: Game) -> measure.StepFunction:
     spiel_game = open_spiel_players.load_open_spiel_game(game)
     evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
     start = spiel_game.new_initial_state()
-    # The last arguments are: memory of the tree in MB, no solver, seed, not verbose.
+    # The last four arguments: memory for the tree in MB, no solver, the seed, not verbose.
     bot = pyspiel.MCTSBot(spiel_game, evaluator, _UCT_C, _SIMULATIONS, 1000, False, 1, False)  # noqa: FBT003
 
     def steps(count: int) -> int:
@@ -88,7 +88,7 @@ def _open_spiel_steps(game: Game) -> measure.StepFunction:
 
 
 def _play_matches(name: str, games: int, progress: ProgressFunction) -> list[Row]:
-    """Return the scores of both sides in percent, with equal simulations and with equal time."""
+    """Return both players' scores in percent, with equal simulations and with equal time."""
     sims, seconds = _EQUAL_SIMS[name], _EQUAL_SECONDS
     pairs = {
         f"{sims} simulations each": (

@@ -1,4 +1,4 @@
-"""Measure rates for benchmarks: the median of several runs on one core, by CPU time."""
+"""Measure rates for benchmarks: the median rate per CPU second of several runs on one core."""
 
 import importlib.metadata
 import importlib.util
@@ -24,7 +24,7 @@ def pin_to_one_core() -> None:
 
 
 def measure_rate(run: StepFunction, seconds: float, repeat: int) -> float:
-    """Return the steps per CPU second, the median of `repeat` runs of about `seconds` each."""
+    """Return the median number of steps per CPU second in `repeat` runs of about `seconds` each."""
     run(1)  # compiles code and fills caches
     size = 1
     while True:
@@ -70,7 +70,7 @@ def is_installed(peer: str) -> bool:
 def create_row(
     game: str, task: str, system: str, rate: float, unit: str = "steps/s", **figures: float
 ) -> Row:
-    """Return a measurement, with additional figures if any are given."""
+    """Return one measurement as a row of the report; `figures` are added to it."""
     row = {"game": game, "task": task, "system": system, "rate": round_figure(rate), "unit": unit}
     return row | {name: round_figure(figure) for name, figure in figures.items()}
 

@@ -13,7 +13,7 @@ _WARM_UP_RUNS = 2  # runs that compile code and are not measured
 
 
 def measure_rate(batch: int, simulations: int, config: NetworkConfig, repeat: int) -> float:
-    """Return the simulations per second, the median of `repeat` searches of a batch of games."""
+    """Return the median number of simulations per second in `repeat` searches of `batch` games."""
     jax: Any = importlib.import_module("jax")
     mctx: Any = importlib.import_module("mctx")
     pgx: Any = importlib.import_module("pgx")
@@ -74,7 +74,7 @@ def _sample_actions(jax: Any, state: Any, key: Any) -> Any:
 
 
 def _sample_weights(jax: Any, config: NetworkConfig) -> dict[str, Any]:
-    """Return random weights for a network of the same size as ours, with batch norm fused."""
+    """Return random weights for a network of our size with batch norm fused into its layers."""
     key, weights = jax.random.PRNGKey(0), {}
     shapes = _dense_shapes(config) if config.kind == DENSE else _tower_shapes(config)
     for number, (name, shape) in enumerate(shapes.items()):

@@ -30,7 +30,7 @@ _PGX_BATCHES = (1024, 4096, 16384)
 def run(
     seconds: float, repeat: int, names: Sequence[str], progress: ProgressFunction
 ) -> dict[str, Any]:
-    """Measure every system that is installed."""
+    """Measure random play with Zermelo and with each other library that is installed."""
     measure.pin_to_one_core()
     rows: list[Row] = []
     notes = []
@@ -71,7 +71,7 @@ def _open_spiel_steps(name: str) -> list[measure.StepFunction]:
 
 
 def _pgx_steps(name: str) -> list[measure.StepFunction]:
-    """Return a function for each batch size; finished games restart, so each step is a move."""
+    """Return a function for each batch size; finished games restart, so every step counts."""
     if name not in _PGX:
         return []
     jax, pgx = importlib.import_module("jax"), importlib.import_module("pgx")

@@ -13,7 +13,7 @@ from zermelo.core.position import Position
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax.searcher import NegamaxSearcher
 
-#: Connect Four: the minimum and maximum number of stones on the board in each set
+#: minimum and maximum number of stones on the board, for each set of Connect Four positions
 STONE_RANGES = {"end": (28, 34), "middle": (16, 26), "begin-easy": (4, 14)}
 _EASY_PLIES = 14  # easy positions are won or lost within this number of plies
 
@@ -24,7 +24,7 @@ class PositionSet:
 
     name: str
     positions: list[Position]
-    scores: list[int] | None = None  #: exact scores, if the file contains them
+    scores: list[int] | None = None  #: exact scores of the positions, if they were read from a file
 
     @property
     def states(self) -> list[Any]:
@@ -32,7 +32,7 @@ class PositionSet:
         return [position.state for position in self.positions]
 
     def history(self, number: int) -> list[int]:
-        """Return the actions that lead to a position."""
+        """Return the actions that lead to position `number` of this set."""
         return list(self.positions[number].history or ())
 
 
@@ -74,7 +74,7 @@ def sample_positions(
     """Return distinct positions from random play in which no single move ends the game.
 
     `stones` gives the minimum and maximum number of moves before a position. The sequence depends
-    only on the seed, so a larger `number` only adds positions. `accepts` filters states.
+    only on the seed, so a larger `number` only adds positions. `accepts` tells which to keep.
     """
     # random() is the only method whose sequence Python guarantees to keep in later versions.
     rng = random.Random(seed)
@@ -93,7 +93,11 @@ def sample_positions(
 
 
 def _play_quiet_moves(game: Game, length: int, rng: random.Random) -> list[int] | None:
-    """Return `length` random actions that do not end the game, or None if there is no such line."""
+    """Return `length` random actions after which no single move ends the game, or None.
+
+    None of the actions ends the game. None is returned if the random choices lead to a state in
+    which this is not possible.
+    """
     state = game.initial()
     line: list[int] = []
     while True:
@@ -110,8 +114,8 @@ def _play_quiet_moves(game: Game, length: int, rng: random.Random) -> list[int] 
 def read_positions(path: Path, game: Game) -> list[PositionSet]:
     """Read position sets from a CSV file with a column `moves` and optionally `set` and `score`.
 
-    A file without a header has the moves of one position on each line. Raise ZermeloError if the
-    file cannot be read or a position is not valid.
+    Each line of a file without a header contains the moves of one position. Raise ZermeloError if
+    the file cannot be read or a position is not valid.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

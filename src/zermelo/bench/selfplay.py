@@ -1,12 +1,12 @@
-"""Simulations per second of AlphaZero's search, compared with pgx and mctx.
+"""Measure the simulations per second of our AlphaZero search, and of mctx's search with pgx.
 
 On a GPU, the networks are a residual tower of 4x64 and nine fully connected layers of 512, in half
 precision. The search uses Gumbel selection at the root and one evaluation per simulation, in
-Connect Four positions after a few random plies. The rate of the network alone, on batches of the
-same size, is the upper limit. Wall-clock time is measured, after all compilation.
+Connect Four positions after a few random plies. The network alone is also measured, on batches of
+the same size: its rate is the upper limit. Wall-clock time is measured, after all compilation.
 
-On a CPU, the kernels are measured with a zero-cost network and with the tower of a recipe, followed
-by self-play. CPU time on one core is measured.
+On a CPU, the search kernels are measured with a zero-cost network and with the tower of a recipe;
+then self-play is measured. The times are CPU time on one core.
 """
 
 import itertools
@@ -29,7 +29,7 @@ NETWORKS = {
 GAME = "connect4"
 BATCHES = (1_024, 8_192, 32_768)
 RECIPES = ("tictactoe-alphazero", "gomoku6-alphazero")
-_NUM_GAMES = 256  # number of parallel games on a CPU
+_NUM_GAMES = 256  # number of games that are searched together on a CPU
 _SECONDS = 2.0  # approximate duration of a measurement
 # Simulations/s of alpha-zero-general on another CPU: Connect Four, zero-cost network, one core.
 _ALPHA_ZERO_GENERAL = 3_400.0

@@ -35,7 +35,7 @@ _TABLE_BITS = 18  # affects the signature: a full table evicts entries
 
 
 def run() -> dict[str, Any]:
-    """Return the signature and the perft total, with a row for every game."""
+    """Return a report with the signature, the perft total and a row for every game."""
     searches = count_search_nodes()
     counts = [
         _row(spec, f"perft {depth}", sum(count(registry.game(spec), max_ply=depth).perft(depth)))
@@ -62,7 +62,7 @@ def _row(game: str, task: str, total: int, unit: str = "sequences") -> Row:
 
 
 def _search_lists() -> Iterable[tuple[str, list[Any]]]:
-    """Yield (game, states to solve)."""
+    """Yield each game with its list of states to solve."""
     for spec in _STARTS:
         yield spec, [registry.game(spec).initial()]
     yield "connect4", positions.sample_connect_four("middle", _NUM_MIDDLE).states
@@ -74,7 +74,7 @@ def _search_lists() -> Iterable[tuple[str, list[Any]]]:
 
 
 def _count_nodes(spec: str, states: list[Any]) -> int:
-    """Return the number of nodes that a new solver searches to solve each state."""
+    """Return the total number of nodes that a new solver searches to solve all states."""
     game = registry.game(spec)
     assert isinstance(game, WordGame)
     clock = SearchClock()

@@ -1,9 +1,12 @@
-"""Exact search: comparisons with BitBully (Connect Four) and OpenSpiel (alpha-beta), an ablation.
+"""Compare exact search with BitBully and OpenSpiel, and measure each technique by an ablation.
+
+BitBully solves Connect Four, and OpenSpiel searches tic-tac-toe and Connect Four by alpha-beta.
 
 Our solver starts a new generation of its transposition table for each position. BitBully's table is
 cleared before each pass, not before each position: clearing is not timed, but it takes 50 ms and
-empties the processor's caches, which makes short searches up to three times slower. Entries from
-other positions give BitBully a small advantage; see docs/benchmarks.md for the figures.
+empties the processor's caches, which makes short searches up to three times slower. So the table
+keeps entries from other positions, a small advantage for BitBully; for the figures, see
+docs/benchmarks.md.
 """
 
 import importlib
@@ -123,7 +126,7 @@ def _measure_sets(
 def _check_equal(
     position_set: PositionSet, scores: list[int], other_scores: list[int], source: str
 ) -> None:
-    """Raise ZermeloError if scores differ, because then one of the solvers is wrong."""
+    """Raise ZermeloError if the two lists differ, because then one of the solvers is wrong."""
     for number, (score, other) in enumerate(zip(scores, other_scores, strict=True)):
         if score != other:
             moves = " ".join(position_set.positions[number].moves or ())
@@ -135,7 +138,7 @@ def _check_equal(
 
 
 class _Zermelo:
-    """Our kernel, which solves a whole set per call."""
+    """Our search kernel, which solves a whole set of positions per call."""
 
     def __init__(self, game: WordGame) -> None:
         self.game = game
@@ -153,7 +156,7 @@ class _Zermelo:
         return converted
 
     def measure(self, position_set: PositionSet, repeat: int) -> Row:
-        """Measure the time and the number of nodes."""
+        """Measure the time and the number of nodes to solve the set."""
         import numpy as np
 
         states = np.array(position_set.states, np.uint64)
@@ -174,11 +177,11 @@ class _BitBully:
         assert not self.solver.isBookLoaded()
 
     def scores(self, position_set: PositionSet) -> list[int]:
-        """Return BitBully's scores, which follow the same convention."""
+        """Return BitBully's scores, which follow the same convention as ours."""
         return [int(self.solver.nullWindow(board)) for board in self._boards(position_set)]
 
     def measure(self, position_set: PositionSet, repeat: int) -> Row:
-        """Measure the time and the number of nodes, with the table cleared before each pass."""
+        """Measure the time and the nodes to solve the set; each pass starts with an empty table."""
         boards = self._boards(position_set)
 
         def work(_: None) -> None:
@@ -203,7 +206,7 @@ class _BitBully:
 
 
 def _create_set_row(name: str, system: str, number: int, seconds: float, nodes: int) -> Row:
-    """Return the row of a set; `ms` and `nodes` are means over its positions."""
+    """Return the report row of a position set; its `ms` and `nodes` are means per position."""
     return measure.create_row(
         "connect4",
         f"solve {name}",
@@ -269,7 +272,7 @@ def _create_solve_row(game: str, task: str, system: str, seconds: float) -> Row:
 
 
 def _solver_task() -> Task:
-    """Return a task that solves with distance to the end, which is more than OpenSpiel computes."""
+    """Return a task that solves tic-tac-toe with the distance to the end (OpenSpiel omits that)."""
     game = registry.game("tictactoe")
     assert isinstance(game, WordGame)
     solver = Solver(game)
@@ -277,7 +280,7 @@ def _solver_task() -> Task:
 
 
 def _engine_task(hooks: SolverHooks) -> Task:
-    """Return a task that searches with a new engine each time, as a used one knows good moves."""
+    """Return a task that searches with a new engine each time: a used engine knows good moves."""
 
     def prepare() -> WordEngine:
         engine = WordEngine(hooks)
@@ -292,7 +295,7 @@ def _engine_task(hooks: SolverHooks) -> Task:
 
 
 def _open_spiel(name: str, value: Callable[[Any], float] | None = None) -> Task | None:
-    """Return a task that searches to a fixed depth with leaf values, or to the end without them."""
+    """Return a task that searches to a fixed depth or, if `value` is None, to the game's end."""
     if not measure.is_installed("open_spiel"):
         return None
     game = importlib.import_module("pyspiel").load_game(name)
@@ -334,7 +337,7 @@ def _measure_ablations(
 def _ablation_task(
     game: WordGame, settings: SolverSettings, middle: PositionSet
 ) -> tuple[Callable[[SearchClock], Any], int]:
-    """Return the work, already compiled and with memory allocated, and its number of positions."""
+    """Return (search to time, number of positions); it is compiled and its memory is allocated."""
     searcher = NegamaxSearcher(
         game.hooks,
         table_bits=settings.table_bits if settings.table else None,
@@ -350,7 +353,7 @@ def _ablation_task(
 
 
 def _create_ablation_row(spec: str, task: str, size: int, seconds: float, nodes: int) -> Row:
-    """Return the row of an ablation; `ms` and `nodes` are totals; a stopped search has rate 0."""
+    """Return a row; `ms` and `nodes` are totals, and a stopped search (`size` 0) has rate 0."""
     return measure.create_row(
         spec,
         task,

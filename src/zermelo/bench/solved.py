@@ -1,4 +1,4 @@
-"""Solved games: prove published values again, and report the nodes and the time of each proof."""
+"""Prove the published values of solved games again, with the nodes and the time of each proof."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from zermelo.games import registry
 from zermelo.search.limits import SearchClock
 from zermelo.search.solver.solver import Solver, SolverSettings
 
-#: value for the first player, and the number of plies to the end if it is published
+#: m,n,k-games: (value for the first player, number of plies to the end or None if not published)
 _MNK: dict[str, tuple[int, int | None]] = {
     "3x3x3": (0, None),
     "4x3x3": (1, 7),
@@ -57,7 +57,7 @@ class ProvenValue:
 
 
 def published_values() -> Iterator[tuple[str, str, int, int | None]]:
-    """Yield (game, moves, value for the first player, total plies or None if not published)."""
+    """Yield (game, moves, value for the first player, plies in the whole game or None)."""
     for size, (value, plies) in _MNK.items():
         yield f"mnk:{size}", "", value, plies
     for size, value in _CONNECT_FOUR.items():
@@ -83,7 +83,7 @@ def run(progress: Callable[[str], None]) -> list[ProvenValue]:
 
 
 def prove(position: Position) -> ProvenValue:
-    """Solve a position with an empty table; the kernel is compiled before the clock starts."""
+    """Solve a position with an empty transposition table; compilation is not timed."""
     game = position.game
     assert isinstance(game, WordGame)
     solver = Solver(game, SolverSettings(table_bits=_TABLE_BITS))
@@ -141,5 +141,5 @@ def _describe_value(row: ProvenValue) -> str:
 
 
 def to_json(rows: list[ProvenValue]) -> dict[str, Any]:
-    """Return the proven values as JSON."""
+    """Return the proven values as an object for the JSON output."""
     return {"suite": "solved", "rows": [vars(row) for row in rows], "ratios": {}}

@@ -29,9 +29,9 @@ from zermelo.learn.config import recipes
 TASK = "unbeatable"
 _GAME = "tictactoe"
 _RECIPE = "tictactoe-dqn"
-_GRADING_INTERVAL = 0.1  # CPU seconds of training
-_WARM_UP = 1.0  # CPU seconds of a first training, which is discarded
-_ENDLESS = 10**9  # training steps: in practice, the budget ends the training
+_GRADING_INTERVAL = 0.1  # CPU seconds of training between two gradings
+_WARM_UP = 1.0  # CPU seconds of a first training run, whose result is discarded
+_ENDLESS = 10**9  # number of training steps that is never reached: the budget ends the training
 _CAVEAT = (
     "stable_baselines3 trains against a random opponent: it learns a best response to random "
     "play, which a better opponent may beat"
@@ -44,7 +44,7 @@ Training = Callable[["Examiner", int], None]  #: trains with a seed until the ex
 def measure_unbeatable(
     budget: float, seeds: int, progress: ProgressFunction
 ) -> tuple[list[Row], list[str]]:
-    """Return rows and notes for Zermelo and for the installed libraries."""
+    """Return the report's rows and notes, for Zermelo and for the installed libraries."""
     systems: dict[str, Training] = {
         "zermelo": _train_zermelo,
         "stable_baselines3": _train_stable_baselines3,
@@ -77,7 +77,8 @@ class TrainingOutcome:
     seconds: float  #: CPU time of training so far
     is_unbeatable: bool  #: whether no line of play beats the policy
     mistakes: int  #: number of states, reachable or not, in which its move lowers the value
-    vs_random: tuple[OutcomeProbabilities, OutcomeProbabilities]  #: as first and as second player
+    #: results against random play, as first and as second player
+    vs_random: tuple[OutcomeProbabilities, OutcomeProbabilities]
 
     def rank(self) -> tuple[bool, float, int]:
         """Return a sort key by which the best outcome comes first."""
@@ -85,7 +86,7 @@ class TrainingOutcome:
 
 
 class Examiner:
-    """Grades a policy in training over all states, and tells when the training may end."""
+    """Grades a policy on all states from time to time, and tells when its training may end."""
 
     def __init__(self, spec: str, budget: float) -> None:
         game = registry.game(spec)
@@ -136,7 +137,7 @@ class Examiner:
 def _train_all_seeds(
     system: str, train: Training, budget: float, seeds: int, progress: ProgressFunction
 ) -> list[TrainingOutcome]:
-    """Return the outcome of training with each seed, after a warm-up that loads and compiles."""
+    """Train with each seed, and return the outcomes; a warm-up first loads and compiles code."""
     progress(f"{_GAME} with {system}: warm-up")
     train(Examiner(_GAME, min(_WARM_UP, budget)), seeds)
     examiner = Examiner(_GAME, budget)
@@ -150,7 +151,7 @@ def _train_all_seeds(
 
 
 def _create_row(system: str, median: TrainingOutcome, outcomes: list[TrainingOutcome]) -> Row:
-    """Return the row of the median training; our rate is 0 if it did not reach the goal."""
+    """Return the row of the median training run; our rate is 0 if that run missed the goal."""
     counts = median.is_unbeatable or system != "zermelo"
     row = measure.create_row(
         _GAME,
@@ -172,7 +173,7 @@ def _create_row(system: str, median: TrainingOutcome, outcomes: list[TrainingOut
 
 
 def _create_notes(system: str, median: TrainingOutcome, ours: TrainingOutcome | None) -> list[str]:
-    """Return a note with the policy's mistakes and results against random if it can be beaten."""
+    """Return no note if the median policy is unbeatable, else one with its mistakes and results."""
     if median.is_unbeatable:
         return []
     first, second = (
@@ -190,7 +191,7 @@ def _create_notes(system: str, median: TrainingOutcome, ours: TrainingOutcome | 
 
 
 def _train_zermelo(examiner: Examiner, seed: int) -> None:
-    """Train by our recipe, and grade the averaged weights, which are also used for play."""
+    """Train with our recipe, and grade the averaged weights, which are those used for play."""
     trainer = actors.create_trainer(recipes.load(_RECIPE), seed=seed)
     examiner.begin()
     for _ in trainer.steps():
@@ -199,10 +200,11 @@ def _train_zermelo(examiner: Examiner, seed: int) -> None:
 
 
 def _train_stable_baselines3(examiner: Examiner, seed: int) -> None:
-    """Train Stable-Baselines3's DQN in our Gymnasium environment against random, alternating seats.
+    """Train Stable-Baselines3's DQN in our Gymnasium environment against a random opponent.
 
-    The DQN has no action masks, so an illegal action loses the game during training. The settings
-    are the best of a few that were tried for half a minute each.
+    The learner alternates between the seats. The DQN has no action masks, so an illegal action
+    loses the game during training. The settings are the best of a few that were tried for half a
+    minute each.
     """
     dqn = importlib.import_module("stable_baselines3").DQN
     from zermelo.envs.gymnasium_env import GameEnv
@@ -263,7 +265,7 @@ def _train_open_spiel(examiner: Examiner, seed: int) -> None:
             batch_size=64,
             learning_rate=1e-3,
             optimizer_str="adam",
-            learn_every=4,  # fails if it learns within the first 2 steps
+            learn_every=4,  # the agent raises an error if it learns within its first 2 steps
             update_target_network_every=500,
             epsilon_decay_schedule_str="linear",
             epsilon_decay_duration=20_000,  # agent steps, or about 5,000 episodes

@@ -31,7 +31,7 @@ _BAD_ARGUMENTS, _INTERRUPTED = 2, 130  # exit codes
 
 
 def main() -> None:
-    """Run a command and exit. Report bad arguments in one line on stderr, with exit code 2."""
+    """Run a command and exit; report bad arguments in one line on stderr, with exit code 2."""
     # Matrix products are small here, so OpenBLAS threads would only wait for each other, and for
     # a long time if the cores are busy. This must be set before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -61,7 +61,7 @@ def players(as_json: bool) -> None:
 
 
 def _parameters_text(row: Fields) -> str:
-    """Return the parameters as a spec writes them, each with its default if it has one."""
+    """Return the parameters in the notation of specs, each with its default if it has one."""
     return " ".join(
         name if default is None else f"{name}={_default_text(default)}"
         for name, default in row["parameters"].items()

@@ -13,7 +13,7 @@ from zermelo.core.phrases import count
 if TYPE_CHECKING:
     from zermelo.grading.grade import Grade, SetResult
 
-_BEATEN = 1  # exit code
+_BEATEN = 1  # exit code if the player can be beaten
 
 
 @click.command()

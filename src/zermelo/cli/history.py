@@ -222,7 +222,7 @@ def _export(
 def _select_games(
     store: "History", ids: tuple[str, ...], player: str | None, game: str | None, limit: int
 ) -> list["StoredGame"]:
-    """Return the games to export: those with these IDs or in runs with these IDs, or all games."""
+    """Return the games to export: the games and runs with these IDs or, without IDs, all games."""
     games: list[StoredGame] = []
     for key in ids:
         run = store.run(key)
@@ -252,7 +252,7 @@ def _replay_or_fail(stored: "StoredGame", game: str | None) -> "Match":
 
 
 def _replay(stored: "StoredGame", game: str | None) -> "Match | None":
-    """Return a stored game as a match, or None if it needs a file that `game` does not name."""
+    """Return a stored game as a match, or None if it needs a Python file other than `game`."""
     from zermelo.matches.match import Match
 
     rules = _load_rules(stored.game, game)
@@ -312,6 +312,6 @@ def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     from zermelo.games import registry
 
     rules = registry.game(game) if game else None
-    games = list(records.read_all(file, source, rules))  # all, so that a bad record writes nothing
+    games = list(records.read_all(file, source, rules))  # all first: a bad one writes nothing
     for record in games:
         click.echo(records.write(record, target).rstrip("\n"))

@@ -1,4 +1,4 @@
-"""Code that commands share: common options, answers for positions, and readable output."""
+"""Code that commands share: common options, the answering of positions, and readable output."""
 
 import contextlib
 import functools
@@ -63,7 +63,7 @@ def integer_option(
 def seconds_option(
     text: str, default: float | None = None, *, name: str = "--seconds", **settings: Any
 ) -> Callable[[Command], Command]:
-    """Return a decorator that adds `--seconds`, or the option `name`, with a number of seconds."""
+    """Return a decorator that adds the option `name`, whose value is a number of seconds."""
     return click.option(name, type=Seconds(), default=default, help=text, **settings)
 
 
@@ -109,7 +109,7 @@ def match_options(second: str) -> Callable[[Command], Command]:
 
 @dataclass(frozen=True)
 class PositionSource:
-    """The source of positions: `--moves`, `--board` or `--stdin`."""
+    """Where a command gets its positions from: `--moves`, `--board` or `--stdin`."""
 
     moves: str | None
     board: str | None
@@ -191,8 +191,8 @@ def answer_positions(
 ) -> int:
     """Print the answer for a position, or for each line of standard input; return the exit code.
 
-    For a bad line, it prints an error instead of an answer. `workers` is the number of threads that
-    answer lines; `stop` is set when their answers are no longer needed, for example after Ctrl-C.
+    For a bad line, print an error instead of an answer. `workers` is the number of threads that
+    compute answers; `stop` is set when the answers are no longer needed, such as after Ctrl-C.
     """
     if not source.stdin:
         fields = answer(game.position(source.board, moves=source.moves))
@@ -219,7 +219,7 @@ def _map_in_order(
     workers: int,
     stop: threading.Event,
 ) -> Iterator[Fields]:
-    """Yield the results in the order of the lines, each as soon as it is available."""
+    """Yield the result for each line, in the order of the lines, as soon as it is available."""
     if workers == 1:
         yield from map(function, lines)
         return

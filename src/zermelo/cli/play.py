@@ -121,7 +121,7 @@ def window(
         raise click.ClickException(msg) from None
     finally:
         session.close()
-        message = session.view().message  # how to continue the game
+        message = session.view().message  # this message says how to continue the game
         if message:
             click.echo(message.replace("zermelo play", "zermelo window"))
 

@@ -20,7 +20,7 @@ _ALL = (1 << WORD_BITS) - 1
 
 
 def word(x: Any) -> Word:
-    """Convert an integer to a word; rules need this for literals and for elements of arrays."""
+    """Convert an integer to a word; rules must convert literals and elements of arrays."""
     return int(x) & _ALL
 
 
@@ -69,7 +69,7 @@ def select(x: Word, n: int) -> int:
 
 
 def scale(x: Word, n: int) -> int:
-    """Scale a uniformly random word to 0..n-1: the high half of the 128-bit product.
+    """Scale a uniformly random word to 0..n-1: the upper 64 of the 128 bits of `x * n`.
 
     >>> scale(1 << 63, 10)
     5
@@ -78,18 +78,18 @@ def scale(x: Word, n: int) -> int:
 
 
 def prefetch(table: Any, row: int) -> None:
-    """Ask the processor to load a row that will be read soon; does nothing in Python."""
+    """Ask the processor to load a row of a table that will be read soon; do nothing in Python."""
 
 
 def mix(x: Word) -> Word:
-    """Scramble a word: the finaliser of splitmix64 (Steele et al. 2014)."""
+    """Scramble the bits of a word with the finaliser of splitmix64 (Steele et al. 2014)."""
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _ALL
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _ALL
     return x ^ (x >> 31)
 
 
 def pick(condition: Any, a: Any, b: Any) -> Any:
-    """Return `a if condition else b`, element by element for tensors.
+    """Return `a if condition else b`; for tensors, do this element by element.
 
     Rules use it for every choice that depends on the state.
 

@@ -1,4 +1,4 @@
-"""The mapping between cells and moves: which move a click on a cell plays, and which cell it fills.
+"""The mapping of cells to moves and back: which move a click plays, and which cell a move fills.
 
 Every screen and the web page use this mapping. Only this module and the rules handle gravity.
 """
@@ -13,7 +13,7 @@ from zermelo.core.position import Position
 class MoveCells:
     """The legal moves of one position and the cells that they belong to."""
 
-    move_at: dict[int, str]  #: cell → the move that a click there plays
+    move_at: dict[int, str]  #: cell → the move that a click on it plays
     landing: dict[str, int]  #: move → the cell that its stone fills
     extra: tuple[str, ...]  #: moves without a cell of their own, such as pass and swap
 
@@ -21,8 +21,8 @@ class MoveCells:
 def moves_by_cell(position: Position, playable: Collection[str] | None = None) -> MoveCells:
     """Map the legal moves of a position to cells and back.
 
-    With gravity every cell of a column plays the column's move. `playable` restricts `move_at` and
-    `extra` to some of the moves; `landing` always has all of them.
+    With gravity, a click on any cell of a column plays the column's move. If `playable` is given,
+    `move_at` and `extra` contain only these moves; `landing` always has all moves that fill a cell.
     """
     game = position.game
     move_at: dict[int, str] = {}
@@ -43,7 +43,7 @@ def moves_by_cell(position: Position, playable: Collection[str] | None = None) -
 
 
 def line_cells(position: Position, moves: Iterable[str]) -> list[int | None]:
-    """Return the cell that each move of a line fills, None for a pass or a swap.
+    """Return the cell that each of these moves fills, or None for a pass or a swap.
 
     The moves must be legal one after the other.
     """
@@ -55,6 +55,6 @@ def line_cells(position: Position, moves: Iterable[str]) -> list[int | None]:
 
 
 def filled_cells(position: Position, move: str) -> list[int]:
-    """Return the empty cells that a legal move fills: one in most games."""
+    """Return the empty cells that a legal move fills; in most games it is one cell."""
     before, after = position.board or (), position.play(move).board or ()
     return [cell for cell, (a, b) in enumerate(zip(before, after, strict=True)) if b and not a]

@@ -53,7 +53,7 @@ def to_text(
 
 
 def _draw_stone(text: str, stone: int, in_line: bool, is_last: bool, *, colour: bool) -> str:
-    """Return the text of a cell with a stone, including its marks and the margins."""
+    """Return the text of a cell that holds a stone, including marks and margins."""
     if colour:
         style = _PLAYER_COLOURS[stone < 0] + (_BOLD if in_line else "")
         style += _REVERSE if in_line or is_last else ""
@@ -64,7 +64,7 @@ def _draw_stone(text: str, stone: int, in_line: bool, is_last: bool, *, colour: 
 
 
 def _add_axes(labels: tuple[str, ...], cols: int, texts: list[tuple[str, str]]) -> str:
-    """Return the labelled rows; a cell is (plain text, text with marks and margins)."""
+    """Return the board with its labels; `texts` has (plain text, text as printed) of each cell."""
     width = max(len(text) for text, _ in texts)
     width = max(width, *(len(label) for label in labels))
     margin = len(str(len(texts) // cols))
@@ -121,7 +121,7 @@ def _cell(x: int, y: int, *, is_marked: bool) -> list[str]:
 
 
 def _stone(x: int, y: int, stone: int, disc_colour: str | None, *, is_last: bool) -> list[str]:
-    """Return a stone (a mark if there is no disc colour) and the indicator of the last move."""
+    """Return the SVG of a disc or, without a disc colour, a mark; the last move is highlighted."""
     middle = (x + _CELL // 2, y + _CELL // 2)
     if disc_colour is not None:
         last = f'<circle class="last" cx="{x + 20}" cy="{y + 20}" r="4"/>'

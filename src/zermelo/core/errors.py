@@ -10,15 +10,15 @@ class BadSpec(ZermeloError):
 
 
 class BadMove(ZermeloError):
-    """Raised when a text is not a move of the game at all, legal or illegal."""
+    """Raised when a text is no move of the game in any position, not even an illegal one."""
 
 
 class IllegalMove(BadMove):
-    """Raised when a move of the game is not legal in the current position."""
+    """Raised when a text names a move of the game that is not legal in this position."""
 
 
 class BadBoard(ZermeloError):
-    """Raised when a text or cells are not a board, or when play cannot reach the board."""
+    """Raised when the input is not a board, or is a board that no sequence of moves leads to."""
 
 
 class TooLarge(ZermeloError):
@@ -26,7 +26,7 @@ class TooLarge(ZermeloError):
 
 
 class BadRecord(ZermeloError):
-    """Raised when a record breaks its format or the rules; the message gives line and reason."""
+    """Raised when a game record breaks its format or the rules; the message names the line."""
 
 
 class KernelError(ZermeloError):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def state_folder() -> Path:
-    """Return $ZERMELO_HOME, or `zermelo` in the user's XDG state folder. It may not exist yet."""
+    """Return $ZERMELO_HOME or, if not set, `zermelo` in the XDG state folder; it may not exist."""
     return _folder("ZERMELO_HOME", "XDG_STATE_HOME", ".local/state")
 
 
@@ -16,7 +16,7 @@ def database() -> Path:
 
 
 def cache_folder() -> Path:
-    """Return $ZERMELO_CACHE, or `zermelo` in the user's XDG cache folder; create it if necessary.
+    """Return $ZERMELO_CACHE or, if not set, `zermelo` in the XDG cache folder; create the folder.
 
     If it cannot be created, return a private temporary folder, and set $ZERMELO_CACHE so that this
     process and its children keep using it.

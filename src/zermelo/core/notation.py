@@ -1,4 +1,4 @@
-"""Notation: cells of a rectangular board as index, (row, column) and text, and boards as text.
+"""Notation: conversions between the index, the (row, column) and the name of a cell; board texts.
 
 Cells are `a1`, `b1`, …: a column letter, then the row number from the **top**, so `a1` is top
 left and index 0. Input is checked here, once.
@@ -35,7 +35,7 @@ class Grid:
         return self.rows * self.cols
 
     def index(self, row: int, col: int) -> int:
-        """Return the index of a cell, counted from 0; raise BadMove if it is outside the board."""
+        """Return the index of a cell; raise BadMove if it is not on the board. All count from 0."""
         if not (0 <= row < self.rows and 0 <= col < self.cols):
             msg = (
                 f"row {row}, column {col} is outside the {self} board: "
@@ -56,7 +56,7 @@ class Grid:
         return f"{chr(ord('a') + col)}{row + 1}"
 
     def parse(self, text: str) -> int:
-        """Return the index of a cell by its name; raise BadMove if it names none on this board."""
+        """Return the index of the cell with this name; raise BadMove if there is no such cell."""
         match = _CELL.fullmatch(text.strip().lower())
         if not match:
             msg = f"{quote_text(text)} is not a cell: {self.cells_text}"
@@ -119,7 +119,7 @@ _STONES = {"X": 1, "O": -1, ".": 0, "-": 0}
 
 
 def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
-    """Return the cells of a board and the side to move, None if the text does not name it.
+    """Return the cells of a board and the side to move (None if the text does not name it).
 
     A cell is +1 (first player), -1 (second player) or 0. Raise BadBoard if the text is not a board.
 
@@ -151,7 +151,7 @@ def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
 
 
 def format_board(cells: tuple[int, ...], grid: Grid, player: int) -> str:
-    """Return a board as `parse_board` reads it, rows separated by `/`, with the side to move.
+    """Return the text that `parse_board` reads: rows separated by `/`, then the side to move.
 
     >>> format_board((1, 0, 0, -1), Grid(2, 2), 0)
     'X./.O X'

@@ -2,14 +2,14 @@
 
 from zermelo.core.value import Value
 
-# The word for estimates above each number; an estimate below all of them is "losing".
+# (number, word for estimates above it), tried in order; an estimate below all is "losing".
 _WORDS = ((0.9, "winning"), (0.3, "better"), (-0.3, "balanced"), (-0.9, "worse"))
 
 
 def word_for(
     value: Value | None, estimate: float | None, sides: tuple[str, str] | None = None
 ) -> str:
-    """Return a word for a proven value, or for an estimate if there is none.
+    """Return a word for a proven value or, if the value is None, for the estimate.
 
     `sides` are the names of the side to move and of its opponent; the text then names the winner.
 
@@ -29,7 +29,7 @@ def word_for(
 def describe_value(
     value: Value | None, estimate: float | None, plies: int | None = None, diff: int | None = None
 ) -> str:
-    """Return `word_for`, with the winner's number of moves or, in Reversi, the margin, if known.
+    """Return the word for a value, followed by the moves to the win or the disc margin, if known.
 
     >>> describe_value(Value.WIN, None, plies=5), describe_value(Value.LOSS, None, diff=-12)
     ('wins in 3 moves', 'loses by 12')

@@ -117,9 +117,9 @@ class Analysis:
         return (self.estimate or 0.0) if self.value is None else _EXPECTED_VALUES[self.value]
 
     def as_lower_bound(self) -> "Analysis":
-        """Return this analysis with the proven value as an estimate, unless it is a win.
+        """Return this analysis with its proven value, unless it is a win, turned into an estimate.
 
-        Use it if other moves are not proven, since one of them may be better.
+        Use it if some moves are not proven, since one of those may be better.
         """
         if not self.exact or self.value is Value.WIN:
             return self
@@ -140,14 +140,14 @@ class Player(ABC):
     """A player. It may keep data between calls, such as a search tree or a table."""
 
     name: str
-    is_heavy: bool = False  #: whether it holds a lot of memory between calls
+    is_heavy: bool = False  #: whether this player holds a lot of memory between calls
 
     @abstractmethod
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield one or more analyses, each better than the last, of a position that is not over."""
+        """Yield one or more analyses of an unfinished position, each better than the one before."""
 
     def reseed(self, seed: int) -> None:  # noqa: B027 - most are deterministic
-        """Make further choices depend on the seed and the position alone.
+        """Make all later choices depend only on the seed and the position.
 
         A stochastic player restarts its random numbers; a player whose choices depend on data from
         earlier positions discards that data.
@@ -169,7 +169,7 @@ class Player(ABC):
 
 
 def last_analysis(thinking: Iterator[Analysis]) -> Analysis:
-    """Return the last analysis; on Ctrl-C, stop thinking and return the last one so far."""
+    """Return the last analysis; on Ctrl-C, stop the player and return the latest one so far."""
     last = None
     try:
         for analysis in thinking:

@@ -52,7 +52,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     game: "Game"
     state: Any
-    #: the actions that led here from the start; None for a position that began with a board
+    #: the actions from the start to this position; None if play began with a given board
     history: tuple[int, ...] | None = field(default=(), compare=False)
     last_action: int | None = field(default=None, compare=False)
 
@@ -73,7 +73,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def moves(self) -> list[str] | None:
-        """The moves that led here; None for a position that began with a board."""
+        """The moves from the start to this position; None if play began with a given board."""
         if self.history is None:
             return None
         return [self.game.to_text(action) for action in self.history]
@@ -91,7 +91,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def board(self) -> tuple[int, ...] | None:
-        """The cells, flat from the top left: +1 first player, -1 second, 0 empty."""
+        """The cells, row by row from the top left: +1 first player, -1 second, 0 empty."""
         return self.game.board(self.state)
 
     @property
@@ -112,7 +112,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def key(self) -> tuple[str, Any]:
-        """A key that two positions share exactly if game, state and side to move are equal."""
+        """A key: equal for two positions if and only if game, state and side to move are equal."""
         return (self.game.spec, self.state)
 
     def parse(self, move: str) -> int:
@@ -154,7 +154,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def verdict(self) -> str:
-        """The state of the game in words: who won, a draw, or who is to move."""
+        """A text that says who won, that it is a draw, or who is to move."""
         outcome = self.outcome
         if outcome is None:
             return f"{self.game.symbols[self.player]} to move"

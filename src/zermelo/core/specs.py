@@ -43,7 +43,7 @@ class Parameter:
 
 
 def split_spec(spec: str) -> tuple[str, list[str], dict[str, str]]:
-    """Split a spec into its name, its positional values and its values by key.
+    """Split a spec into its name, the list of values without a key, and the values by key.
 
     >>> split_spec("mcts:800,seed=3")
     ('mcts', ['800'], {'seed': '3'})
@@ -69,10 +69,10 @@ def split_spec(spec: str) -> tuple[str, list[str], dict[str, str]]:
 def parse_parameters(
     spec: str, plain: Mapping[str, str], keyed: Mapping[str, str], known: Iterable[Parameter]
 ) -> dict[str, Any]:
-    """Return the value of every parameter, given or default.
+    """Return the value of every known parameter: the given one or the default.
 
-    `plain` holds the positional values by name, `keyed` those given by key. Raise BadSpec for an
-    unknown parameter, one that is given twice, or a value that does not parse.
+    `plain` maps names to the values that the spec gives without a key, `keyed` to those with a key.
+    Raise BadSpec for an unknown parameter, one that is given twice, or a value that is not valid.
     """
     by_name = {parameter.name: parameter for parameter in known}
     texts = dict(plain)

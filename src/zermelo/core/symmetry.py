@@ -39,7 +39,7 @@ def invert(cells: tuple[int, ...]) -> list[int]:
     return sources
 
 
-# (row, column, last row, last column) → the image of the cell
+# For each symmetry: (row, column, last row, last column) → (row, column) of the image.
 _MAPPINGS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
     "identity": lambda r, c, _h, _w: (r, c),
     "left-right": lambda r, c, _h, w: (r, w - c),
@@ -53,7 +53,7 @@ _MAPPINGS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
 
 
 def grid_symmetries(grid: Grid, extra_actions: int = 0) -> tuple[Symmetry, ...]:
-    """Return the symmetries of a board whose actions are its cells and `extra_actions` fixed ones.
+    """Return the symmetries of a board whose actions are its cells, and then `extra_actions` more.
 
     >>> [s.name for s in grid_symmetries(Grid(2, 3))]
     ['identity', 'left-right', 'top-bottom', 'half turn']
@@ -85,7 +85,7 @@ def _permute_cells(grid: Grid, name: str) -> tuple[int, ...]:
 
 
 def byte_tables(symmetries: tuple[Symmetry, ...]) -> list[list[list[Word]]]:
-    """Return tables[symmetry][byte of a word][value of that byte] → the image of those bits.
+    """Return tables[symmetry][i][b]: the image of a word whose byte i is b, all others being 0.
 
     `transform_word` applies the table of one symmetry.
     """

@@ -16,7 +16,7 @@ class Value(StrEnum):
 
     @classmethod
     def from_score(cls, score: float) -> "Value":
-        """Return the value of a score for the side to move: a win if it is above 0.
+        """Return a win, a draw or a loss, for a score above, at or below 0.
 
         >>> Value.from_score(12), Value.from_score(0), Value.from_score(-1)
         ('win', 'draw', 'loss')
@@ -29,23 +29,23 @@ class Value(StrEnum):
         return (self is Value.WIN) - (self is Value.LOSS)
 
     def __neg__(self) -> "Value":
-        """Return the same value seen by the other side."""
+        """Return the value of the same position for the other side."""
         return Value.from_score(-self.sign)
 
     def __lt__(self, other: str) -> bool:
-        """Return whether this value is worse for the side to move."""
+        """Return whether this value is worse than the other for the side to move."""
         return self.sign < Value(other).sign
 
     def __le__(self, other: str) -> bool:
-        """Return whether this value is not better for the side to move."""
+        """Return whether this value is worse than or equal to the other for the side to move."""
         return self.sign <= Value(other).sign
 
     def __gt__(self, other: str) -> bool:
-        """Return whether this value is better for the side to move."""
+        """Return whether this value is better than the other for the side to move."""
         return self.sign > Value(other).sign
 
     def __ge__(self, other: str) -> bool:
-        """Return whether this value is not worse for the side to move."""
+        """Return whether this value is better than or equal to the other for the side to move."""
         return self.sign >= Value(other).sign
 
     def __repr__(self) -> str:

@@ -18,7 +18,7 @@ __all__ = ["aec_env", "gym_env"]
 def aec_env(spec: str, **options: Any) -> "GameAEC":
     """Return a PettingZoo AEC environment.
 
-    `raw=True` omits the checks that actions are legal and calls come in order.
+    With `raw=True`, it does not check that actions are legal or that calls come in order.
     """
     _require("pettingzoo", "aec_env")
     from zermelo.envs.pettingzoo_env import CheckedAEC, GameAEC

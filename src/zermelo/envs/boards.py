@@ -1,4 +1,4 @@
-"""The running game of an environment: a fast class for bitboard games, a plain one for others."""
+"""The game in an environment, played fast if it is a bitboard game, else in plain Python."""
 
 import copy
 import functools
@@ -17,17 +17,17 @@ StepResult = tuple[bool, int, int]  #: (over, value for the side to move, side t
 
 
 class EnvBoard(Protocol):
-    """The interface of a running game that environments use."""
+    """The interface through which an environment plays and observes its game."""
 
     shape: tuple[int, int, int]  #: shape of an observation: [plane, row, column]
-    play: Callable[[Any], StepResult]  #: play a legal action, or RESET
+    play: Callable[[Any], StepResult]  #: play a legal action, or restart the game with RESET
 
     @property
     def state(self) -> Any:
-        """The state in the form of the rules."""
+        """The current state, in the form that the rules of the game use."""
 
     def is_legal(self, action: Any) -> bool:
-        """Return whether an action of the game is legal now."""
+        """Return whether an action is legal in the current state."""
 
     def observe(self, *, for_mover: bool) -> Array:
         """Return a new observation for the side to move if `for_mover`, else for the other side."""
@@ -44,7 +44,7 @@ def create_board(game: Game, planes: int) -> EnvBoard:
 
 
 class PlainBoard:
-    """A game with a board, in plain Python."""
+    """A running game with a board, implemented in plain Python."""
 
     def __init__(self, game: Game, planes: int) -> None:
         self._planes = Planes(game, planes)
@@ -61,7 +61,7 @@ class PlainBoard:
         return bool(over), int(value), game.player(self.state)
 
     def is_legal(self, action: Any) -> bool:
-        """Return whether an action of the game is legal now."""
+        """Return whether an action is legal in the current state."""
         return bool(self.action_mask()[action])
 
     def observe(self, *, for_mover: bool) -> Array:
@@ -76,10 +76,10 @@ class PlainBoard:
 
 @kernel("uint64[::1], int8[:,::1], int8[::1], int64")
 def advance(game: WordGame, words: Any, planes: Any, mask: Any, action: Any) -> Any:
-    """Play an action on the state in `words`, or reset it; fill planes and mask for the mover.
+    """Play an action on the state in `words`, or reset the state; then fill `planes` and `mask`.
 
-    `planes` is indexed by [0 for the mover's stones or 1 for the others, cell]. Return (over,
-    value, player).
+    `planes[0, cell]` is 1 for a stone of the side to move, `planes[1, cell]` for a stone of the
+    other side. Return (over, value for the side to move, side to move).
     """
     state = game.initial()
     if action != RESET:
@@ -100,17 +100,17 @@ def advance(game: WordGame, words: Any, planes: Any, mask: Any, action: Any) -> 
 
 
 class WordBoard:
-    """A bitboard game in which one kernel call plays a move and writes the observation."""
+    """A running bitboard game: one kernel call plays a move and writes the observation."""
 
     def __init__(self, game: WordGame) -> None:
         assert game.grid is not None
         rows, cols = game.grid.rows, game.grid.cols
         self.shape = (2, rows, cols)
         self._words = np.zeros(3, np.uint64)
-        # One flat array, shared with the kernel: a copy of the board would split two views of it.
+        # The kernel writes into this flat array; `observe` returns copies of it, as planes.
         self._observation = np.zeros((2, rows * cols), np.int8)
         self._mask = np.zeros(game.num_actions, np.int8)
-        # Passing the constants of the rules at run time would cost more than the move itself.
+        # Compile the constants of the rules in: passing them would cost more than the move itself.
         specialised = copy.copy(game)
         specialised.is_specialised = True
         run = compile_kernel(advance, specialised)
@@ -121,15 +121,15 @@ class WordBoard:
 
     @property
     def state(self) -> Any:
-        """The state in the form of the rules."""
+        """The current state, in the form that the rules of the game use."""
         return tuple(int(word) for word in self._words)
 
     def is_legal(self, action: Any) -> bool:
-        """Return whether an action of the game is legal now."""
+        """Return whether an action is legal in the current state."""
         return bool(self._mask[action])
 
     def observe(self, *, for_mover: bool) -> Array:
-        """Return a copy of the observation, the player's own stones first."""
+        """Return a copy of the observation for the side to move if `for_mover`, else the other."""
         planes = self._observation if for_mover else self._observation[::-1]
         return planes.copy().reshape(self.shape)
 

@@ -1,4 +1,4 @@
-"""The Gymnasium environment: one agent in one seat; `step` includes the opponent's reply."""
+"""The Gymnasium environment: the agent plays one side; `step` includes the opponent's reply."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,9 +22,10 @@ class GameEnv(gymnasium.Env[Any, Any]):
     """A game of one agent against an opponent.
 
     `shaping` is None, `"threats"` or a potential function f of the position. It adds
-    `gamma * f(after) - f(before)` to the reward, from the agent's view and with f(end) = 0, which
-    does not change the optimal policy (Ng et al. 1999). `"threats"` is the number of cells where
-    the agent would win immediately, minus the opponent's, divided by ten.
+    `gamma * f(after) - f(before)` to the reward, with f from the agent's view and 0 at the end of
+    the game. Shaping of this form does not change the optimal policy (Ng et al. 1999). `"threats"`
+    counts the cells where the agent would win immediately, subtracts the number of those where the
+    opponent would, and divides by ten.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
@@ -59,12 +60,12 @@ class GameEnv(gymnasium.Env[Any, Any]):
         self.action_space = spaces.Discrete(size)
         self.observation_space = spaces.Box(0, 1, self._planes.shape, np.int8)
         self._position: Position | None = None
-        self._has_forfeited = False  # by an illegal action
+        self._has_forfeited = False  # the agent has lost by an illegal action
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start a game and play up to the agent's first turn; the seed also seeds the opponent."""
+        """Start a game; if the opponent is first, it moves. The seed also seeds the opponent."""
         super().reset(seed=seed)
         del options
         if seed is not None and accepts_seed(self._opponent_spec):
@@ -143,7 +144,7 @@ class GameEnv(gymnasium.Env[Any, Any]):
         }
 
     def _potential_of(self, position: Position) -> float:
-        """Return the potential for the agent: 0 without shaping and at the end of the game."""
+        """Return the agent's potential, which is 0 without shaping and when the game is over."""
         if self._potential is None or position.is_over:
             return 0.0
         return self._potential(position)

@@ -14,7 +14,7 @@ _registered: dict[str, str] = {}
 
 
 def register(spec: str) -> str:
-    """Register a game with OpenSpiel and return its name for `pyspiel.load_game`."""
+    """Register a game with OpenSpiel and return the name that `pyspiel.load_game` accepts."""
     if spec not in _registered:
         name = "zermelo_" + "".join(c if c.isalnum() else "_" for c in spec)
         pyspiel.register_game(_game_type(name, spec), _game_class(name, registry.game(spec)))
@@ -49,7 +49,7 @@ def _game_class(name: str, game: Game) -> type:
         min_utility=-1.0,
         max_utility=1.0,
         utility_sum=0.0,
-        # Every move fills a cell except for a swap and passes, and no two passes are consecutive.
+        # Only a swap or a pass fills no cell, and no two passes are consecutive.
         max_game_length=2 * (game.grid.size if game.grid else WORD_BITS),
     )
 

@@ -25,7 +25,7 @@ _TREE_MEGABYTES = 1000
 
 
 def open_spiel_name(game: Game) -> str | None:
-    """Return the name of OpenSpiel's own game with the same rules and actions, or None.
+    """Return the name of the OpenSpiel game with the same rules and actions, None if none exists.
 
     >>> import zermelo as z
     >>> open_spiel_name(z.game("gomoku6")), open_spiel_name(z.game("squava"))
@@ -47,7 +47,7 @@ def open_spiel_name(game: Game) -> str | None:
 
 
 def load_open_spiel_game(game: Game) -> Any:
-    """Return OpenSpiel's own game with the same rules, or this game registered with OpenSpiel."""
+    """Return OpenSpiel's own game with the same rules or, if it has none, register this game."""
     name = open_spiel_name(game)
     if name is None:
         from zermelo.envs import open_spiel_games
@@ -78,15 +78,15 @@ class OpenSpielPlayer(Player):
         self._game: Game | None = None
         self._spiel_game: Any = None
         self._bots: list[Any] = []
-        self._seconds: float | None = None  # time limit of the current bots
+        self._seconds: float | None = None  # time limit that the current bots were created with
 
     def reseed(self, seed: int) -> None:
-        """Create new bots with this seed for the next move."""
+        """Set the seed; new bots with this seed are created for the next move."""
         self.seed = seed % _NUM_SEEDS
         self._game = None
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield one analysis. Raise ZermeloError if the position has no history."""
+        """Yield one analysis. Raise ZermeloError if the position does not know its moves."""
         if position.history is None:
             msg = "openspiel needs all moves from the initial position: a board is not enough"
             raise ZermeloError(msg)
@@ -124,7 +124,7 @@ class OpenSpielPlayer(Player):
 
 
 def _root_candidates(position: Position, root: Any) -> list[Candidate]:
-    """Return the children of a search tree's root, the bot's choice first."""
+    """Return a candidate for each child of the root; the move that the bot chooses comes first."""
     best = root.best_child().action
     children = sorted(root.children, key=lambda c: (c.action != best, -c.explore_count))
     return [
@@ -142,7 +142,7 @@ def _root_candidates(position: Position, root: Any) -> list[Candidate]:
 class ZermeloBot(pyspiel.Bot):
     """A Zermelo player as an OpenSpiel bot.
 
-    It plays the registered Zermelo game or OpenSpiel's own game with the same rules.
+    It plays the Zermelo game registered with OpenSpiel, or OpenSpiel's game with the same rules.
     """
 
     def __init__(self, player: str | Player, game: Game, limit: Limit | None = None) -> None:

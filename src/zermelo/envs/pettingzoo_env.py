@@ -16,7 +16,7 @@ AGENTS = ("player_1", "player_2")
 
 
 class GameAEC(AECEnv[str, dict[str, Any], int]):
-    """A game without checks: the caller must play legal actions in turn."""
+    """An environment without checks: the caller must play only legal actions, and in turn."""
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - PettingZoo defines its name and form
         "render_modes": ["human", "ansi", "rgb_array"],
@@ -49,7 +49,7 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
         self.agents: list[str] = []
 
     def observation_space(self, agent: str) -> Any:
-        """Return the observation space, the same for both agents."""
+        """Return the observation space, which is the same for both agents."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
@@ -69,7 +69,7 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
         self.mover = self.agent_selection = AGENTS[self._board.play(RESET)[2]]
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return the planes as this agent sees them; the mask is all zeros out of turn."""
+        """Return the planes as this agent sees them; out of turn, its action mask is all zeros."""
         is_mover = agent == self.mover
         can_move = is_mover and not self.terminations.get(agent, True)
         return {
@@ -114,7 +114,7 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
 
 
 class CheckedAEC(GameAEC):
-    """A game with every call checked; an illegal action loses with a reward of -1."""
+    """An environment that checks every call; an illegal action loses, with a reward of -1."""
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return an observation. Raise ZermeloError before the first reset."""
@@ -123,12 +123,12 @@ class CheckedAEC(GameAEC):
         return super().observe(agent)
 
     def last(self, observe: bool = True) -> Any:  # noqa: FBT002 - PettingZoo's signature
-        """Return what PettingZoo's `last` returns. Raise ZermeloError before a reset."""
+        """Return what PettingZoo's `last` does. Raise ZermeloError if `reset` must come first."""
         self._check_reset("last")
         return super().last(observe)
 
     def step(self, action: int | None) -> None:
-        """Play an action; an illegal one loses. Raise ZermeloError if there is no such action."""
+        """Play an action; an illegal one loses. Raise ZermeloError if it does not exist."""
         self._check_reset("step")
         agent = self.agent_selection
         if self.terminations[agent]:

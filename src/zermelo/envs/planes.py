@@ -1,7 +1,7 @@
 """Observations: a position as planes of 0 and 1, `[plane, row, column]`, seen by one player.
 
 Planes 0 and 1 are the player's own stones and the opponent's. With four planes, planes 2 and 3 mark
-the cells where the player and the opponent would win immediately, each if it were their turn.
+the cells where the player (2) or the opponent (3) would win immediately if it were their turn.
 """
 
 from typing import Any
@@ -47,7 +47,7 @@ class Planes:
         return planes
 
     def winning_cells(self, state: Any) -> int:
-        """Return the cells where the side to move wins immediately, as a mask."""
+        """Return a bit mask of the cells where the side to move wins immediately."""
         cells = 0
         for action in self.game.actions(state):
             child = self.game.play(state, action)
@@ -58,7 +58,7 @@ class Planes:
         return cells
 
     def action_mask(self, state: Any) -> Array:
-        """Return an array with 1 for every legal action."""
+        """Return an array that has 1 for every legal action and 0 for the others."""
         mask = np.zeros(self.game.num_actions, np.int8)
         mask[self.game.actions(state)] = 1
         return mask
@@ -75,7 +75,7 @@ _DISC_COLOURS = {1: (27, 108, 168), -1: (224, 161, 38)}
 def render_rgb(
     board: tuple[int, ...], grid: Grid, winning_line: tuple[int, ...] | None
 ) -> NDArray[np.uint8]:
-    """Draw a board as an image, `[height, width, 3]`: discs on squares, the winning line marked."""
+    """Draw a board as an image, `[height, width, 3]`; the cells of a winning line are yellow."""
     size = _CELL_PIXELS
     image = np.full((grid.rows * size, grid.cols * size, 3), 243, np.uint8)
     image[::size] = image[:, ::size] = 170

@@ -1,4 +1,4 @@
-"""Games defined by users: in a Python file, or behind an installed package's entry point."""
+"""Games defined by users: in a Python file, or in an installed package with an entry point."""
 
 import importlib.metadata
 import inspect
@@ -29,12 +29,12 @@ _OPTIONAL = (
 
 
 def is_game_file(spec: str) -> bool:
-    """Return whether a spec names a file."""
+    """Return whether a spec names a Python file."""
     return spec.strip().endswith(".py")
 
 
 def load_game(spec: str) -> Game:
-    """Load the game in a file and test it in random games; raise BadSpec if that fails."""
+    """Load the game in a file and play random games with it; raise BadSpec if either fails."""
     path = Path(spec.strip())
     if not path.is_file():
         msg = f"{quote_text(spec, 200)}: there is no such file"
@@ -47,7 +47,7 @@ def load_game(spec: str) -> Game:
 
 
 def load_installed_game(name: str) -> Game | None:
-    """Load and test the game that an installed package offers under a name; None if none does."""
+    """Load and test the game of this name from an installed package; return None if none has it."""
     for entry_point in importlib.metadata.entry_points(group=GROUP, name=name):
         with user_code.guard(name):
             value = entry_point.load()
@@ -68,7 +68,7 @@ def installed_games() -> list[str]:
 
 
 def _build_game(spec: str, module: ModuleType) -> Game:
-    """Build the game of a module from its only game class or, if it has none, its functions."""
+    """Build a game from a module's only game class or, if it has no class, from its functions."""
     classes = user_code.classes_in(module, Game)
     if len(classes) > 1:
         names = " and ".join(cls.__name__ for cls in classes)

@@ -10,15 +10,16 @@ from zermelo.core.notation import Grid
 #: The four directions of lines as (rows down, columns right).
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
-#: A shift of a board: its distance towards lower bits, and the cells whose source is on the board.
+#: A shift of a whole board: (distance in bits towards lower bits, mask of the cells to which the
+#: shift brings a cell of the board).
 Shift = tuple[Word, Word]
 
 
 def board_shift(grid: Grid, down: int, right: int) -> Shift:
-    """Return the shift that moves to each cell the stone `down` rows and `right` columns away.
+    """Return the shift that brings to each cell the stone `down` rows below, `right` columns right.
 
-    The mask holds the cells whose source is on the board. If there are none, the distance is 0,
-    because a shift by 64 or more is undefined for a word.
+    The mask holds the cells to which the shift brings a cell of the board. If it is empty, the
+    distance is 0, because a shift by 64 or more is undefined for a word.
     """
     cells = (
         row * grid.cols + col
@@ -31,11 +32,11 @@ def board_shift(grid: Grid, down: int, right: int) -> Shift:
 
 
 def line_shifts(grid: Grid, length: int, depth: int) -> tuple[tuple[Shift, ...], ...]:
-    """Return, for each direction, `depth` shifts that reduce stones to lines of `length`.
+    """Return, for each direction, `depth` shifts that find the lines of `length` in a mask.
 
     Applying `stones & (stones >> distance) & inside` for each shift in turn leaves the first
-    cells of all lines of `length` in that direction. The known length doubles with every shift,
-    so `depth` must be at least the base-2 logarithm of `length`.
+    cells of all lines of `length` in that direction. Each shift at most doubles the length of the
+    lines found, so `depth` must be at least the base-2 logarithm of `length`.
     """
     jumps, known = [], 1
     while known < length:
@@ -49,7 +50,7 @@ def line_shifts(grid: Grid, length: int, depth: int) -> tuple[tuple[Shift, ...],
 
 
 def end_shifts(grid: Grid, length: int) -> tuple[tuple[Shift, Shift], ...]:
-    """Return, for each direction, two shifts from the first cell of a line of `length`.
+    """Return, for each direction, the shifts from a line's first cell to the cells beyond its ends.
 
     The first shift leads to the cell before the line, by a distance towards higher bits; the
     second leads to the cell after the line.
@@ -62,7 +63,7 @@ def end_shifts(grid: Grid, length: int) -> tuple[tuple[Shift, Shift], ...]:
 
 
 def window_masks(grid: Grid, length: int) -> tuple[tuple[Word, Word], ...]:
-    """Return, for each direction, the first cells of all lines of `length` and their step.
+    """Return, for each direction, a mask of the first cells of all lines of `length`, and a step.
 
     The step is the distance from one cell of a line to the next.
     """
@@ -81,8 +82,8 @@ def list_windows(grid: Grid, length: int) -> list[tuple[int, int]]:
 def run_from(grid: Grid, stones: Word, first: int, length: int, *, exact: bool) -> tuple[int, ...]:
     """Return the cells of the whole run of `stones` that begins on cell `first`.
 
-    The run has at least `length` stones, or with `exact` exactly that many. The caller must know
-    that such a run exists.
+    The run has at least `length` stones; with `exact`, it has exactly `length`. The caller must
+    know that such a run exists.
     """
     row, col = divmod(first, grid.cols)
     for down, right in DIRECTIONS:

@@ -30,7 +30,7 @@ class GameEntry:
     summary: str
     build: Callable[..., Game]  #: takes the spec, and every parameter by keyword
     parameters: tuple[Parameter, ...] = ()
-    shape: tuple[str, ...] = ()  #: the parameters that a plain value such as `5x5x4` sets
+    shape: tuple[str, ...] = ()  #: the parameters that a value without a key, such as `5x5x4`, sets
     example: str = ""
 
 
@@ -50,12 +50,12 @@ def game(spec: str) -> Game:
 
 
 def named_game(spec: str) -> Game:
-    """Return the game that a spec denotes, but never load a file."""
+    """Return the game that a spec denotes, like `game`, but never load a file."""
     return _named_game("".join(spec.split()))
 
 
 def _file_game(spec: str) -> Game:
-    """Load the game in a file once, and again after the file has changed."""
+    """Return the game in a file, which is loaded on first use and after every change."""
     try:
         path = Path(spec).resolve()
         return _cached_file_game(spec, str(path), path.stat().st_mtime_ns)
@@ -87,7 +87,7 @@ def entries() -> list[GameEntry]:
 
 
 def _parse_shape(spec: str, entry: GameEntry, plain: list[str]) -> dict[str, str]:
-    """Split a plain value such as `5x5x4` into the parameters of the entry's shape."""
+    """Split a value without a key, such as `5x5x4`, into the parameters that it sets."""
     if not plain:
         return {}
     sizes = plain[0].lower().split("x")
@@ -110,7 +110,7 @@ _PRESET_RULES = {
 
 @contextlib.contextmanager
 def _errors_name(spec: str) -> Iterator[None]:
-    """Prefix the message of a BadSpec raised in the block with the spec."""
+    """Put the spec before the message of any BadSpec that is raised in the `with` block."""
     try:
         yield
     except BadSpec as error:

@@ -71,7 +71,7 @@ def _check_state(game: Game, state: Any) -> list[int]:
 
 
 def _check_presentation(game: Game) -> None:
-    """Check the symbols, that moves are distinct words, and the size of the board."""
+    """Check that symbols and board size are valid and that moves are distinct words."""
     symbols: Any = game.symbols
     if not isinstance(symbols, str) or len(symbols) != 2:
         _refuse(game, "symbols", symbols, "it must be two letters, such as XO")

@@ -25,7 +25,7 @@ _loaded_files: set[str] = set()
 
 
 class _TimeUp(BaseException):
-    """Raised when time is up. Not an Exception, so that user code does not catch it by accident."""
+    """Raised when time is up; no Exception, so that user code does not catch it by accident."""
 
 
 def load_module(path: Path) -> ModuleType:
@@ -43,7 +43,7 @@ def load_module(path: Path) -> ModuleType:
 
 
 def add_source_of(value: Any) -> None:
-    """Let `locate_error` report errors in the file that defines a class or function."""
+    """Let `locate_error` also report errors in the file that defines this class or function."""
     _loaded_files.add(str(inspect.getsourcefile(inspect.unwrap(value)) or ""))
 
 
@@ -68,7 +68,7 @@ def locate_error(error: BaseException) -> str | None:
 
 @contextlib.contextmanager
 def guard(spec: str) -> Iterator[None]:
-    """Turn every failure of user code in the block into a BadSpec of one line.
+    """Turn every failure of user code in the `with` block into a BadSpec of one line.
 
     That includes `sys.exit` and, on the main thread of a Unix process, code that does not return.
     """
@@ -87,7 +87,7 @@ def guard(spec: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _time_limit() -> Iterator[None]:
-    """Raise _TimeUp in a block that takes too long; works only on the main thread, on Unix."""
+    """Raise _TimeUp in a `with` block that takes too long; only on Unix and the main thread."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
         yield
         return

@@ -18,15 +18,15 @@ from zermelo.grading.position_sets import LabelledPosition
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solver import SolverSettings
 
-_MAX_REJECTED = 5_000  # consecutive samples without a new position, after which sampling ends
+_MAX_REJECTED = 5_000  # sampling ends after this many samples without a new position
 _SETTINGS = SolverSettings(table_bits=20)
 
 
 @dataclass(frozen=True)
 class PositionFilter:
-    """Accepts positions by these criteria, and only if a mistake is possible."""
+    """Criteria that a position must meet; a mistake must also be possible in it."""
 
-    plies: tuple[int, int] = (0, 400)  #: range of the number of moves played before
+    plies: tuple[int, int] = (0, 400)  #: range of the number of moves that lead to the position
     #: range of the number of plies to the end under best play; a draw lasts until the board is full
     distance: tuple[int, int] = (1, 400)
     max_preserving: int = 400  #: maximum number of value-preserving moves
@@ -74,7 +74,7 @@ def generate_positions(
 
 
 def _sample(game: WordGame, plies: tuple[int, int], rng: random.Random) -> Iterator[Position]:
-    """Yield positions, no two of them equal up to symmetry, until new ones become too rare."""
+    """Yield random positions, no two equal up to symmetry, until new ones become too rare."""
     seen: set[Any] = set()
     num_rejected = 0
     symmetries = game.symmetries()
@@ -98,7 +98,7 @@ def _sample(game: WordGame, plies: tuple[int, int], rng: random.Random) -> Itera
 def _play_random_moves(game: WordGame, length: int, rng: random.Random) -> Position | None:
     """Return the position after `length` random moves, or None if the game ends earlier.
 
-    How often immediate blunders are avoided varies from game to game.
+    A random number, drawn anew in each game, sets how often immediate blunders are avoided.
     """
     position = game.start()
     care = rng.random()
@@ -116,7 +116,7 @@ def _play_random_moves(game: WordGame, length: int, rng: random.Random) -> Posit
 def _label(
     oracle: SolverOracle, position: Position, accept: PositionFilter
 ) -> LabelledPosition | None:
-    """Return the labelled position, or None if it is not accepted or takes too many nodes."""
+    """Label a position; return None if it is not accepted or takes too many nodes to solve."""
     try:
         if not _has_distance(oracle, position.state, accept):
             return None
@@ -131,7 +131,7 @@ def _label(
 
 
 def _has_distance(oracle: SolverOracle, state: Any, accept: PositionFilter) -> bool:
-    """Return whether the distance to the end lies in the accepted range."""
+    """Return whether the number of plies to the end of the game lies in the accepted range."""
     low, high = accept.distance
     game, clock = oracle.game, SearchClock(Limit(nodes=accept.max_nodes))
     longest = game.hooks.max_plies(state)

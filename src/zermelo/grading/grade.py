@@ -1,4 +1,4 @@
-"""Grade a player against perfect play, and give the best possible figure beside each figure."""
+"""Grade a player against perfect play; beside each figure stands the best possible one."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class SetResult:
 
     @property
     def mistake_rate(self) -> float | None:
-        """Mistakes per position; None without positions."""
+        """The number of mistakes per position, or None if there are no positions."""
         return self.mistakes / self.positions if self.positions else None
 
     def to_json(self) -> dict[str, Any]:
@@ -73,14 +73,14 @@ class Grade:
     game: Game
     player: str
     sets: dict[str, SetResult] = field(default_factory=dict)
-    seat_checks: tuple[SeatCheck, SeatCheck] | None = None  #: as first, as second
+    seat_checks: tuple[SeatCheck, SeatCheck] | None = None  #: as the first and as the second player
     vs_random: tuple[OutcomeProbabilities, OutcomeProbabilities] | None = None
     ceilings: tuple[Ceiling, Ceiling] | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
     def total(self) -> SetResult:
-        """The result over all sets."""
+        """The player's result over all sets of positions."""
         return sum(self.sets.values(), SetResult())
 
     @property
@@ -137,9 +137,10 @@ def grade(
 ) -> Grade:
     """Count a player's mistakes in all states of a small game, or in sets of positions.
 
-    In a small game, also check whether the player is unbeatable (with `exhaustive`, in any game)
-    and compute its exact results against a random opponent. `seconds` is the time limit of the
-    solver for one position. Ctrl-C ends the grading early and returns the results so far.
+    In a small game, also check whether the player is unbeatable and compute its exact results
+    against a random opponent. With `exhaustive`, check in any game whether it is unbeatable.
+    `seconds` is the time limit of the solver for one position. Ctrl-C ends the grading early and
+    returns the results so far.
 
     >>> import zermelo as z
     >>> grade = z.grade("tictactoe", "perfect")
@@ -212,7 +213,7 @@ class _Grader:
         return generate.generate_positions(self.game, _SAMPLE_SIZE, accept=accept, progress=report)
 
     def count_mistakes(self, sets: dict[str, list[LabelledPosition]]) -> None:
-        """Grade the player's choice in every position."""
+        """Count the player's mistakes in each set; store the results."""
         total = sum(map(len, sets.values()))
         done = 0
         for name, positions in sets.items():

@@ -9,7 +9,7 @@ from typing import Any
 from zermelo.core.game import Game, WordGame
 from zermelo.grading.oracle import MoveValues
 
-MAX_STATES = 20_000  #: games with more states are not graded over all of them
+MAX_STATES = 20_000  #: a game with more states is graded on sets of positions instead
 
 
 class GameGraph:
@@ -26,7 +26,7 @@ class GameGraph:
         self.children = children  #: state → {action: successor}, empty for terminal states
         self.has_distances = not isinstance(game, WordGame) or game.hooks.ply_cost != 0
         self._values: dict[Any, int] = {}
-        self._plies: dict[Any, int] = {}  # to the end, by the fastest win and the slowest loss
+        self._plies: dict[Any, int] = {}  # to the end; wins are fastest, losses slowest
         for state, successors in children.items():
             self._back_up(state, successors)
 
@@ -51,11 +51,11 @@ class GameGraph:
         self._values[state], self._plies[state] = value, plies
 
     def value(self, state: Any) -> int:
-        """Return 1, 0 or -1 for the side to move."""
+        """Return the value of a state for the side to move: 1, 0 or -1."""
         return self._values[state]
 
     def value_for(self, seat: int, state: Any) -> int:
-        """Return 1, 0 or -1 for the player in a seat, regardless of the side to move."""
+        """Return the value of a state for the player in a seat, whoever is to move: 1, 0 or -1."""
         return self._values[state] if self.game.player(state) == seat else -self._values[state]
 
     def evaluate_moves(self, state: Any) -> MoveValues:

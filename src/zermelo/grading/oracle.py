@@ -1,4 +1,4 @@
-"""Oracles: sources of the exact value of every move of a position under perfect play."""
+"""Oracles: they give the exact value of every move of a position under perfect play."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from zermelo.search.solver.solver import SolverSettings
 class MoveValues:
     """The exact value of every legal action of a position, for the side to move.
 
-    `fastest` holds the actions that win soonest; it is None if they are unknown or nothing wins.
+    `fastest` holds the actions that win soonest; it is None if these are unknown or no action wins.
     """
 
-    by_action: Mapping[int, int]  #: 1, 0 or -1, in ascending order of the actions
+    by_action: Mapping[int, int]  #: action → 1, 0 or -1, in ascending order of the actions
     fastest: frozenset[int] | None = None
 
     @property
     def value(self) -> int:
-        """The value of the position: that of its best action."""
+        """The value of the position, which is the value of its best action."""
         return max(self.by_action.values())
 
     @property
@@ -51,10 +51,10 @@ class Oracle(Protocol):
     """A source of exact values: the graph of all states, or the solver."""
 
     def evaluate_moves(self, state: Any) -> MoveValues | None:
-        """Return the value of every move of a non-terminal state, or None if it is not proven."""
+        """Return the value of every move of a non-terminal state, or None if one is not proven."""
 
     def value(self, state: Any) -> int | None:
-        """Return 1, 0 or -1 for the side to move, or None if it is not proven."""
+        """Return the value for the side to move, 1, 0 or -1, or None if it is not proven."""
 
 
 class SolverOracle:
@@ -67,7 +67,7 @@ class SolverOracle:
         self.solver = solver_for(game, settings)
 
     def evaluate_moves(self, state: Any) -> MoveValues | None:
-        """Return the value of every move, and the fastest wins if the limit allows it."""
+        """Return the value of every move and, if found within the limit, the fastest wins."""
         clock = SearchClock(self.limit)
         try:
             values = {
@@ -79,7 +79,7 @@ class SolverOracle:
         return MoveValues(values, self._fastest_wins(state, values))
 
     def value(self, state: Any) -> int | None:
-        """Return 1, 0 or -1 for the side to move, or None if the limit is reached."""
+        """Return the value for the side to move, 1, 0 or -1, or None if the limit is reached."""
         try:
             return self.solver.sign(state, SearchClock(self.limit))
         except SearchStopped:
@@ -104,7 +104,7 @@ class SolverOracle:
         return not self.solver.is_above(state, -near, clock)
 
     def exceeds(self, state: Any, value: int, max_nodes: int) -> bool:
-        """Return whether `max_nodes` nodes suffice to prove that the side to move exceeds `value`.
+        """Return whether `max_nodes` nodes prove that the side to move gets more than `value`.
 
         False means that it was not proven, not that it was disproven.
         """
@@ -116,7 +116,7 @@ class SolverOracle:
             return False
 
     def best_action(self, state: Any) -> int | None:
-        """Return a best action, or None if it is not proven within the limit."""
+        """Return an action that is proven to be best, or None if the limit is reached."""
         clock = SearchClock(self.limit)
         try:
             score = self.solver.score(state, clock)

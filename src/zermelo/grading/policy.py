@@ -1,4 +1,4 @@
-"""The policy of a player: its action in every state, independent of the order of the queries.
+"""The policy of a player: its action in every state, in whatever order states are queried.
 
 The random generator of a stochastic player is reseeded in every state, with a seed derived from
 the seed of the grade, the player and the state.
@@ -12,7 +12,7 @@ from zermelo.core.player import Player
 from zermelo.core.position import Position
 from zermelo.players.registry import accepts_seed, load_player, with_seed
 
-_MAX_CACHED = 200_000  # actions; several parts of a grade query the same states
+_MAX_CACHED = 200_000  # actions; several steps of grading ask for the same states
 
 
 class PlayerPolicy:

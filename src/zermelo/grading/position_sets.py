@@ -41,11 +41,11 @@ class LabelledPosition:
     move_values: MoveValues | None = None
 
     def to_text(self) -> str:
-        """Return the line for this position in a file."""
+        """Return the line that stands for this position in a file."""
         moves = self.position.moves
         assert moves is not None
         text = "".join(moves)
-        if self.position.game.split_moves(text) != moves:  # only digits need no separator
+        if self.position.game.split_moves(text) != moves:  # digits alone need no separator
             text = " ".join(moves)
         return text if self.move_values is None else f"{text}\t{_to_letters(self.move_values)}"
 
@@ -84,7 +84,7 @@ def read(path: Path, game: Game) -> list[LabelledPosition]:
 
 
 def parse(text: str, game: Game, name: str) -> list[LabelledPosition]:
-    """Return the positions in the text of a file; `name` is the name of the file in errors."""
+    """Return the positions in the text of a file; error messages call the file `name`."""
     positions: list[LabelledPosition] = []
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1):
         try:
@@ -136,7 +136,7 @@ def _to_letters(values: MoveValues) -> str:
 
 
 def to_text(positions: Iterable[LabelledPosition], game: Game, seed: int, command: str) -> str:
-    """Return the text of a file; `command` is the command line that reproduces it."""
+    """Return the text of a file of positions; `command` is the command line that reproduces it."""
     rules = rules_fingerprint(game)
     header = {"game": game.spec, "seed": seed, "command": command, "rules": rules}
     lines = [f"# {json.dumps(header)}", _LEGEND, *[one.to_text() for one in positions]]

@@ -1,4 +1,4 @@
-"""Exact results against a random opponent: all replies are enumerated, none are sampled.
+"""Exact results against a random opponent: every reply is enumerated, so nothing is sampled.
 
 A policy gives the actions among which a player chooses with equal probability: one action for a
 deterministic player, all legal actions for a random one.
@@ -31,8 +31,8 @@ class OutcomeProbabilities:
 class Ceiling:
     """The highest probability with which any player can beat a random opponent.
 
-    `win_never_losing` is the highest probability for a player that never gets less than the value
-    of the game for its seat, whatever the replies.
+    `win_never_losing` is the highest probability among the players that never get less than the
+    value of the game for their seat, whatever the opponent replies.
     """
 
     win: Fraction
@@ -71,7 +71,7 @@ def outcome_probabilities(
 
 
 def _reachable(graph: GameGraph, seat: int, policy: Policy, start: Any) -> dict[Any, list[Any]]:
-    """Return the states that this policy and a random opponent can reach, with successors."""
+    """Map every state that this policy can reach against a random opponent to its successors."""
     reachable: dict[Any, list[Any]] = {}
     frontier = [start]
     while frontier:
@@ -99,7 +99,7 @@ def _terminal(graph: GameGraph, seat: int, state: Any) -> OutcomeProbabilities:
 
 
 def compute_ceiling(graph: GameGraph, seat: int, start: Any = None) -> Ceiling:
-    """Return the best possible results of a seat against a random opponent."""
+    """Return the best results that a player in this seat can get against a random opponent."""
     start = graph.game.initial() if start is None else start
     game_value = graph.value_for(seat, start)
 
@@ -114,13 +114,13 @@ def compute_ceiling(graph: GameGraph, seat: int, start: Any = None) -> Ceiling:
 def _max_win(
     graph: GameGraph, seat: int, start: Any, is_allowed: Callable[[Any], bool]
 ) -> Fraction:
-    """Return the highest win probability of a seat whose player moves only to allowed states."""
+    """Return the highest win probability in a seat if its player moves only to allowed states."""
     win: dict[Any, Fraction] = {}
     for state, successors in graph.children.items():
         if not successors:
             win[state] = Fraction(graph.value_for(seat, state) > 0)
         elif graph.game.player(state) == seat:
-            # Allowed moves never lead to a state without allowed moves, so its entry is never used.
+            # Allowed play never reaches a state without allowed moves, so its number is never used.
             allowed = [child for child in successors.values() if is_allowed(child)]
             win[state] = max(win[child] for child in allowed or successors.values())
         else:

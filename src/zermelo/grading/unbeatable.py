@@ -15,17 +15,17 @@ from zermelo.grading.oracle import SolverOracle
 from zermelo.grading.policy import PlayerPolicy
 
 MAX_POSITIONS = 5_000_000
-_PROBE_NODES = 20_000  # per position, to detect a mistake long before the game is over
+_PROBE_NODES = 20_000  # nodes per position to detect a mistake long before the game ends
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class SeatCheck:
-    """Whether a player is unbeatable in one seat; None if undecided, with the reason in `note`."""
+    """Whether a player is unbeatable in one seat; if this is undecided, `note` says why."""
 
     unbeatable: bool | None
-    refutation: tuple[int, ...] | None = None  #: a complete game that it loses or fails to win
+    refutation: tuple[int, ...] | None = None  #: a whole game that the player loses or fails to win
     positions: int = 0
     note: str = ""
 
@@ -39,7 +39,7 @@ def check_seat(
     max_positions: int = MAX_POSITIONS,
     progress: Progress | None = None,
 ) -> SeatCheck:
-    """Try every line of play against a player in a seat; `value` is the game's for that seat.
+    """Try every line of play against a player in a seat; `value` is the game's value for the seat.
 
     Without an oracle the refutation is a shortest one. With an oracle the search ends at the first
     proven mistake, and the refutation continues with best play against the player's own moves.
@@ -50,7 +50,7 @@ def check_seat(
 
 
 class _RefutationSearch:
-    """A breadth-first search that keeps the states of one ply and the moves of all plies."""
+    """A breadth-first search that keeps the states of the latest ply and the moves of all."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class _RefutationSearch:
         return actions[::-1]
 
     def _refute(self, state: Any) -> list[int] | None:
-        """Return a complete game through the last position if the move to it is a mistake."""
+        """Return a complete game that proves the last move, to `state`, a mistake if it is one."""
         if self.oracle is None or not self.oracle.exceeds(state, -self.value, _PROBE_NODES):
             return None
         line = self._path(len(self.parents) - 1)

@@ -21,7 +21,7 @@ def is_enabled() -> bool:
 
 
 def load(text: str) -> Any:
-    """Return the module with this text; write it to the cache if it is not there."""
+    """Import the module with this source text, after writing it to the cache if necessary."""
     checks_bounds = os.environ.get("ZERMELO_BOUNDS", "0")
     digest = hashlib.sha256(f"{sys.version}\n{checks_bounds}\n{text}".encode()).hexdigest()[:24]
     name = f"k_{digest}"

@@ -13,10 +13,10 @@ _LOCK = threading.RLock()
 
 
 def compile_kernel(function: Kernel, rules: Rules) -> Kernel:
-    """Return the native form of a kernel for a game or its hooks, without the first parameter.
+    """Return a kernel compiled for a game or its hooks; the result takes no game parameter.
 
-    With the environment variable ZERMELO_JIT=0 it is the Python function itself. Raise KernelError
-    if the rules do not compile.
+    With the environment variable ZERMELO_JIT=0, the result runs the Python function itself. Raise
+    KernelError if the rules do not compile.
     """
     if not cache.is_enabled():
         return functools.partial(function, rules)
@@ -37,7 +37,7 @@ def _compile_once(function: Kernel, rules: Rules) -> Kernel:
 
 
 def _explain(function: Kernel, rules: Rules, error: str) -> str:
-    """Return an error with the lines of numba's long message that help the author of a game."""
+    """Return an error with only those lines of numba's message that help a game's author."""
     lines = [line.strip() for line in error.splitlines() if line.strip()]
     noise = ("Failed in", "During", "-", "There are")
     useful = [line for line in lines if not line.startswith(noise)]

@@ -13,10 +13,10 @@ from zermelo.core.errors import KernelError
 
 
 def find_annotation(classes: list[type], name: str) -> Any:
-    """Return the annotation of a constant in the first class, or base of it, that has one.
+    """Return a constant's annotation from the first class that has one; bases are included.
 
-    For a cached property it is the annotation of what the property returns. Raise KernelError if
-    there is none.
+    For a cached property, return the annotation of its return value. Raise KernelError if no class
+    annotates the constant.
     """
     for cls in itertools.chain.from_iterable(owner.__mro__ for owner in classes):
         annotations = inspect.get_annotations(cls)
@@ -35,7 +35,7 @@ def find_annotation(classes: list[type], name: str) -> Any:
 
 
 def to_typed(value: Any, annotation: Any, where: str) -> Any:
-    """Return a constant with the numpy type of its annotation; raise KernelError if it has none.
+    """Convert a constant to the numpy type of its annotation; raise KernelError if that fails.
 
     `where` names the constant in errors.
     """
@@ -62,14 +62,14 @@ def to_typed(value: Any, annotation: Any, where: str) -> Any:
 
 
 def to_literal(value: Any) -> str:
-    """Return a typed constant as Python source."""
+    """Return Python source that evaluates to this constant, including its numpy type."""
     if isinstance(value, tuple):
         return f"({''.join(to_literal(v) + ', ' for v in value)})"
     return f"np.{type(value).__name__.replace('bool', 'bool_').rstrip('_')}({value})"
 
 
 def to_array_literal(value: Any) -> str:
-    """Return an array as Python source, compressed."""
+    """Return Python source that evaluates to an array; the data in it is compressed."""
     packed = base64.b85encode(zlib.compress(value.tobytes(), 9)).decode()
     raw = f"zlib.decompress(base64.b85decode({packed!r}))"
     return f"np.frombuffer({raw}, np.{value.dtype}).reshape({value.shape})"

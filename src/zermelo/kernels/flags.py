@@ -15,7 +15,7 @@ _BARE = _COMMON | {"_nrt": False}
 
 
 def helper(function: Callable[..., Any], flags: dict[str, Any] = _COMMON) -> Any:
-    """Compile a function that only kernels call: it is inlined and has no wrappers for Python.
+    """Compile a function that only kernels call: inline it, without wrappers for Python callers.
 
     The wrappers would triple the compile time of the solver.
     """
@@ -30,7 +30,7 @@ def entry(
     *,
     frozen: bool,
 ) -> Callable[..., Any]:
-    """Return a function that binds a kernel to the constants of a game, its first parameter.
+    """Return a function that calls a kernel with a game's constants as its first argument.
 
     The kernel is compiled for one signature only: a call with other types is an error and does not
     compile it again.

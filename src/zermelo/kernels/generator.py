@@ -7,8 +7,8 @@ How it works, and why (measurements in docs/design.md):
 2. For compilation the sources of the kernel, of the rules it reaches and of the functions those
    call are written into one module. `game.play(…)` becomes a call of the rule, `game.full` a field
    of a named tuple of typed constants.
-3. For a specialised game that tuple is a global, which numba freezes into the code. Other sizes of
-   a class pass it at run time and share one compilation.
+3. For a specialised game that tuple is a global, which numba freezes into the code. All other games
+   of a class receive the tuple at run time, so that they share one compilation.
 4. The module's name is the digest of its text, so the on-disk cache can never be stale: any edit of
    the compiled source produces a new module.
 """
@@ -60,14 +60,14 @@ class ModuleGenerator:
         names = [cls.__name__ for cls in reversed(self._classes)]
         self._unique_name = re.sub(r"\W", "_", qualified_name(function))
         self.tuple_name = "_".join([*names, self._unique_name])
-        self._functions: dict[str, str] = {}  # name in the module → its source
-        self._annotations: dict[str, Any] = {}  # constant of the rules → its annotation
-        self._globals: dict[str, Any] = {}  # plain constant of a source's module → its value
+        self._functions: dict[str, str] = {}  # function name in the generated module → source
+        self._annotations: dict[str, Any] = {}  # name of a constant of the rules → its annotation
+        self._globals: dict[str, Any] = {}  # name of a number that functions read → its value
         self._tuples: dict[str, tuple[str, ...]] = {}  # named tuple that kernels build → its fields
-        self._origins: dict[str, Any] = {}  # name in the module → the function it came from
+        self._origins: dict[str, Any] = {}  # name in the generated module → the original function
 
     def generate(self) -> tuple[str, tuple[Any, ...]]:
-        """Return the text of the module, and the values of the constants that it is bound to."""
+        """Return the module's source text, and the values of the constants that it needs."""
         if not self.is_frozen:
             self.add_constant("num_actions")  # numba does not accept a named tuple without fields
         self._add_function("kernel", self._function)
@@ -109,7 +109,7 @@ class ModuleGenerator:
         ]
 
     def _add_function(self, name: str, function: Any) -> None:
-        """Add a function under a name, after everything it calls."""
+        """Add a function to the module under this name, after all functions that it calls."""
         if name in self._origins:
             if self._origins[name] is not function:
                 msg = f"two functions called {name} in one kernel: rename one"
@@ -119,7 +119,7 @@ class ModuleGenerator:
         self._functions[name] = rewrite_source(self, function, name)
 
     def add_rule(self, name: str) -> str:
-        """Add a method of the rules and return its name in the module."""
+        """Add a method of the rules to the module and return its name there."""
         if name in _STATE_ACCESS:
             return self._add_state_access(name)
         function = next((getattr(cls, name) for cls in self._classes if hasattr(cls, name)), None)
@@ -130,7 +130,7 @@ class ModuleGenerator:
         return f"rule_{name}"
 
     def _add_state_access(self, name: str) -> str:
-        """Add one of the methods of `_STATE_ACCESS` for as many words as states and keys have."""
+        """Add a method of `_STATE_ACCESS`, written for the number of words of states and keys."""
         num_words = getattr(self._rules, "num_words", 0)
         num_boards = getattr(self._rules, "num_boards", 0)
         has_one_word_key = getattr(self._rules, "has_one_word_key", False)
@@ -163,13 +163,13 @@ class ModuleGenerator:
         return f"rule_{name}"
 
     def add_constant(self, name: str) -> None:
-        """Add a constant of the rules; its annotation says which type it has."""
+        """Add a constant of the rules to the module; its annotation determines its type."""
         if name not in self._annotations:
             is_state = name == "initial"
             self._annotations[name] = _STATE if is_state else find_annotation(self._classes, name)
 
     def is_frozen_array(self, name: str) -> bool:
-        """Return whether a constant that was added is an array and a global of the module."""
+        """Return whether this constant, added before, is an array and a global of the module."""
         return self.is_frozen and self._annotations[name] is bitboard.Numbers
 
     def _value(self, name: str) -> Any:
@@ -177,7 +177,7 @@ class ModuleGenerator:
         return to_typed(value, self._annotations[name], f"{self._rules.spec}.{name}")
 
     def add_global(self, name: str, function: Any) -> str | None:
-        """Add the object that a name refers to in a function's module; return its new name, if any.
+        """Add the global object that a function uses by this name; return its new name, if any.
 
         The object can be a function, a number, a class of named tuples, or an intrinsic.
         """
@@ -210,7 +210,7 @@ def _named_tuple_lines(name: str, fields: list[str] | tuple[str, ...]) -> list[s
 
 @functools.cache
 def _intrinsics_digest() -> str:
-    """Return a digest of the modules that generated modules import, without their docstrings."""
+    """Return a digest of the code, without docstrings, that generated modules import."""
     from zermelo.kernels import flags, intrinsics
 
     digest = hashlib.sha256()

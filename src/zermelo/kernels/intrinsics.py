@@ -79,7 +79,7 @@ def _prefetch(_context: Any, _table: Any, _row: Any) -> Any:
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        # For reading, in all levels of the cache, as data.
+        # The arguments ask for data, to be read, in all levels of the cache.
         builder.call(fetch, [at, *[ir.Constant(number, n) for n in (0, 3, 1)]])
         return context.get_dummy_value()
 
@@ -88,7 +88,7 @@ def _prefetch(_context: Any, _table: Any, _row: Any) -> Any:
 
 @njit
 def prefetch(table: Any, row: Any) -> None:
-    """Ask the processor to load a row that will be read soon."""
+    """Ask the processor to load a row of a table that will be read soon."""
     _prefetch(table, row)
 
 
@@ -134,7 +134,7 @@ select = _select_by_pdep if _HAS_PDEP else _select_by_halves
 
 @njit
 def scale(x: Any, n: Any) -> Any:
-    """Scale a uniformly random word to 0..n-1."""
+    """Scale a uniformly random word to a number in 0..n-1."""
     return _scale(np.uint64(x), np.uint64(n))
 
 
@@ -144,7 +144,7 @@ _SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 @njit
 def mix(x: Any) -> Any:
-    """Scramble a word: the finaliser of splitmix64."""
+    """Scramble the bits of a word with the finaliser of splitmix64."""
     x = (x ^ (x >> _SHIFT_1)) * _MIX_1
     x = (x ^ (x >> _SHIFT_2)) * _MIX_2
     return x ^ (x >> _SHIFT_3)

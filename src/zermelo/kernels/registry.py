@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from zermelo.core.game import Game, SolverHooks
 
 Kernel = Callable[..., Any]
-#: what a kernel is compiled for: a game, or its hooks, which give access to its rules
+#: what a kernel is compiled for: a game or its solver hooks, through which it sees the rules, too
 Rules = Game | SolverHooks
 
 
@@ -25,10 +25,10 @@ _OPTIONS: dict[Kernel, KernelOptions] = {}
 def kernel(
     signature: str, *, common: bool = True, bare: bool = False
 ) -> Callable[[Kernel], Kernel]:
-    """Mark a function as a kernel; `signature` gives the numba types of its other parameters.
+    """Mark a function as a kernel; `signature` has the numba types of all parameters but the first.
 
     A kernel that is not `common` is only compiled when it is needed, never ahead of time. A `bare`
-    kernel neither creates arrays nor copies whole rows, which makes it faster.
+    kernel must neither create arrays nor copy whole rows of arrays; it runs faster.
     """
 
     def register(function: Kernel) -> Kernel:
@@ -44,7 +44,7 @@ def kernel_options(function: Kernel) -> KernelOptions:
 
 
 def list_common_kernels(rules: Rules) -> list[Kernel]:
-    """Return the common kernels for a game or its hooks, from the modules imported so far."""
+    """Return the common kernels that apply to a game or its hooks, from all imported modules."""
     return [
         function
         for function, options in _OPTIONS.items()

@@ -1,4 +1,4 @@
-"""Rewriting the source of a kernel, a rule or a helper for a generated module."""
+"""Rewrite the source of a kernel, a rule or a helper for use in a generated module."""
 
 import ast
 import builtins
@@ -25,7 +25,7 @@ def rewrite_source(generator: "ModuleGenerator", function: Any, name: str) -> st
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Rewrites one function: calls of methods become calls of rules, constants stay fields.
+    """Rewrites one function: calls of game methods become calls of functions of the module.
 
     Annotations, docstrings and assertions are removed. With frozen constants the game is a global
     of the module and no longer a parameter.
@@ -61,7 +61,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         target = node.func
         if isinstance(target, ast.Attribute) and _is_game(target.value):
-            if target.attr == "initial":  # a value like any other constant
+            if target.attr == "initial":  # the initial state is a constant like any other
                 return typing.cast("ast.AST", self.visit(target))
             node.func = ast.Name(self._generator.add_rule(target.attr), ast.Load())
             if not self._generator.is_frozen:

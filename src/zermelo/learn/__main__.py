@@ -1,8 +1,8 @@
 """Train with few dependencies, for example on a rented GPU: `python -m zermelo.learn RECIPE`.
 
-It needs only numpy, torch and safetensors, and trains as `zermelo train` does. It does not grade
+This needs only numpy, torch and safetensors, and trains as `zermelo train` does. It does not grade
 the player. Instead, it measures how often an AlphaZero network makes mistakes in labelled
-positions, alone and with its search.
+positions, both without and with its search.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     if importlib.util.find_spec("numba") is None:
-        os.environ.setdefault("ZERMELO_JIT", "0")  # run the few kernels needed here as plain Python
+        os.environ.setdefault("ZERMELO_JIT", "0")  # do not compile the few kernels needed here
     try:
         _train(arguments)
     except ZermeloError as error:
@@ -72,7 +72,7 @@ def _train(arguments: argparse.Namespace) -> None:
 
 
 class _ProgressPrinter:
-    """Prints the progress of a training run at intervals, and at its end."""
+    """Prints the progress of a training run at intervals and at the end of the run."""
 
     def __init__(self) -> None:
         self._begin = self._last = time.monotonic()
@@ -89,7 +89,7 @@ class _ProgressPrinter:
 
 
 def _mark(run: Run, trainer: AlphaZeroTrainer, label_files: list[Path]) -> None:
-    """Write and print the trainer's mistake rates on labelled positions."""
+    """Print the mistake rates of the trained network on labelled positions; also save them."""
     sets = evaluation_sets.load_evaluation_sets(run.game, label_files)
     marks = {name: trainer.grade(positions) for name, positions in sets}
     text = json.dumps(marks, indent=1)

@@ -41,7 +41,7 @@ class Match:
         return list(self._positions)
 
     def position_at(self, ply: int) -> Position:
-        """Return the position after the first `ply` moves; no more than were played."""
+        """Return the position after the first `ply` moves; that many must have been played."""
         return self._positions[ply]
 
     @property
@@ -68,7 +68,7 @@ class Match:
 
     @property
     def verdict(self) -> str:
-        """Who won, a draw, or who moves, in words."""
+        """In words, who has won, that it is a draw, or who is to move."""
         if self.resigned is None:
             return self.position.verdict
         loser, winner = self.game.symbols[self.resigned], self.game.symbols[1 - self.resigned]
@@ -76,7 +76,7 @@ class Match:
 
     def play(self, move: str) -> Position:
         """Play a move and return the new position; an illegal move leaves the match unchanged."""
-        if self.resigned is not None:  # the position rejects moves after an end by the rules
+        if self.resigned is not None:  # after an end by the rules, `Position.play` rejects moves
             self._refuse(move)
         self._positions.append(self.position.play(move))
         self._seconds.append(self.seconds)
@@ -91,7 +91,7 @@ class Match:
         return analysis
 
     def undo(self, moves: int = 1) -> Position:
-        """Take back the last `moves` moves, or all if there are fewer, and any resignation."""
+        """Take back any resignation and the last `moves` moves, or all moves if there are fewer."""
         self.resigned = None
         for _ in range(min(moves, len(self._positions) - 1)):
             self._undone.append((self._positions.pop(), self._seconds.pop()))
@@ -99,7 +99,7 @@ class Match:
         return self.position
 
     def redo(self, moves: int = 1) -> Position:
-        """Replay up to `moves` moves that were taken back; playing a new move discards them."""
+        """Replay up to `moves` moves that were taken back; after a new move, none are left."""
         for _ in range(min(moves, len(self._undone))):
             position, seconds = self._undone.pop()
             self._positions.append(position)
@@ -108,9 +108,9 @@ class Match:
         return self.position
 
     def undo_to_turn(self, players: Collection[int]) -> int:
-        """Undo to the last turn of one of these players; return the number of moves taken back.
+        """Undo the last move of these players and all later moves; return how many were undone.
 
-        If none of them has moved yet, nothing is taken back.
+        If none of these players has moved yet, nothing is undone.
         """
         last = len(self._positions) - 1
         turns = (ply for ply in reversed(range(last)) if self._positions[ply].player in players)
@@ -120,7 +120,7 @@ class Match:
         return num_moves
 
     def redo_to_turn(self, players: Collection[int]) -> int:
-        """Redo moves until one of these players is to move or none is left; return how many."""
+        """Redo moves until one of these players is to move or no move is left; return how many."""
         before = self.num_redoable
         if before:
             self.redo()

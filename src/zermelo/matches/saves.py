@@ -52,7 +52,7 @@ def write(save: Save, name: str = "") -> None:
 
 
 def read(game: str | None = None) -> Save:
-    """Return the last saved match of a game, or of any game; raise ZermeloError if none exists."""
+    """Return the last match of this game, or of any game; raise ZermeloError if there is none."""
     path = _path(game) if game else _latest_path()
     of = f" of {game}" if game else ""
     return _read(path, f"there is no game{of} to resume: zermelo play {game or 'GAME'} starts one")
@@ -71,7 +71,7 @@ def list_names() -> list[str]:
 
 
 def check_files(save: Save, allowed: Collection[str | None], hint: str) -> None:
-    """Raise ZermeloError with a hint if resuming would run a file that is not `allowed`."""
+    """Raise ZermeloError, ending with `hint`, if resuming would run a file not in `allowed`."""
     for spec in save.file_specs:
         if spec not in allowed:
             msg = f"the saved game runs {spec}, and a file is only run if you name it: {hint}"
@@ -79,13 +79,13 @@ def check_files(save: Save, allowed: Collection[str | None], hint: str) -> None:
 
 
 def delete(game: str) -> None:
-    """Delete the last saved match of a game, once it has been finished."""
+    """Delete the last saved match of a game; called when that match has been finished."""
     with contextlib.suppress(OSError):
         _path(game).unlink()
 
 
 def _read(path: Path | None, message: str) -> Save:
-    """Read a file; raise ZermeloError with `message` if there is none."""
+    """Read a saved game; raise ZermeloError, with `message` if there is no file to read."""
     try:
         if path is None:
             raise FileNotFoundError
@@ -121,7 +121,7 @@ def _path(game: str) -> Path:
 
 
 def _named_path(name: str) -> Path:
-    """Return a path in a separate folder, so that names cannot clash with those of games."""
+    """Return a path in a folder of its own, so that the name cannot clash with a game's spec."""
     if not _NAME.fullmatch(name):
         msg = f"{quote_text(name)} is not a valid name: use up to 40 letters, digits, - and _"
         raise ZermeloError(msg)

@@ -1,4 +1,4 @@
-"""The heuristic players: alpha-beta search to a fixed depth, or deepening within a time limit."""
+"""The alpha-beta players: one searches to a fixed depth, one as deep as a time limit allows."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,7 +29,7 @@ class AlphaBetaPlayer(Player):
         self._game: Game | None = None
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield an analysis for every depth."""
+        """Yield an analysis after every completed depth, and one at the end."""
         engine = self.prepare(position.game)
         seconds = min(filter(None, (self.seconds, limit.seconds)), default=None)
         clock = SearchClock(replace(limit, seconds=seconds))
@@ -48,7 +48,7 @@ class AlphaBetaPlayer(Player):
         yield replace(analysis, nodes=clock.nodes, seconds=clock.seconds)
 
     def reseed(self, seed: int) -> None:
-        """Clear the transposition table, on which a search limited by time or nodes depends."""
+        """Clear the transposition table, which influences searches limited by time or nodes."""
         del seed
         if self._engine is not None:
             self._engine.clear()

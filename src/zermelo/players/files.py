@@ -32,7 +32,7 @@ def player_file_path(spec: str) -> Path:
 
 
 def file_accepts_seed(spec: str) -> bool:
-    """Return whether the class takes a seed and the spec gives none; this loads the file."""
+    """Return whether the file's class takes a seed that the spec lacks; this loads the file."""
     return _split(spec)[2] is None and _has_seed(load_player_class(spec))
 
 
@@ -50,9 +50,9 @@ def load_player_file(spec: str) -> Player:
 
 
 def load_player_class(spec: str) -> type[Player]:
-    """Return the player class in a file without creating a player.
+    """Return the player class that a file defines, without creating a player.
 
-    The file is loaded once, and again after an edit.
+    The file is loaded on the first call, and again after it has been edited.
     """
     path, name, _ = _split(spec)
     try:

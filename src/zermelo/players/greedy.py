@@ -1,4 +1,4 @@
-"""The greedy player, which looks one move ahead, and the move ranking that `lookahead` shares."""
+"""The greedy player, which looks one move ahead. The lookahead player uses its ranking of moves."""
 
 import random
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _MAX_ESTIMATE = 0.9
 
 
 class MoveRank(NamedTuple):
-    """How good a move looks, compared in the order of the fields."""
+    """How good a move looks; ranks are compared by the first field, then by the next ones."""
 
     result: int  #: 1 if the move wins, -1 if it loses, else 0
     points: int  #: the number of open lines with two or more stones, or of discs, after the move
@@ -31,7 +31,7 @@ class MoveRank(NamedTuple):
 
 
 class GreedyPlayer(Player):
-    """Takes a win, otherwise maximises its open lines with two or more stones.
+    """Wins at once if it can, else maximises its number of open lines with two or more stones.
 
     Ties are broken in favour of moves near the centre.
 
@@ -84,7 +84,7 @@ def rank_move(position: Position, action: int) -> MoveRank:
 
 
 def _points(game: Game, child: Any) -> int:
-    """Return the points of the side that has just moved."""
+    """Return the points, as in `MoveRank`, of the side that has just moved."""
     if isinstance(game, Reversi):
         return -game.diff(child)
     if not isinstance(game, LineGame):

@@ -1,7 +1,7 @@
 """Levels: players that make mistakes at a set rate, from a beginner (1) to flawless (10).
 
 Where the values of the moves are proven, a mistake is a move that gives away a win or a draw, and
-the rate is exact. Elsewhere a level also searches fewer nodes than the next level, and a mistake
+the rate is exact. Elsewhere each level searches fewer nodes than the next one, and a mistake
 is a move that is clearly worse by the level's own estimates. docs/benchmarks.md shows that each
 level beats the one below.
 """
@@ -24,17 +24,17 @@ from zermelo.search.solver.solver import Solver, SolverSettings
 
 #: the probability of a mistake, by level, where values are proven and a mistake is possible
 MISTAKES = {1: 0.60, 2: 0.45, 3: 0.33, 4: 0.25, 5: 0.18, 6: 0.12, 7: 0.08, 8: 0.04, 9: 0.015, 10: 0}
-#: the same where values are estimates; higher, since fewer of these mistakes are fatal
+#: the same where values are estimates; the rates are higher as fewer such mistakes are fatal
 SLIPS = {1: 0.95, 2: 0.72, 3: 0.53, 4: 0.39, 5: 0.28, 6: 0.20, 7: 0.15, 8: 0.11, 9: 0.07, 10: 0}
 #: the number of nodes that a level searches for its estimates
 NODES = {level: int(200 * 2.2 ** (level - 1)) for level in MISTAKES}
-_PROOF_NODES = 300_000  # for a proof, at every level
-_SOLVER_SHARE = 0.8  # the solver's share of these nodes; iterative deepening gets the rest
-_SOLVER_TIME = 0.3  # the solver's share of the seconds, if they are few
-_SECONDS = 1.0  # the time limit, which matters on slow machines
+_PROOF_NODES = 300_000  # the default number of nodes for a proof, at every level
+_SOLVER_SHARE = 0.8  # the solver's share of a proof's nodes; iterative deepening gets the rest
+_SOLVER_TIME = 0.3  # the solver's share of the time limit
+_SECONDS = 1.0  # the default time limit, which matters on slow machines
 _SETTINGS = SolverSettings(table_bits=20)
 _CLEAR_DIFFERENCE = 0.1  # a move whose estimate is lower by more than this is a mistake
-_HALVING_RANKS = 4  # a mistake that ranks this much lower is half as likely
+_HALVING_RANKS = 4  # a mistake this many ranks lower is half as likely
 
 
 class LevelPlayer(Player):
@@ -59,14 +59,14 @@ class LevelPlayer(Player):
             self._solver.clear()
 
     def prepare(self, game: Game) -> Engine:
-        """Return the engine for a game; it and the solver are kept until the game changes."""
+        """Return the engine for a game; engine and solver are kept until the game changes."""
         if self._engine is None or self._engine.game is not game:
             self._engine = engine_for(game)
             self._solver = solver_for(game, _SETTINGS) if isinstance(game, WordGame) else None
         return self._engine
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield one analysis if the solver proves every move in time, else one per depth."""
+        """Yield one analysis if the solver proves every move in time, else one for every depth."""
         engine = self.prepare(position.game)
         limit = replace(limit, seconds=limit.seconds or _SECONDS, nodes=limit.nodes or _PROOF_NODES)
         clock = SearchClock(replace(limit, nodes=None))
@@ -101,9 +101,9 @@ class LevelPlayer(Player):
     def _deepen(
         self, position: Position, engine: Engine, clock: SearchClock, limit: Limit
     ) -> Iterator[tuple[Iteration, bool]]:
-        """Yield the iterations within the level's nodes, and those that prove the best move.
+        """Yield (iteration, is_proven) while within the level's nodes; beyond them, only proofs.
 
-        A proof may take more nodes than the level's own, but not on boards too large for the
+        A proof may take more nodes than NODES[level], except on boards that are too large for the
         solver.
         """
         assert limit.nodes is not None
@@ -147,7 +147,7 @@ def _sample(
 ) -> Analysis:
     """Return an analysis that chooses one of the best moves, or of the mistakes if there are any.
 
-    `sample`, from 0 to 1, determines which.
+    `sample`, a random number from 0 to 1, determines which one is chosen.
     """
     best, mistakes = _split(candidates)
     if is_mistake and mistakes:

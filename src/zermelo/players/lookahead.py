@@ -1,4 +1,4 @@
-"""The lookahead player: exact within a few plies, greedy beyond."""
+"""The lookahead player: it plays exactly within a few plies and greedily otherwise."""
 
 import random
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from zermelo.search.limits import SearchClock
 
 
 class LookaheadPlayer(Player):
-    """Finds wins and losses within a number of plies; among the other moves it is greedy."""
+    """Finds all wins and losses within some plies; it ranks the other moves greedily."""
 
     def __init__(self, plies: int = 3, seed: int | None = None) -> None:
         if plies < 1:

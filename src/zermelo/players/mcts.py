@@ -69,7 +69,7 @@ class MCTSPlayer(Player):
         self.seed, self._tree = seed, None
 
     def prepare(self, game: Game) -> None:
-        """Load the evaluator for a game; raise its error, such as BadSpec, if that fails."""
+        """Load the evaluator for a game; raise an error such as BadSpec if it cannot be loaded."""
         if self.evaluator and self._evaluator_game != game:
             self._leaf_evaluator = load_evaluator(self.evaluator, game)
             self._evaluator_game = game
@@ -82,7 +82,7 @@ class MCTSPlayer(Player):
             simulations = SIMS
         tree = self._tree_for(position.game)  # may compile, which must not count as thinking time
         clock = SearchClock(replace(limit, seconds=seconds))
-        # A reused tree may lack moves that are no better than others: an analysis needs them all.
+        # A reused tree may lack moves that are no better than others; `all_moves` needs every move.
         if limit.all_moves or not self.reuse or not tree.advance_to(position.state):
             tree.reset(position.state, all_moves=limit.all_moves)
         last_report = 0.0
@@ -96,7 +96,7 @@ class MCTSPlayer(Player):
         yield _analysis(position, tree, clock, all_moves=limit.all_moves)
 
     def _tree_for(self, game: Game) -> MCTSTree:
-        """Return the tree of the last move if the game is the same, else a new one."""
+        """Return the tree used for the last move if the game is the same, else a new tree."""
         if self._tree is None or self._tree.game != game:
             self.prepare(game)
             self._tree = MCTSTree(
@@ -113,7 +113,7 @@ class MCTSPlayer(Player):
 def _analysis(
     position: Position, tree: MCTSTree, clock: SearchClock, *, all_moves: bool
 ) -> Analysis:
-    """Return the analysis so far; the line of play of every move is included with `all_moves`."""
+    """Return the analysis so far; only with `all_moves` does every move have a line of play."""
     candidates = [
         _candidate(position, tree, move, with_line=all_moves or rank == 0)
         for rank, move in enumerate(tree.root_moves())

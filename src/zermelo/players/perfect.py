@@ -1,4 +1,4 @@
-"""The perfect player: the fastest win, the slowest loss, ties broken at random."""
+"""The perfect player: it wins as fast and loses as slowly as possible, with random tie-breaks."""
 
 import random
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class PerfectPlayer(Player):
         self._rng.seed(seed)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield one proven analysis; raise Unsolved if there is none within the limit."""
+        """Yield one proven analysis; raise Unsolved if nothing is proven within the limit."""
         game = position.game
         if isinstance(game, BoardGame):
             msg = f"perfect cannot play {game.spec}: it solves boards of up to 64 cells"
@@ -47,7 +47,7 @@ class PerfectPlayer(Player):
         yield analysis
 
     def _solve(self, game: WordGame, position: Position, limit: Limit) -> Analysis | None:
-        """Sample one of the best moves, which are all proven; None if the limit is reached."""
+        """Solve the position and sample one of its best moves; None if the limit is reached."""
         if self._solver is None or self._solver.game != game:
             self._solver = solver_for(game)
         hooks, clock = self._solver.hooks, SearchClock(limit)
@@ -70,7 +70,7 @@ class PerfectPlayer(Player):
         )
 
     def _analyze(self, position: Position, limit: Limit) -> Analysis | None:
-        """Sample a best move of an analysis of all moves; None if it is not proven in time."""
+        """Analyse all moves and sample one of the best; None if they are not proven in time."""
         analysis = self._analyst.choose(position, limit)
         if not analysis.exact:
             return None

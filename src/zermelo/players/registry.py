@@ -1,4 +1,4 @@
-"""The player registry: players by spec, such as `level:5` or `mcts:sims=800,seed=1`.
+"""The player registry: create players from specs such as `level:5` or `mcts:sims=800,seed=1`.
 
 Player modules are imported when a player is created, so this module may name players from higher
 layers (`zermelo.learn`, `zermelo.envs`) without importing them.
@@ -17,22 +17,22 @@ from zermelo.core.specs import Parameter
 from zermelo.players.files import file_accepts_seed, is_player_file, load_player_file
 
 HUMAN = "human"
-_RUN_WEIGHTS = "final.safetensors"  # the weights that a player uses, in the folder of a run
+_RUN_WEIGHTS = "final.safetensors"  # the weights file that a player loads from a run's folder
 
 
 @dataclass(frozen=True)
 class PlayerEntry:
-    """A registered player."""
+    """The registry's description of one kind of player."""
 
     name: str
     summary: str
     factory: str  #: "module:function", called with the parameters
     parameters: tuple[Parameter, ...] = ()
     positional: str = ""  #: the parameter that a value without a name sets, as in `lookahead:3`
-    is_stochastic: bool = False  #: whether it chooses at random by design, not only to break ties
+    is_stochastic: bool = False  #: whether the player is random by design, not only to break ties
     model_parameter: str = ""  #: the parameter that names a model, which may be a file
     model_prefix: str = ""  #: the text that precedes the model in that parameter
-    is_blocking: bool = False  #: whether thinking blocks the interpreter, and so a server
+    is_blocking: bool = False  #: whether thinking blocks the interpreter, and with it a server
 
     @property
     def accepts_seed(self) -> bool:
@@ -190,13 +190,13 @@ def load_player(spec: str) -> Player:
 
 
 def load_builtin_player(spec: str) -> Player:
-    """Create a registered player, with a shipped model if any; safe for specs from the network."""
+    """Create a registered player, with shipped models only; safe for specs from the network."""
     entry, values = _parse(spec)
     if entry.is_blocking:
         msg = f"{entry.name} can play only on the command line and in the arena"
         raise BadSpec(msg)
     value = values[entry.model_parameter] if entry.model_parameter else ""
-    if value and (":" in value or not entry.model_prefix):  # otherwise it names no model
+    if value and (":" in value or not entry.model_prefix):  # otherwise the value names no model
         names = [entry.model_prefix + name for name in _shipped_models()]
         if value not in names:
             known = ", ".join(names) or "none yet"
@@ -257,7 +257,7 @@ def with_seed(spec: str, seed: int) -> str:
 def is_stochastic(spec: str) -> bool:
     """Return whether an unseeded player chooses at random by design.
 
-    A player in a file does if it takes a seed.
+    A player from a file counts as random if it takes a seed.
     """
     if is_player_file(spec):
         return accepts_seed(spec)
@@ -267,7 +267,7 @@ def is_stochastic(spec: str) -> bool:
 
 
 def model_files(spec: str) -> list[Path]:
-    """Return the model files that a player reads, except shipped ones."""
+    """Return the model files that a player reads, without those that come with the package."""
     if is_player_file(spec):
         return []
     entry, values = _parse(spec)

@@ -1,4 +1,4 @@
-"""Moves without separators: digits for Connect Four, a transcript for Reversi."""
+"""Two formats without separators: digits for Connect Four, and transcripts for Reversi."""
 
 import re
 
@@ -15,14 +15,14 @@ _MOVE = re.compile(r"[a-h][1-8]|pass")
 
 
 def write_digits(record: Record) -> str:
-    """Write columns as `4455`; with more than 9 columns the numbers are separated by spaces."""
+    """Write the column of each move, as in `4455`; spaces separate them if the board has over 9."""
     game = _require_columns(record.game)
     _refuse_resignation(record)
     return ("" if game.cols <= 9 else " ").join(record.moves)
 
 
 def read_digits(text: str, game: Game | None) -> Record:
-    """Read columns; the game is Connect Four on 6x7 unless another one is given."""
+    """Read the column of each move; if `game` is None, the game is Connect Four on 6x7."""
     rules = _require_columns(game or registry.named_game("connect4"))
     wrong = re.search(r"[^0-9 \r\n]", text)
     if wrong:
@@ -32,7 +32,7 @@ def read_digits(text: str, game: Game | None) -> Record:
 
 
 def write_transcript(record: Record) -> str:
-    """Write cells as `f5d6c3`; a pass is only written if it is the last move."""
+    """Write the cell of each move, as in `f5d6c3`; omit passes, except as the last move."""
     _require_reversi(record.game)
     _refuse_resignation(record)
     moves = record.moves
@@ -40,7 +40,7 @@ def write_transcript(record: Record) -> str:
 
 
 def read_transcript(text: str, game: Game | None) -> Record:
-    """Read cells with or without the forced passes; the game is Reversi on 8x8 by default."""
+    """Read the cell of each move; passes may be omitted. By default, the game is 8x8 Reversi."""
     rules = _require_reversi(game or registry.named_game("reversi"))
     text = text.lower()
     match = _TRANSCRIPT.match(text)

@@ -1,4 +1,4 @@
-"""The formats of records by name, and reading and writing in any of them."""
+"""List the formats of records by name, and read and write records in any of them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class RecordFormat:
     write: Callable[[Record], str]
     read: Callable[[str, Game | None], Record]
     by_line: bool = False  #: whether a record is one line, so that a file can hold several
-    names_game: bool = False  #: whether a record names its game, so that an empty line is not one
+    names_game: bool = False  #: whether a record names its game, so that empty lines are skipped
 
 
 FORMATS = {
@@ -89,7 +89,7 @@ def read(text: str, format_name: str, game: Game | None = None) -> Record:
 
 
 def read_all(lines: Iterable[str], format_name: str, game: Game | None = None) -> Iterator[Record]:
-    """Yield the games of a file: one per line if the format is by line, else a single one."""
+    """Yield the games of a file: one per line if the format allows that, otherwise just one."""
     record_format = _find_format(format_name)
     if not record_format.by_line:
         yield read("".join(lines), format_name, game)

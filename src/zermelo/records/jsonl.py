@@ -14,13 +14,13 @@ _OUTCOMES: dict[str | None, Outcome | None] = {o.value: o for o in Outcome} | {N
 
 
 def write(record: Record) -> str:
-    """Write a game as one object; its result is first, second, draw or null."""
+    """Write a game as one JSON object, whose result is first, second, draw or null."""
     result = record.outcome.value if record.outcome else None
     return json.dumps({"game": record.game.spec, "moves": record.moves, "result": result})
 
 
 def read(text: str, game: Game | None) -> Record:
-    """Read one object that has exactly the expected keys, each once."""
+    """Read one JSON object, which must have exactly the expected keys, each of them once."""
     try:
         data = json.loads(text, object_pairs_hook=_refuse_duplicates)
     except (ValueError, RecursionError) as error:

@@ -18,7 +18,7 @@ def write(record: Record) -> str:
 
 
 def read(text: str, game: Game | None) -> Record:
-    """Read one line that ends with its only result."""
+    """Read a game from one line, which must contain one result, at its end."""
     words = text.split()
     if len(text.strip().splitlines()) > 1 or len(words) < 2:
         msg = "line 1: a record is one line: the game's spec, the moves, the result"

@@ -26,7 +26,7 @@ _NUMBERS = re.compile(r"[0-9,]+")
 
 
 def write(record: Record) -> str:
-    """Write the moves, with a time of 0 for each."""
+    """Write a game in PSQ; the time of every move is written as 0."""
     game = _require_line_game(record.game)
     if "swap" in record.moves:
         msg = "the PSQ format cannot represent a swap, so this game cannot be written as PSQ"

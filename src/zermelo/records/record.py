@@ -38,7 +38,7 @@ class Record:
 
     @property
     def is_resigned(self) -> bool:
-        """Whether the game ended by resignation."""
+        """Whether the game ended because a side resigned."""
         return self.outcome is not None and not self.position.is_over
 
 
@@ -51,8 +51,8 @@ def replay(
 ) -> Record:
     """Play moves from the start and check the outcome against the rules.
 
-    `lines` are the line numbers of the moves; without them all moves are in line 1. Raise
-    BadRecord, with the line, for an illegal move or an outcome that contradicts the moves.
+    `lines` are the line numbers of the moves; without them, errors name line 1. If a move is
+    illegal or the outcome contradicts the moves, raise a BadRecord that names the line.
     """
     position = game.start()
     for index, move in enumerate(moves):
@@ -74,7 +74,7 @@ def replay(
 
 
 def find_game(spec: str, expected: Game | None) -> Game:
-    """Return the game that a record names; if `expected` is given, it must be that game.
+    """Return the game that a record names. If `expected` is given, the record must name that one.
 
     A record never loads a game file, unless the caller has already loaded that very game.
     """

@@ -1,9 +1,9 @@
-"""SGF: GM[4] for line games without gravity, GM[2] for Reversi, one game, one line of play.
+"""SGF: GM[4] for line games without gravity, GM[2] for Reversi; one game without variations.
 
     (;FF[4]GM[4]SZ[15]RU[gomoku]RE[B+];B[hh];W[ig])
 
 Points are two letters, column then row, `aa` at the top left; a pass is `[]`. `RU` holds our
-spec; if `RU` is foreign or missing, the game is free-style Gomoku or Reversi of the given size.
+spec; if `RU` is missing or not a spec, the game is free-style Gomoku or Reversi of size `SZ`.
 """
 
 import re
@@ -84,9 +84,9 @@ def read(text: str, game: Game | None) -> Record:
 
 
 def _find_game(root: dict[str, str], line: int, expected: Game | None) -> Game:
-    """Return the expected game, else the one that RU names, else the one of this kind and size.
+    """Return `expected`, or else the game that RU names, or else the one that fits GM and SZ.
 
-    Raise BadRecord unless the game has the kind and size of the record.
+    Raise BadRecord if the game that was found does not fit the record's GM and SZ.
     """
     size = re.fullmatch(r"([0-9]{1,2})(?::([0-9]{1,2}))?", root.get("SZ", ""))
     if size is None:
@@ -114,7 +114,7 @@ def _find_game(root: dict[str, str], line: int, expected: Game | None) -> Game:
 
 
 def _parse_nodes(text: str) -> list[_Node]:
-    """Return the nodes of the only line of play."""
+    """Return the nodes in order; raise BadRecord if the text is not one game without variations."""
     nodes: list[_Node] = []
     name, has_value, is_open, is_closed = "", False, False, False
     line = 1

@@ -1,4 +1,4 @@
-"""Candidate records from search scores: shared by the analysis and by players that search."""
+"""Create `Candidate` records from search scores, for the analysis and for players that search."""
 
 from collections.abc import Sequence
 
@@ -18,9 +18,9 @@ def candidate_from_score(
     line: Sequence[int] = (),
     reasons: Sequence[Reason] = (),
 ) -> Candidate:
-    """Return the record of one move, with a proven value if `exact` and an estimate otherwise.
+    """Return the record of one move: with a proven value if `exact`, otherwise with an estimate.
 
-    The score is for the side to move at the root. `line` is the expected play from this move on.
+    The score is for the side that makes this move. `line` is the expected play from this move on.
     """
     to_text = engine.game.to_text
     return Candidate(
@@ -39,7 +39,7 @@ def candidate_from_score(
 def candidates_from_iteration(
     engine: Engine, iteration: Iteration, *, all_moves: bool
 ) -> list[Candidate]:
-    """Return the records of one iteration, best first.
+    """Return the records of the moves that one iteration has scored, best first.
 
     Without `all_moves` only the best move has a score; the others have only bounds and are omitted.
     """

@@ -1,9 +1,9 @@
 """Counting positions, move sequences and complete games, ply by ply.
 
 One breadth-first traversal gives all three counts. A layer holds the distinct states of one
-ply, each with the number of paths that lead to it: perft is the sum of a layer's paths, and
-complete games are the paths into finished states. Bitboard games are counted by a kernel with a
-hash table of exact states, all other games in plain Python.
+ply, each with the number of paths that lead to it: the sum of a layer's paths is the
+perft number, and the paths into finished states are the complete games. Bitboard games are counted
+by a kernel with a hash table of exact states, all other games in plain Python.
 """
 
 from collections.abc import Callable, Iterator
@@ -51,7 +51,7 @@ class GameCounts:
 
     @property
     def by_ply(self) -> list[int]:
-        """The number of new states at each ply; entry 0 is the initial state."""
+        """The number of new states at each ply; the first number, for ply 0, is 1."""
         return [layer.states for layer in self.layers if layer.states]
 
     @property
@@ -90,7 +90,7 @@ def count(
     With `states=False` only move sequences are counted, and the last ply is summed up without
     storing its states. With `paths=False` only states are counted, and each state is expanded only
     once. With `symmetric`, states that a symmetry of the board maps onto each other count as one;
-    this does not affect sequences and games. Raise TooLarge if there are more than `max_states`.
+    this does not affect the other counts. Raise TooLarge if more than `max_states` states exist.
     """
     options = _CountOptions(max_ply, states, paths, game.symmetries() if symmetric else ())
     if isinstance(game, WordGame):
@@ -108,7 +108,7 @@ def count(
             continue
         counts.append(layer)
         total += layer.states
-        # In a game with more plies than states a state has recurred: the game can last forever.
+        # If there are more plies than states, a state has recurred: the game can last forever.
         if states and paths and len(counts) > total + 1:
             msg = f"{game.spec} has endless games: a state recurs after {len(counts) - 1} plies"
             raise TooLarge(msg)
@@ -219,7 +219,7 @@ def _word_layers(game: WordGame, options: _CountOptions) -> _Layers:
 
 
 def _exact_sum(paths: "NDArray[Any]") -> int:
-    """Return a sum that may exceed 64 bits: the high and the low halves are added separately."""
+    """Return a sum that may exceed 64 bits: the halves of the numbers are added separately."""
     high, low = paths >> 32, paths & 0xFFFFFFFF
     return (int(high.sum()) << 32) + int(low.sum())
 
@@ -243,7 +243,7 @@ class _StateTable:
         self.used = 0
 
     def reserve(self, num_states: int) -> None:
-        """Enlarge the table until it is at most half full with this many new states."""
+        """Enlarge the table so that it stays at most half full with this many more states."""
         import numpy as np
 
         size = len(self.paths)
@@ -254,14 +254,14 @@ class _StateTable:
             self._insert(states, paths, np.zeros(len(states), np.bool_))
 
     def take(self, size: int | None = None) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-        """Return the states with their paths, and clear the table."""
+        """Return the stored states and their numbers of paths, and clear the table."""
         slots = self.paths.nonzero()[0]
         states, paths = self.keys[slots], self.paths[slots]
         self._clear(size or 1 << (4 * len(slots) + _MIN_SLOTS).bit_length())
         return states, paths
 
     def add(self, states: "NDArray[Any]") -> "NDArray[Any]":
-        """Store states and return those that are new."""
+        """Store states and return those that were not yet in the table."""
         import numpy as np
 
         self.reserve(len(states))
@@ -295,9 +295,10 @@ def expand_layer(
 ) -> Any:
     """Add the children of states[begin:end] to the table `keys`, `key_paths`.
 
-    The numbers of paths into finished states are added to `sums`. The mode _ENDS_ONLY omits the
-    children, and _SUM_ONLY adds their paths to sums[3] instead. Return the number of used slots,
-    or _OVERFLOW if a number of paths exceeds 64 bits. The caller must provide enough free slots.
+    The numbers of paths into finished states are added to `sums`. With the mode _ENDS_ONLY no
+    children are added; with _SUM_ONLY their paths are added to sums[3] instead. Return the number
+    of used slots, or _OVERFLOW if a number of paths exceeds 64 bits. The caller must provide enough
+    free slots.
     """
     for row in range(begin, end):
         state = game.load(states, row)
@@ -340,9 +341,9 @@ def expand_layer(
 def insert_states(
     game: WordGame, states: Any, paths: Any, keys: Any, key_paths: Any, used: Any, is_new: Any
 ) -> Any:
-    """Insert states with their paths into a table with enough free slots.
+    """Insert states and their numbers of paths into a table with enough free slots.
 
-    Mark the states that were not in the table in `is_new`; return the number of used slots.
+    Set `is_new` for each state that was not yet in the table; return the number of used slots.
     """
     for row in range(len(states)):
         state = game.load(states, row)

@@ -19,13 +19,13 @@ from zermelo.search.limits import SearchClock
 class ForcedWin:
     """A proven win of the side to move by a sequence of threats, against the longest defence."""
 
-    line: tuple[int, ...]  #: actions; the last one is missing if the block is a forbidden point
+    line: tuple[int, ...]  #: actions; the winning one is missing if the block is forbidden
     plies: int  #: the number of plies against the longest defence
     only_fours: bool  #: whether every move of the winner threatens to win immediately
 
 
 class Engine(ABC):
-    """Searches states of one game to a depth and estimates the states at the horizon."""
+    """Searches states of one game to a given depth and estimates the states at that depth."""
 
     game: Game
     win_score: int
@@ -35,14 +35,14 @@ class Engine(ABC):
     scale: float = 1000.0  #: the score whose estimate is tanh(1)
     #: a proven distance of more than this many plies is only an upper bound
     max_exact_plies: int = 1 << 30
-    #: False if a state can occur at several plies, so that distances may be too large
+    #: False if a state can occur at different plies; then distances may be too large
     has_exact_distances: bool = True
-    #: whether a state was estimated since `start_iteration`; if not, all scores are exact
+    #: whether any state was estimated since `start_iteration`; if none was, all scores are exact
     hit_horizon: bool = False
 
     @abstractmethod
     def start_iteration(self, depth: int) -> None:
-        """Start an iteration: results of earlier iterations now serve only to order moves."""
+        """Start an iteration; results of earlier iterations then serve only to order moves."""
 
     def clear(self) -> None:  # noqa: B027 - most engines keep nothing that changes an answer
         """Discard the results of earlier searches."""
@@ -51,14 +51,14 @@ class Engine(ABC):
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
         """Return the score of a state that is not over, searched to `depth` plies.
 
-        Depth 0 returns the estimate. Fail-soft: a score of alpha or less is an upper bound, a
+        At depth 0, return the estimate. Fail-soft: a score of alpha or less is an upper bound, a
         score of beta or more a lower bound. Nodes are reported to the clock, which may raise
         SearchStopped.
         """
 
     @abstractmethod
     def principal_variation(self, state: Any) -> list[int]:
-        """Return the expected play from a state by its last search, as far as it is stored."""
+        """Return the play that the last search of a state expects, as far as it is stored."""
 
     def find_forced_win(self, state: Any, clock: SearchClock) -> int | None:
         """Return the first action of a forced win, or None if none is found.
@@ -69,16 +69,16 @@ class Engine(ABC):
         return None
 
     def known_forced_win(self, state: Any) -> ForcedWin | None:
-        """Return the forced win in a state, or against its side to move, if one was found."""
+        """Return the forced win that was found in a state, for either side, or None."""
         del state
         return None
 
     def parent_score(self, score: int) -> int:
-        """Convert the score of a child to the parent: flip the sign and add a ply."""
+        """Convert a child's score to a score of its parent: flip the sign and add a ply."""
         return -score + self.ply_cost * sign(score)
 
     def child_bound(self, bound: int) -> int:
-        """Convert a bound on the parent's score to the child: the inverse of `parent_score`."""
+        """Convert a bound on a parent's score to a bound on its child's; inverts `parent_score`."""
         return -(bound + self.ply_cost * sign(bound))
 
     def terminal_score(self, state: Any) -> int:
@@ -86,10 +86,10 @@ class Engine(ABC):
         return int(self.game.result(state)[1]) * self.win_score
 
     def plies_to_end(self, score: int) -> int | None:
-        """Return the distance to the end that a proven score encodes, or None if there is none."""
+        """Return the plies to the end that a proven score encodes, or None if it encodes none."""
         plies = self.win_score - abs(score)
         return plies if score and self.ply_cost and plies <= self.max_exact_plies else None
 
     def to_estimate(self, score: int) -> float:
-        """Map a score to [-0.99, 0.99]; 1 and -1 are reserved for proven results."""
+        """Map a score to an estimate in [-0.99, 0.99]; 1 and -1 are reserved for proven results."""
         return round(max(-0.99, min(0.99, math.tanh(score / self.scale))), 4)

@@ -13,7 +13,7 @@ _MAX_LINE = 64
 
 
 def engine_for(game: Game) -> Engine:
-    """Return an engine for a game."""
+    """Return the kind of engine that suits a game."""
     if isinstance(game, WordGame):
         return WordEngine(game.hooks)
     if isinstance(game, BoardGame):
@@ -24,7 +24,7 @@ def engine_for(game: Game) -> Engine:
 
 
 class WordEngine(Engine):
-    """An engine that runs the negamax kernel; without `ordering` it tries moves by index."""
+    """An engine that runs the negamax kernel; without `ordering` it tries moves in index order."""
 
     def __init__(
         self, hooks: SolverHooks, network: LeafNetwork | None = None, *, ordering: bool = True
@@ -32,7 +32,7 @@ class WordEngine(Engine):
         self.hooks, self.game = hooks, hooks.game
         self.win_score, self.ply_cost = hooks.win_score, hooks.ply_cost
         self.scale = hooks.estimate_scale
-        # In Reversi only the final disc difference counts: no earlier score is proven.
+        # A Reversi score is a disc difference, and no size of it proves a win or a loss.
         self.decisive_score = self.win_score // 2 if self.ply_cost else self.win_score
         self.has_exact_distances = hooks.game.is_layered
         # Without symmetry the table holds the best move of the state itself, not of a mirror image.
@@ -41,14 +41,14 @@ class WordEngine(Engine):
         )
 
     def start_iteration(self, depth: int) -> None:
-        """Start a new generation of the table."""
+        """Start a new iteration: entries already in the table count as old."""
         del depth
         self._searcher.start_generation()
         self._searcher.control[arrays.HIT_HORIZON] = 0
         self.hit_horizon = False
 
     def clear(self) -> None:
-        """Clear the table and the history."""
+        """Clear the transposition table and the history heuristic."""
         self._searcher.clear()
 
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
@@ -58,7 +58,7 @@ class WordEngine(Engine):
         return score
 
     def principal_variation(self, state: Any) -> list[int]:
-        """Follow the best moves in the table; end with a winning move if there is one."""
+        """Follow the best moves in the table; then append an immediate win if any."""
         actions: list[int] = []
         while len(actions) < _MAX_LINE and not self.game.result(state)[0]:
             action = self._searcher.table_move(state)
@@ -94,13 +94,13 @@ class PlainEngine(Engine):
         self._memo: dict[tuple[Any, int], tuple[int, int, int | None]] = {}
 
     def start_iteration(self, depth: int) -> None:
-        """Clear the memo."""
+        """Discard the bounds that earlier iterations have stored."""
         del depth
         self._memo.clear()
         self.hit_horizon = False
 
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
-        """Search by negamax with a memo of bounds; see `Engine.search`."""
+        """Search by negamax and store the bounds of every state; see `Engine.search`."""
         clock.report(1)
         if depth <= 0:
             self.hit_horizon = True
@@ -128,7 +128,7 @@ class PlainEngine(Engine):
         return best
 
     def principal_variation(self, state: Any) -> list[int]:
-        """Follow the best actions in the memo, for each state that of its deepest search."""
+        """Follow the stored best actions; for each state, use the one from its deepest search."""
         by_depth = sorted(self._memo.items(), key=lambda item: item[0][1])
         best = {memo_state: action for (memo_state, _), (_, _, action) in by_depth}
         actions: list[int] = []

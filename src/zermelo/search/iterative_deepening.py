@@ -17,16 +17,16 @@ MAX_DEPTH = 400
 
 @dataclass(frozen=True)
 class Iteration:
-    """The result of one completed depth: scores for the side to move, best first.
+    """The result of one completed depth; scores are for the side to move, best first.
 
-    Without `all_moves`, only the best score is exact to this depth; the others are upper bounds
-    below it.
+    Without `all_moves`, only the best score is exact to this depth; the other scores are upper
+    bounds that do not exceed it.
     """
 
     depth: int
     scores: dict[int, int]  #: by action
     best: int  #: the best action
-    lines: dict[int, tuple[int, ...]]  #: expected play by action, for all moves or only the best
+    lines: dict[int, tuple[int, ...]]  #: expected play by first action; some may be missing
     exact: bool  #: whether no state had to be estimated
 
     @property
@@ -49,7 +49,7 @@ def deepen(
     all_moves: bool = False,
     with_lines: bool = True,
 ) -> Iterator[Iteration]:
-    """Yield results of increasing depth for a state that is not over.
+    """Search a state that is not over to increasing depths, and yield the result of each depth.
 
     There is at least one result, even if the clock has run out. `all_moves` scores every legal move
     and not only the best; without `with_lines` the expected play is omitted.
@@ -86,7 +86,7 @@ def is_settled(engine: Engine, score: int, depth: int) -> bool:
     """Return whether a score and its distance are proven, so that searching on is useless.
 
     Forced moves are searched beyond the depth, so a search may prove a long win and miss a shorter
-    one. A win within one ply of the depth is the shortest. If distances are only bounds
+    one. A win in at most depth + 1 plies is the shortest. If distances are only bounds
     (`Engine.plies_to_end` is None), a proven value is enough.
     """
     if abs(score) <= engine.decisive_score or not engine.has_exact_distances:
@@ -109,7 +109,7 @@ def _search_root(
     all_moves: bool,
     lines: bool,
 ) -> Iteration:
-    """Search every action to one depth, in the given order."""
+    """Search all these actions to the same depth, in the given order."""
     engine.start_iteration(depth)
     infinity = engine.win_score + 1
     scores: dict[int, int] = {}

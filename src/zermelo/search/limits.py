@@ -19,7 +19,7 @@ class SearchStopped(Exception):
 
 
 class SearchClock:
-    """Counts nodes and time from its creation on and enforces a limit. It is thread-safe."""
+    """Counts nodes and time from its creation and enforces limits on both. It is thread-safe."""
 
     def __init__(
         self, limit: Limit | None = None, progress: Callable[[int], None] | None = None
@@ -39,9 +39,9 @@ class SearchClock:
         return time.perf_counter() - self.start_time
 
     def subclock(self, share: float = 1.0, nodes: int | None = None) -> "SubClock":
-        """Return a clock for a share of the remaining limits, or for a number of nodes.
+        """Return a clock limited to a share of what is left on this one, or to a number of nodes.
 
-        Its nodes also count on this clock.
+        Nodes counted on the new clock also count on this one.
         """
         seconds_left = None
         if self.deadline is not None:
@@ -52,18 +52,18 @@ class SearchClock:
         return SubClock(self, Limit(None if seconds_left is None else seconds_left * share, nodes))
 
     def next_slice(self, min_nodes: int = _MIN_SLICE) -> int:
-        """Return the number of nodes to search before the next report: about 10 ms of work."""
+        """Return how many nodes to search before the next report, for about 10 ms of work."""
         nodes_per_second = self.nodes / max(self.seconds, _SLICE_SECONDS)
         size = int(min(_MAX_SLICE, max(min_nodes, nodes_per_second * _SLICE_SECONDS)))
         return size if self.max_nodes is None else max(1, min(size, self.max_nodes - self.nodes))
 
     def add_nodes(self, nodes: int) -> None:
-        """Count the nodes of a search that has finished, without checking the limits."""
+        """Add to the node count without checking the limits, as at the end of a search."""
         with self._lock:
             self.nodes += nodes
 
     def report(self, nodes: int) -> None:
-        """Count the nodes of a search that continues; raise SearchStopped if a limit is reached."""
+        """Add to the node count during a search; raise SearchStopped if a limit is reached."""
         self.add_nodes(nodes)
         if self.progress:
             self.progress(self.nodes)
@@ -86,19 +86,19 @@ class SubClock(SearchClock):
         self.is_cancelled = False
 
     def next_slice(self, min_nodes: int = _MIN_SLICE) -> int:
-        """Return the size of the next slice; it is small near the end of a shared node limit."""
+        """Return the nodes in the next slice: few if the parent's limit is almost reached."""
         size = super().next_slice(min_nodes)
         if self.parent.max_nodes is None:
             return size
         return max(1, min(size, (self.parent.max_nodes - self.parent.nodes) // 4))
 
     def add_nodes(self, nodes: int) -> None:
-        """Count nodes here and in the parent."""
+        """Add nodes to the count of this clock and of its parent."""
         super().add_nodes(nodes)
         self.parent.add_nodes(nodes)
 
     def check(self) -> None:
-        """Raise SearchStopped if cancelled, or if a limit here or in the parent is reached."""
+        """Raise SearchStopped if this clock is cancelled or it or its parent is at a limit."""
         super().check()
         self.parent.check()
         if self.is_cancelled:

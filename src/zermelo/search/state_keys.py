@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @functools.lru_cache(maxsize=64)
 def build_symmetry_tables(symmetries: tuple[Symmetry, ...]) -> "NDArray[Any]":
-    """Return the byte tables [symmetry, byte, value] of symmetries, for kernels to read."""
+    """Return the lookup tables of symmetries as an array [symmetry, byte, value] for kernels."""
     import numpy as np
 
     return np.array(byte_tables(symmetries), np.uint64).reshape(-1, 8, 256)
@@ -30,8 +30,8 @@ def hash_words(words: Any) -> Any:
 def canonical_state(game: WordGame | SolverHooks, state: Any, symmetry_tables: Any) -> Any:
     """Return the smallest image of a state under the symmetries of the game.
 
-    `symmetry_tables` are the byte tables of all symmetries, the identity first. If it is empty, the
-    state itself is returned.
+    `symmetry_tables` comes from `build_symmetry_tables`, with the identity first. If it is empty,
+    the state itself is returned.
     """
     smallest = state
     for number in range(1, len(symmetry_tables)):
@@ -42,10 +42,10 @@ def canonical_state(game: WordGame | SolverHooks, state: Any, symmetry_tables: A
 
 
 def find_index_slot(game: WordGame | SolverHooks, states: Any, slots: Any, state: Any) -> Any:
-    """Return the slot of a state in an open-addressing index of the rows of `states`.
+    """Return the slot of a state in a hash table `slots` of the row numbers of `states`.
 
-    A slot holds a row + 1, or 0 if it is free. If the state is not indexed, return the free slot
-    for it; the index must not be full.
+    A slot holds a row number + 1, or 0 if it is free. If the state is not in the table, return the
+    free slot for it; the table must not be full.
     """
     slot = scale(hash_words(state), len(slots))
     while slots[slot] != 0 and game.load(states, slots[slot] - 1) != state:

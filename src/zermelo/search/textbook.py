@@ -3,7 +3,7 @@
 Start reading here. Everything is plain Python, works for any game and counts nodes and cutoffs.
 
 A **value** is for the side to move: 1 is a win, 0 a draw, -1 a loss. What is good for one side is
-equally bad for the other, so a value changes its sign with every move (negamax).
+equally bad for the other, so the sign of a value flips from one ply to the next (negamax).
 
 With `distance`, values also encode the distance to the end: a win in n plies is WIN_SCORE - n and a
 loss in n plies n - WIN_SCORE. The side to move then prefers the faster win and the slower loss.
@@ -28,7 +28,7 @@ MAX_LINE = 64
 
 @dataclass
 class SearchCounts:
-    """The counts of a search. A leaf is a finished game or a position at the depth limit."""
+    """What a search has counted. A leaf is a finished game or a position at the depth limit."""
 
     nodes: int = 0
     leaves: int = 0
@@ -48,8 +48,8 @@ class TextbookSearch:
     """A search with a switch for each textbook technique.
 
     `method` is "minimax", "alphabeta" (pruning), "memo" (a cache of states) or "both". `order`
-    is the order in which moves are tried: "index" or "centre" first. `depth` limits the search to
-    a number of plies; a game that is not over by then counts as a draw.
+    is the order in which moves are tried: by "index", or from the "centre" outwards. `depth` limits
+    the search to a number of plies; a game that is not over by then counts as a draw.
 
     >>> import zermelo as z
     >>> game = z.game("tictactoe")
@@ -78,7 +78,7 @@ class TextbookSearch:
         self._memo: dict[tuple[Any, int | None], Bounds] = {}
 
     def solve(self, state: Any) -> int:
-        """Return the value of a state, searched with an open window."""
+        """Return the value of a state, found by a search without bounds on the value."""
         return self.negamax(state, -INFINITY, INFINITY, self.depth)
 
     def negamax(self, state: Any, alpha: int, beta: int, depth: int | None) -> int:
@@ -95,7 +95,7 @@ class TextbookSearch:
             self.hit_horizon = self.hit_horizon or not is_over
             return int(value * WIN_SCORE if self.distance else value)
 
-        # 2. Return if the memo knows the value, or a bound that lies outside the window.
+        # 2. Return if the memo holds the value, or a bound that lies outside the window.
         if self.uses_memo:
             known = self._memo.get((state, depth), Bounds(-INFINITY, INFINITY))
             if known.low == known.high or known.low >= beta or known.high <= alpha:
@@ -124,11 +124,11 @@ class TextbookSearch:
         return best
 
     def _parent_value(self, value: int) -> int:
-        """Convert a child's value to its parent: flip the sign and, with `distance`, add a ply."""
+        """Convert a child's value to its parent's: flip the sign; with `distance`, add a ply."""
         return -value + _sign(value) if self.distance else -value
 
     def _child_bound(self, bound: int) -> int:
-        """Convert a bound on a state's value to its children: the inverse of `_parent_value`."""
+        """Convert a bound on a parent's value to one on its child's; inverts `_parent_value`."""
         if self.distance and abs(bound) < INFINITY:
             bound += _sign(bound)
         return -bound
@@ -151,7 +151,7 @@ class TextbookSearch:
         return sorted(actions, key=distance_from_centre)
 
     def best_actions(self, state: Any) -> tuple[int, list[int]]:
-        """Return the value of a state and all actions that reach it, in ascending order.
+        """Return the value of a state and, in ascending order, all actions that achieve this value.
 
         Every child is searched with an open window: a bound would not tell equal moves apart.
         """
@@ -171,7 +171,7 @@ class TextbookSearch:
 def deepen(
     game: Game, state: Any, depth: int | None = None, **switches: Any
 ) -> tuple[int, TextbookSearch]:
-    """Search to depth 1, 2, … up to `depth` or to the end of all games (iterative deepening).
+    """Search to depth 1, 2, … until `depth` or until no game is cut off (iterative deepening).
 
     Return the value and the last search; its counts are the totals of all searches.
     """
@@ -221,7 +221,7 @@ def value_iteration(game: Game, start: Any) -> tuple[dict[Any, int], SearchCount
 
 
 def principal_variation(search: TextbookSearch, state: Any) -> list[int]:
-    """Return a line of best play to the end: always the first best action."""
+    """Return a line of best play to the end; of several best actions it takes the first."""
     line: list[int] = []
     while True:
         _, best = search.best_actions(state)

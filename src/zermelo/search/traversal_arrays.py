@@ -1,4 +1,4 @@
-"""The arrays with which playouts and tree search traverse any kind of game."""
+"""The arrays that playouts and tree search need to play through any kind of game."""
 
 import functools
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class TraversalArrays:
-    """Root states and scratch memory for the kernels that traverse one game."""
+    """Root states and scratch memory for the kernels that play through one game."""
 
     def __init__(self, game: Game, num_roots: int = 1) -> None:
         import numpy as np
@@ -25,12 +25,12 @@ class TraversalArrays:
         self.moves = np.zeros(game.num_actions, np.int64)
 
     def set_root(self, row: int, state: Any) -> None:
-        """Write a state to a row of the roots."""
+        """Store a state in this row of the array `roots`."""
         for column, part in enumerate(self.game.to_root(state)):
             self.roots[row, column] = part
 
     def bind_kernel(self, function: Any, *, with_hooks: bool = False) -> Any:
-        """Return a kernel for the game: compiled, or plain Python if its rules do not compile."""
+        """Bind a kernel to the game: compiled, or in plain Python if the rules do not compile."""
         if not self.is_native:
             return functools.partial(function, self.game)
         if with_hooks and isinstance(self.game, WordGame):

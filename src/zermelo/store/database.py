@@ -1,4 +1,4 @@
-"""Open, recognise and migrate the SQLite file; the other modules of the package use its tables.
+"""Open and check the SQLite file, and migrate its tables to the newest version.
 
 The file uses write-ahead logging: one writer at a time and any number of readers. Data written by
 a call survives a crash of the process once the call has returned.
@@ -80,7 +80,7 @@ CREATE TABLE analyses (
 ) STRICT;
 CREATE INDEX analyses_of ON analyses (game, moves)
 """
-#: the scripts that migrate each version to the next; a file of version n has had the first n
+#: each script migrates a file to the next version; a file of version n has had the first n scripts
 _MIGRATIONS = (_VERSION_1, _VERSION_2)
 
 
@@ -93,8 +93,9 @@ class Database:
 
     `with self._lock, self._connection:` is one transaction, which begins with the first INSERT,
     UPDATE or DELETE and is rolled back by an exception. With `read_only` the file must exist and
-    is not changed. `lock_timeout` is how many seconds to wait for another writer before
-    sqlite3.OperationalError. Raise BadStore if the file cannot be opened or is not a store.
+    is not changed. After waiting `lock_timeout` seconds for another writer, methods raise
+    sqlite3.OperationalError. The constructor raises BadStore if the file cannot be opened or is
+    not a store.
     """
 
     version: int  #: the version of the tables, which may be older in a file opened read-only
@@ -139,7 +140,7 @@ class Database:
                 for statement in script.split(";"):  # not executescript, which would commit
                     connection.execute(statement.strip())
             connection.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")
-        # Only now, so that a file that is not ours stays unchanged.
+        # These come last, because they change the file, which may be another program's.
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
 
@@ -165,7 +166,7 @@ def _read_version(connection: sqlite3.Connection) -> int:
 
 
 def _check_tables(connection: sqlite3.Connection, version: int) -> None:
-    """Raise sqlite3.Error unless the file has all tables of a version, column by column."""
+    """Raise sqlite3.Error unless the file has all tables of a version, with the same columns."""
     with contextlib.closing(sqlite3.connect(":memory:")) as expected:
         for script in _MIGRATIONS[:version]:
             expected.executescript(script)
@@ -175,7 +176,7 @@ def _check_tables(connection: sqlite3.Connection, version: int) -> None:
 
 
 def _columns(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
-    """Return the names of the columns of every table."""
+    """Return, for every table, the names of its columns."""
     tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
     query = "SELECT name FROM pragma_table_info(?)"
     return {name: tuple(c for (c,) in connection.execute(query, (name,))) for (name,) in tables}

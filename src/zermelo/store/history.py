@@ -7,8 +7,8 @@ from typing import Any
 
 from zermelo.store.runs import RunStore, StoredRun
 
-# Matches and the games of runs in one list, with the columns of StoredGame. The outcome of a match
-# is its verdict.
+# The queries for matches and for the games of runs both select the columns of StoredGame. The
+# outcome of a match is its verdict.
 _MATCHES = """
 SELECT id, game, first, second, moves, over, resigned, verdict, '' AS reason, 0 AS opening,
     updated AS played, 0 AS number FROM matches"""
@@ -41,13 +41,13 @@ class StoredGame:
 
 
 class History(RunStore):
-    """A store opened read-only; it may be of an older version."""
+    """A store that is opened read-only, even if an older version wrote it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, read_only=True)
 
     def games(self, game: str | None, player: str | None, limit: int) -> list[StoredGame]:
-        """Return the last games, newest first, optionally of one game or with one player."""
+        """Return the last `limit` games, newest first; if given, only of this game or player."""
         union = f"{_MATCHES} UNION ALL {_GAMES}" if self._has_runs else _MATCHES
         query = (
             f"SELECT * FROM ({union}) WHERE (?1 IS NULL OR game = ?1) "  # noqa: S608
@@ -56,7 +56,7 @@ class History(RunStore):
         return [_to_game(row) for row in self._read(query, game, player, limit)]
 
     def game(self, key: str) -> StoredGame | None:
-        """Return the game with this id, which is a match id or run/number; None if none exists."""
+        """Return the game with this id (a match id or RUN/NUMBER), or None if there is none."""
         run, slash, number = key.partition("/")
         rows: list[tuple[Any, ...]] = []
         if not slash:
@@ -71,7 +71,7 @@ class History(RunStore):
         return [_to_game(row) for row in rows]
 
     def runs(self, game: str | None, player: str | None, limit: int) -> list[StoredRun]:
-        """Return the last runs, newest first, optionally of one game or with one player."""
+        """Return the last `limit` runs, newest first; if given, only of this game or player."""
         if not self._has_runs:
             return []
         query = (

@@ -1,4 +1,4 @@
-"""Matches played in the studio, one row each."""
+"""Store the matches played in the studio, each in one row of a table."""
 
 import time
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from zermelo.core.errors import ZermeloError
 from zermelo.store.database import Database
 
 MAX_MATCHES = 100_000
-_INSERT = "INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # as in MatchRow
+_INSERT = "INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # the fields of MatchRow
 
 
 class MatchChanged(ZermeloError):
@@ -35,7 +35,7 @@ class MatchStore(Database):
     """Matches by id. Threads may share one store."""
 
     def add(self, row: MatchRow) -> MatchRow:
-        """Insert a match and return it with its times; delete the oldest if there are too many."""
+        """Insert a match and return it with its times; if there are too many, delete the oldest."""
         now = time.time()
         row = replace(row, created=now, updated=now)
         with self._lock, self._connection as connection:
@@ -57,14 +57,14 @@ class MatchStore(Database):
         return MatchRow(*values) if values else None
 
     def latest(self, limit: int) -> list[MatchRow]:
-        """Return the matches with the latest moves, the newest first."""
+        """Return the `limit` matches that were changed last, the most recent first."""
         with self._lock:
             query = "SELECT * FROM matches ORDER BY updated DESC LIMIT ?"
             rows = self._connection.execute(query, (limit,)).fetchall()
         return [MatchRow(*values) for values in rows]
 
     def update(self, before: MatchRow, after: MatchRow) -> MatchRow:
-        """Replace a match and return it with its time; raise MatchChanged if it is not `before`."""
+        """Replace `before` by `after`, with its time; raise MatchChanged if `before` is stale."""
         after = replace(after, updated=time.time())
         with self._lock, self._connection as connection:
             update = connection.execute(

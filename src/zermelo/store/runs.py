@@ -17,11 +17,11 @@ class GameRow(NamedTuple):
     number: int
     first: str
     second: str
-    opening: int  #: the number of moves that were sampled, not chosen
+    opening: int  #: the number of first moves that were sampled, not chosen by a player
     moves: str  #: separated by spaces
     outcome: str  #: first, second or draw
     reason: str = ""  #: why the game ended early, "" if it did not
-    first_moves: int = 0  #: how many moves each player chose, and how long that took
+    first_moves: int = 0  #: the moves that each player chose, and the time that each took for them
     second_moves: int = 0
     first_seconds: float = 0.0
     second_seconds: float = 0.0
@@ -81,20 +81,20 @@ class RunStore(Database):
         return number
 
     def add_players(self, specs: Mapping[str, str]) -> None:
-        """Insert players by name; those already stored stay unchanged."""
+        """Insert the specs of players by name; players already stored stay unchanged."""
         rows = [(name, spec, time.time()) for name, spec in specs.items()]
         with self._lock, self._connection as connection:
             connection.executemany("INSERT OR IGNORE INTO players VALUES (?, ?, ?)", rows)
 
     def add_games(self, run: int, games: Iterable[GameRow]) -> None:
-        """Insert finished games; those already stored stay unchanged."""
+        """Insert finished games; games already stored stay unchanged."""
         marks = ", ".join("?" * (1 + len(GameRow._fields)))
         rows = [(run, *game) for game in games]
         with self._lock, self._connection as connection:
             connection.executemany(f"INSERT OR IGNORE INTO games VALUES ({marks})", rows)  # noqa: S608
 
     def delete_games(self, run: int, first: int) -> None:
-        """Delete the games of a run from number `first` on."""
+        """Delete the games of a run whose number is at least `first`."""
         with self._lock, self._connection as connection:
             connection.execute("DELETE FROM games WHERE run = ? AND number >= ?", (run, first))
 
@@ -114,7 +114,7 @@ class RunStore(Database):
     def add_analysis(
         self, game: str, moves: Iterable[str] | None, player: str, record: Mapping[str, Any]
     ) -> None:
-        """Insert the analysis of a position by a player, or by exact search if `player` is ""."""
+        """Insert a player's analysis of a position; if `player` is "", it is by exact search."""
         line = None if moves is None else " ".join(moves)
         with self._lock, self._connection as connection:
             connection.execute(

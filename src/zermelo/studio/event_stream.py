@@ -60,7 +60,7 @@ class _EventQueue:
         self._queue: asyncio.Queue[Event | Exception | None] = asyncio.Queue()
 
     def fill(self, generate: Generate, limit: Limit, stop: threading.Event) -> None:
-        """Put all events into the queue, then None or an exception. Called in the thread."""
+        """Put all events into the queue, then None or the exception; called in the thread."""
         try:
             for event in () if stop.is_set() else generate(limit):
                 if stop.is_set():
@@ -75,7 +75,7 @@ class _EventQueue:
             self._loop.call_soon_threadsafe(self._queue.put_nowait, item)
 
     async def next(self) -> Event | None:
-        """Return the next event, or None after the last; raise the generator's exception."""
+        """Return the next event, or None after the last; raise an exception of the generator."""
         item = await self._queue.get()
         if isinstance(item, Exception):
             raise item
@@ -83,7 +83,7 @@ class _EventQueue:
 
 
 class _StopEvent(threading.Event):
-    """A threading event that is also set while another one is."""
+    """A threading event that also counts as set whenever the event `other` is set."""
 
     def __init__(self, other: threading.Event) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class _StopEvent(threading.Event):
 
 
 class _EventStream(StreamingResponse):
-    """A response that stops its generator when it ends, for whatever reason."""
+    """A response that stops its generator when the response ends, for whatever reason."""
 
     def __init__(self, stop: threading.Event, lines: AsyncIterator[str]) -> None:
         super().__init__(lines, media_type="text/event-stream")

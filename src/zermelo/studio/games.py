@@ -1,4 +1,4 @@
-"""Games named in requests, which are never Python files, since those could run any code."""
+"""Find the games that requests name; Python files are refused, since they could run any code."""
 
 from functools import lru_cache
 from typing import Any
@@ -12,8 +12,8 @@ from zermelo.games.lines.small import WordLineGame
 def find_game(spec: str) -> Game:
     """Return the game with this spec. Raise BadSpec if there is no such game.
 
-    For another name of a preset, such as `mnk:3x3x3` for tictactoe, return the preset: compiling
-    its rules again would take seconds.
+    If the spec describes a preset, as `mnk:3x3x3` describes tictactoe, return the preset, because
+    compiling the same rules again would take seconds.
     """
     game = games.named_game(spec)
     if isinstance(game, WordLineGame) and game.is_specialised:

@@ -1,6 +1,6 @@
 """Checks on every request: host, origin, content type and size of the body.
 
-Security headers on the responses keep the browser from doing more than the page needs.
+Responses get security headers, which keep the browser from doing more than the page needs.
 """
 
 import json
@@ -31,7 +31,7 @@ class RequestLimits:
 
     def __init__(self, app: AsgiApp, host: str) -> None:
         self.app = app
-        # A server on all interfaces cannot know all names of its machine.
+        # A server that listens on all interfaces cannot know all host names of its machine.
         is_any = host in ("0.0.0.0", "::")  # noqa: S104
         self.hosts = None if is_any else {*_LOCAL_HOSTS, host, f"[{host}]"}
 
@@ -64,7 +64,7 @@ class RequestLimits:
         origin = headers.get(b"origin", b"").decode("latin-1")
         if origin and origin.partition("://")[2] != host:
             return 403, "requests from other sites are refused"
-        # Other sites may link to a page, but must not start an analysis, as with an image address.
+        # Other sites may link to a page, but must not start an analysis, as an image URL could do.
         is_costly = scope["method"] not in _SAFE_METHODS or scope["path"].startswith("/api/v1/")
         if is_costly and headers.get(b"sec-fetch-site", b"same-origin") == b"cross-site":
             return 403, "requests from other sites are refused"
@@ -95,7 +95,7 @@ async def _read_body(receive: Receive, headers: dict[bytes, bytes]) -> bytes | N
 
 
 def _replay_body(receive: Receive, body: bytes) -> Receive:
-    """Return a `receive` that returns the body once, then whatever the client sends."""
+    """Return a `receive` function that returns the body once, then what the client sends next."""
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def receive_again() -> Message:
@@ -106,7 +106,7 @@ def _replay_body(receive: Receive, body: bytes) -> Receive:
 
 
 def _add_headers(send: Send, path: str) -> Send:
-    """Return a `send` that adds the security headers to a response."""
+    """Return a `send` function that adds the security headers to the response."""
     # A browser may cache the page's files, but must check whether they are still current.
     caching = b"no-cache" if path.startswith("/page/") else b"no-store"
 

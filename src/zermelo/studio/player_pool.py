@@ -28,7 +28,7 @@ from zermelo.search.explain.analysis import Analyst
 from zermelo.search.solver.solver import SolverSettings
 
 ANALYST = "analysis"  #: the spec of the exact analyst, which the registry of players does not list
-_MAX_IDLE = 16  # players kept for the next request
+_MAX_IDLE = 16  # maximum number of idle players kept for later requests
 _ANALYST_SETTINGS = SolverSettings(table_bits=20)  # at most 32 MB for each analyst
 _DEFAULT_SECONDS = 5.0  # for a move, if neither the request nor the player sets a limit
 _LEVEL_SECONDS = 1.0
@@ -51,7 +51,7 @@ class TimedAnalysis:
 
 
 class PlayerPool:
-    """Threads for moves, threads for background work, and idle players by spec and game.
+    """Has threads for moves, threads for background work, and idle players by spec and game.
 
     No search takes longer than `max_seconds`.
     """
@@ -79,7 +79,7 @@ class PlayerPool:
 
     @contextlib.contextmanager
     def borrow(self, spec: str, game: str) -> Iterator[Player]:
-        """Lend a player that no other thread uses, if possible one that has played this game.
+        """Lend a player that no other thread uses; prefer an idle one that has played this game.
 
         Call this in a thread: creating a player may load a model, which takes seconds.
         """
@@ -103,7 +103,7 @@ class PlayerPool:
         return None
 
     async def check(self, spec: str, game: Game) -> None:
-        """Raise an error if a player cannot play a game; load its model if it has one."""
+        """Raise an error if a player cannot play a game; if the player has a model, load it."""
 
         def work() -> None:
             with self.borrow(spec, game.spec) as player:
@@ -114,7 +114,7 @@ class PlayerPool:
     async def choose(
         self, spec: str, position: Position, seconds: float | None, *, all_moves: bool = False
     ) -> TimedAnalysis:
-        """Let a player choose a move, within `seconds` or the player's default time."""
+        """Let a player choose a move within `seconds` or, if None, within its default time."""
 
         def work() -> TimedAnalysis:
             with self.borrow(spec, position.game.spec) as player:
@@ -144,7 +144,7 @@ class BoundedExecutor:
         self._lock = threading.Lock()
 
     def submit(self, work: Callable[[], Result]) -> "asyncio.Future[Result]":
-        """Run `work` in a thread; the future belongs to the running event loop."""
+        """Run `work` in a thread; return a future of the running event loop for its result."""
         with self._lock:
             if self.num_tasks >= self._max_tasks:
                 msg = "the server is busy: try again in a moment"
@@ -177,7 +177,7 @@ Players = Annotated[PlayerPool, Depends(_pool_of)]
 
 
 def _lower_priority() -> None:
-    """Lower the priority of the current thread, on Linux, where each thread has a niceness."""
+    """Lower the current thread's priority; only on Linux, where each thread has a niceness."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             os.nice(_LOW_PRIORITY)

@@ -29,7 +29,7 @@ def _check_side(side: int) -> int:
     return side
 
 
-# Not a Literal, which would accept True and 1.0 as well.
+# This is not a Literal, because a Literal would also accept True and 1.0.
 Side = Annotated[int, AfterValidator(_check_side), Field(json_schema_extra={"enum": [1, -1]})]
 
 
@@ -113,7 +113,7 @@ def describe_first_error(errors: Any) -> str:
 
 
 def _name(part: Any) -> str:
-    """Return an ordinary field name unchanged; quote anything else that a client sent as a name."""
+    """Return a field name as it is if it looks like one; quote anything else that a client sent."""
     text = str(part)
     is_plain = isinstance(part, int) or (text.isidentifier() and len(text) <= 40)
     return text if is_plain else quote_text(text)

@@ -72,7 +72,7 @@ class MatchView(PositionView):
 class MatchSummary(BaseModel):
     """A match as an entry in a list."""
 
-    model_config = ConfigDict(from_attributes=True)  # of a MatchRow
+    model_config = ConfigDict(from_attributes=True)  # the attributes of a MatchRow
 
     id: str
     game: str
@@ -106,7 +106,7 @@ def view_match(row: MatchRow, position: Position) -> MatchView:
 
 
 def analysis_event(position: Position, analysis: Analysis) -> dict[str, Any]:
-    """Return the JSON of `zermelo analyze`, plus values in words and the cells of each line."""
+    """Return the JSON of `zermelo analyze`, plus values in words and the cells of lines of play."""
     record = analyses.to_json(position, analysis, position.game.spec)
     for part in (record, *record["candidates"]):
         part["words"] = describe_value(

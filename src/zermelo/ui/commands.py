@@ -13,7 +13,7 @@ from zermelo.ui.terminal_match import TerminalMatch
 from zermelo.ui.texts import Fields
 from zermelo.ui.thinking import ThinkingThread
 
-_HINT_SECONDS = 3.0  # unless --seconds is given
+_HINT_SECONDS = 3.0  # time for a hint, unless --seconds is given
 
 
 class QuitGame(Exception):
@@ -37,7 +37,7 @@ class Command:
 
 
 def find_command(terminal: TerminalMatch, line: str) -> tuple[Command, str] | None:
-    """Return the command and argument in a line, or None if the line is a move or anything else."""
+    """Return the command and the argument in a line, or None if the line is not a command."""
     word, _, argument = line.partition(" ")
     command = _COMMANDS.get(word.lower())
     is_move = any(line.lower() == move.lower() for move in terminal.match.position.legal)
@@ -80,7 +80,7 @@ def _explain(terminal: TerminalMatch, candidate: Fields, result: Fields) -> str:
     head = texts.candidate_text(candidate, terminal.side_names(terminal.match.position))[2:]
     reasons = [f"  {reason['text']}: {' '.join(reason['line'])}" for reason in candidate["reasons"]]
     reasons = reasons or [f"  expected: {texts.reasons_text(candidate)}"]
-    # Another move may prove that the position is won, while this move has only an estimate.
+    # `exact` is this move's: another move may prove a win while this one has only an estimate.
     effort = texts.effort_text(result | {"exact": candidate["exact"]})
     return "\n".join([head, *reasons, f"  ({effort})"])
 

@@ -8,26 +8,26 @@ from zermelo.matches.match import Match
 class MatchSaver:
     """Saves unfinished matches, and deletes the saves of matches that have been finished.
 
-    There is one unnamed save for each game. If it belongs to an earlier match, it is replaced only
-    when the current match of that game has moves.
+    Each game has at most one unnamed save. If that belongs to an earlier match, it is replaced only
+    once the current match of the same game has moves.
     """
 
     def __init__(self) -> None:
-        # The specs of games whose unnamed save belongs to a match of this screen.
+        # The specs of the games whose unnamed save belongs to a match played on this screen.
         self._own_saves: set[str] = set()
 
     def own(self, match: Match) -> None:
-        """Note that the unnamed save of this game belongs to this match."""
+        """Note that the unnamed save of this match's game belongs to this match."""
         self._own_saves.add(match.game.spec)
 
     def disown(self, match: Match) -> None:
-        """Note that the unnamed save of this game belongs to another match."""
+        """Note that the unnamed save of this match's game belongs to another match."""
         self._own_saves.discard(match.game.spec)
 
     def save(self, match: Match, players: tuple[str, str], name: str = "") -> str:
         """Save a match, under a name or for `--resume`; return a message on how to continue it.
 
-        Raise ZermeloError, with the moves of the match, if it cannot be saved.
+        If the match cannot be saved, raise a ZermeloError that contains its moves.
         """
         save = saves.Save(match.game.spec, *players, tuple(match.moves))
         try:

@@ -1,7 +1,7 @@
 """A session: a match whose players think in threads, for screens that must never block.
 
-A screen calls methods, which return at once, and draws the view. An error, such as bad input,
-becomes the message of the view; only the constructor raises exceptions.
+A screen calls the session's methods, which return at once, and draws its view. An error, such as
+bad input, becomes the message of the view; only the constructor raises exceptions.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from zermelo.ui.saving import MatchSaver
 from zermelo.ui.texts import to_sentence
 from zermelo.ui.thinking import LiveAnalysis, ThinkingThread, load_seats
 
-_JOIN = 0.5  # seconds to wait for threads at the end; they usually need hundredths of one
+_JOIN = 0.5  # seconds that `close` waits for threads; they usually need a few hundredths
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class View:
     game: Game
     players: tuple[str, str]
     position: Position  #: the position on the screen
-    ply: int  #: number of moves before the position on the screen
+    ply: int  #: number of moves that led to the position on the screen
     num_plies: int  #: number of moves in the game so far
     moves: tuple[str, ...]
     move_seconds: tuple[float | None, ...]  #: how long each move took
-    legal: list[str]  #: the moves a human may play now; empty if an earlier ply is shown
-    outcome: Outcome | None  #: outcome of the game, even if an earlier ply is shown
+    legal: list[str]  #: moves that a human may play now; empty if an earlier position is shown
+    outcome: Outcome | None  #: outcome of the game, even if an earlier position is shown
     verdict: str
     turn: str | None  #: "you" or the name of the player to move; None if the game is over
     thinking: bool
@@ -47,9 +47,9 @@ class View:
 
 
 class Session:
-    """A match with its players, the ply on the screen, and the threads that think.
+    """A match with its players, the number of the ply on the screen, and the thinking threads.
 
-    `on_change` is called after every change, from the thread that changed it, without the lock.
+    `on_change` is called after every change, from the thread that made it and without the lock.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Session:
         self._message = ""
         self._is_paused = False
         self._is_closed = False
-        self._thinking: ThinkingThread | None = None  # its answer will be played
+        self._thinking: ThinkingThread | None = None  # the thread whose answer will be played
         self.live_analysis = LiveAnalysis(self._lock, self._notify)
         with self._lock:
             self._start_threads()
@@ -112,7 +112,7 @@ class Session:
     # Methods for screens.
 
     def play(self, move: str) -> None:
-        """Play a human's move from the ply on the screen; later moves are discarded."""
+        """Play a human's move in the position on the screen; any later moves are discarded."""
         with self._change():
             position = self._position
             if not self._is_human(position):
@@ -129,7 +129,7 @@ class Session:
             self._abandon_turn()
 
     def undo(self) -> None:
-        """Undo moves back to the last turn of a human, or undo a resignation."""
+        """Undo moves until it is a human's turn again, or undo a resignation."""
         with self._change():
             if self.match.resigned is not None:
                 self.match.undo(0)
@@ -173,7 +173,7 @@ class Session:
             self._abandon_turn()
 
     def show_ply(self, ply: int) -> None:
-        """Show an earlier ply, or follow the game again if `ply` is the last one."""
+        """Show the position after `ply` moves; if it is the latest one, follow the game again."""
         with self._change():
             last = len(self.match.moves)
             self._shown_ply = max(0, ply) if ply < last else None
@@ -181,13 +181,13 @@ class Session:
     def set_up(
         self, game: str | Game | None = None, first: str | None = None, second: str | None = None
     ) -> None:
-        """Change the game or the players; continue an unfinished match of the new game if any."""
+        """Change the game or the players; continue any unfinished match of the new game."""
         with self._change():
             players = (first or self.players[0]).strip(), (second or self.players[1]).strip()
             match = self.match if game is None else Match(game)
             if match.game == self.match.game:
                 match = self.match
-            seats = load_seats(match.game, players)  # may raise, before anything has changed
+            seats = load_seats(match.game, players)  # may raise an error, so it comes first
             if match is not self.match:
                 self._other_matches[self.match.game] = self._current
                 match = self._other_matches.pop(match.game, match)
@@ -211,7 +211,7 @@ class Session:
                 self._thinking.stop()
 
     def resume(self) -> None:
-        """Let a paused player think: one paused by an undo or redo, or by an error."""
+        """Let the player to move think again, after an undo, a redo or an error has paused it."""
         with self._change():
             self._is_paused = False
 
@@ -244,7 +244,7 @@ class Session:
 
     @contextlib.contextmanager
     def _change(self) -> Iterator[None]:
-        """Turn an error in the block into the message; then let the player to move think."""
+        """Turn an error in the `with` block into the message; let the player to move think."""
         with self._lock:
             self._message = ""
             try:
@@ -268,12 +268,12 @@ class Session:
 
     @property
     def _current(self) -> Match:
-        """The match, or the one before the restart if the new match has not begun."""
+        """The match; after a restart, the previous match until the new one has begun."""
         old = self._before_restart
         return self.match if old is None or self._has_begun(self.match) else old
 
     def _has_begun(self, match: Match) -> bool:
-        """Return whether a human has moved or, in a match without humans, any player."""
+        """Return whether a human has moved or, in a match without humans, any player has."""
         plies = range(len(match.moves))
         return any(not self._humans or self._is_human(match.position_at(ply)) for ply in plies)
 
@@ -307,7 +307,7 @@ class Session:
         self.live_analysis.follow(self._position)
 
     def _play_answer(self, thread: ThinkingThread) -> None:
-        """Play the move of a thread that was not cancelled. Called from that thread."""
+        """Play the move that a thread chose, unless it was cancelled. Called from that thread."""
         with self._lock:
             if thread is not self._thinking:
                 return

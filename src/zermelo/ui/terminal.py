@@ -16,7 +16,7 @@ from zermelo.ui.texts import to_sentence
 from zermelo.ui.thinking import ThinkingThread
 
 _MAX_LINE = 1000  # characters
-_MAX_ROWS = 12  # moves shown of an analysis
+_MAX_ROWS = 12  # maximum number of moves shown of an analysis
 
 
 def play(match: Match, players: tuple[str, str], options: DisplayOptions) -> None:
@@ -57,7 +57,7 @@ def _prepare_streams() -> None:
 
 
 def _read_line(terminal: TerminalMatch) -> None:
-    """Read a line from the human and run it as a command or move; print the error if it is bad."""
+    """Read a line from the human and run it as a command or move; if it is bad, print the error."""
     match = terminal.match
     if match.position.legal == ["pass"]:
         print("Your only legal move is pass: type pass.")
@@ -80,7 +80,7 @@ def _read_line(terminal: TerminalMatch) -> None:
 
 
 def _echo(match: Match, before: Position) -> str:
-    """Return the last move, followed in brackets by the digits that the game accepts for it."""
+    """Return the last move and, in brackets, the digits that could be typed instead of it."""
     move, cell = match.moves[-1], match.position.last_cell
     digits = "" if cell is None else match.game.cell_hint(before.state, cell)
     return move if digits in ("", move) or match.game.has_discs else f"{move} ({digits})"

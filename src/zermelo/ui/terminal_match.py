@@ -15,7 +15,7 @@ from zermelo.ui.thinking import LockedPlayer, load_seats
 
 @dataclass
 class DisplayOptions:
-    """Settings for displaying a match, and the limit on the players' thinking."""
+    """Settings for displaying a match, and a limit on how long players think."""
 
     indices: bool = False  #: show in each empty cell what to type to play there
     colour: bool = False
@@ -32,7 +32,7 @@ class TerminalMatch:
         self.saver = MatchSaver()
         if match.moves:
             self.saver.own(match)
-        self.analyst = LockedPlayer(Analyst())  #: for hints
+        self.analyst = LockedPlayer(Analyst())  #: the player that gives hints
 
     @property
     def player_to_move(self) -> LockedPlayer | None:
@@ -46,7 +46,7 @@ class TerminalMatch:
 
     @property
     def title(self) -> str:
-        """The game and its players and, if a human plays, how to type a move."""
+        """A line with the game, the players and, if a human plays, how to type a move."""
         sides = " against ".join(
             f"{name} ({symbol})"
             for name, symbol in zip(self.players, self.match.game.symbols, strict=True)
@@ -56,7 +56,7 @@ class TerminalMatch:
 
     @property
     def board(self) -> str:
-        """The board as text, with indices if they are switched on and fit the terminal."""
+        """The board as text; if switched on and if there is room, empty cells show what to type."""
         options, position = self.options, self.match.position
         lines = position.to_text(hints=options.indices).splitlines()
         fits = max(map(len, lines), default=0) <= shutil.get_terminal_size().columns
@@ -71,7 +71,7 @@ class TerminalMatch:
         self.seats, self.players = load_seats(self.match.game, players), players
 
     def load(self, match: Match, players: tuple[str, str], *, is_named: bool) -> None:
-        """Replace the match with a saved one. Raise BadSpec if a player cannot play its game."""
+        """Replace the match with a saved one. Raise BadSpec if a player cannot play the game."""
         self.seats = load_seats(match.game, players)
         self.match, self.players = match, players
         if is_named:

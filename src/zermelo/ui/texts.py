@@ -6,7 +6,7 @@ from typing import Any
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import count, count_moves, word_for
 
-_MAX_LINE = 10  # moves shown of a line of play
+_MAX_LINE = 10  # maximum number of moves shown of a line of play
 _SOURCES = {"table": "the tablebase", "book": "the opening book"}
 
 Fields = dict[str, Any]  # the JSON object of an analysis or of a candidate move
@@ -17,8 +17,8 @@ def analysis_text(
 ) -> str:
     """Return an analysis as a table with a row for each move, best first.
 
-    `sides` names the side to move and the other one. If the analysis is by a player, the second
-    column shows the verdict of exact search.
+    `sides` are the names of the side to move and of the other side. If the analysis comes with a
+    verdict of exact search, the second column shows it.
     """
     candidates = analysis["candidates"]
     if not candidates:
@@ -68,7 +68,7 @@ def candidate_text(candidate: Fields, sides: tuple[str, str] | None = None) -> s
 
 
 def reasons_text(candidate: Fields) -> str:
-    """Return the reasons for the value of a move or, without any, the expected line of play."""
+    """Return the reasons for a move's value or, if there are none, the expected line of play."""
     if candidate["reasons"]:
         return "; ".join(reason["text"] for reason in candidate["reasons"])
     pv = candidate["pv"]
@@ -76,7 +76,10 @@ def reasons_text(candidate: Fields) -> str:
 
 
 def side_names(symbols: str, players: tuple[str, str], mover: int) -> tuple[str, str]:
-    """Return names for the side to move and the other: human and AI if just one is human."""
+    """Return names for the side to move and the other side.
+
+    If just one side is human, the names are human and AI; otherwise they are the symbols.
+    """
     names: tuple[str, ...] = tuple(symbols)
     if players.count("human") == 1:
         names = tuple("human" if spec == "human" else "AI" for spec in players)
@@ -84,7 +87,7 @@ def side_names(symbols: str, players: tuple[str, str], mover: int) -> tuple[str,
 
 
 def history_text(moves: Sequence[str], seconds: Sequence[float | None]) -> str:
-    """Return the moves in numbered pairs, with the time each took if it is known."""
+    """Return the moves in numbered pairs, with the time of each move if it is known."""
     if not moves:
         return "No moves yet."
     width = max(map(len, moves))

@@ -56,7 +56,7 @@ class ThinkingThread(threading.Thread):
         self._stop_event.set()
 
     def wait(self) -> Analysis:
-        """Wait for the end and return the analysis. Raise ZermeloError if there is none."""
+        """Wait for the thread to end; return its analysis. Raise ZermeloError if there is none."""
         while not self.done.wait(0.2):  # a loop, so that Ctrl-C works on every system
             pass
         if self.analysis is None:
@@ -64,7 +64,7 @@ class ThinkingThread(threading.Thread):
         return self.analysis
 
     def run(self) -> None:
-        """Think; store an exception of the player in `error`."""
+        """Think; if the player raises an exception, store its text in `error`."""
         name = self.seat.player.name
         try:
             with self.seat.lock:
@@ -93,7 +93,7 @@ class ThinkingThread(threading.Thread):
 class LiveAnalysis:
     """The analysis of the position on the screen, which can be switched on and off.
 
-    Callers must hold the lock. `on_change` is called without it after every new analysis.
+    Callers must hold the lock; `on_change` is called after every new analysis, without the lock.
     """
 
     def __init__(self, lock: threading.RLock, on_change: Callable[[], None]) -> None:
@@ -108,7 +108,7 @@ class LiveAnalysis:
         return self.thread.analysis if self.thread else None
 
     def follow(self, position: Position) -> None:
-        """Analyse this position instead of the previous one, if the analysis is on."""
+        """If the analysis is switched on, analyse this position instead of the previous one."""
         is_due = self.is_on and not position.is_over
         if self.thread and (not is_due or self.thread.position is not position):
             self.cancel()
@@ -134,7 +134,7 @@ class LiveAnalysis:
 def load_seats(
     game: Game, players: tuple[str, str]
 ) -> tuple[LockedPlayer | None, LockedPlayer | None]:
-    """Return two players, None for a human. Raise BadSpec if one cannot play the game."""
+    """Return the two players, with None for a human. Raise BadSpec if one cannot play the game."""
     seats: list[LockedPlayer | None] = []
     for spec in players:
         if spec == HUMAN:

@@ -1,6 +1,6 @@
 """Compare the Squava hybrid with its published figures, in five parts.
 
-- search: nodes and time at depths 4 and 5 on one core, with move ordering and cache on and off
+- search: nodes and time at depths 4 and 5 on one core, each with move ordering and cache on or off
 - actors: the speed of one and two actors, and replay's share of an update (`bench/actors.py`)
 - matches: the shipped model against heuristics and random play, at equal depth and at equal time
 - centre: the published heuristic with and without its term for the centre
@@ -39,9 +39,9 @@ ALL_PARTS = (*PARTS, "phases")
 MODEL = "squava-hybrid"
 DEPTHS = (4, 5)
 _ENOUGH_SECONDS = 2.0  # CPU time after which searches are not repeated
-# The published network: its widths, and the weights of network and heuristic in thousandths.
+# The published network: widths of its layers, and shares (in thousandths) of network and heuristic.
 _HIDDEN, _SHARES = (512, 256), (600, 400)
-# Opponents of the shipped model, with the published win percentage if there is one.
+# Opponents of the shipped model, each with the published win percentage against it, if any.
 _OPPONENTS: dict[str, int | None] = {
     "minimax:depth=4": None,
     "minimax:depth=3": None,
@@ -99,7 +99,7 @@ def run(
 
 @dataclass(frozen=True)
 class SearchResults:
-    """The scores of searches of several positions, and their total cost."""
+    """The scores of several positions by search, and the total cost of the searches."""
 
     scores: list[int]
     nodes: int
@@ -110,7 +110,7 @@ class SearchResults:
 def _measure_search(
     number: int, repeat: int, model: str, notes: list[str], progress: Report
 ) -> list[Row]:
-    """Measure nodes, time and hit rate for each network, depth and setting of the switches."""
+    """Measure nodes, time and hit rate by network and depth, with ordering and cache on and off."""
     states = [labelled.position.state for labelled in players.labelled_positions(number)]
     rows = []
     for (name, (hooks, net)), depth in itertools.product(_networks(model).items(), DEPTHS):
@@ -132,7 +132,10 @@ def _measure_search(
 
 
 def _networks(model: str) -> dict[str, tuple[NetworkTactics, LeafNetwork]]:
-    """Return the shipped network, and a run's network or the published one, untrained."""
+    """Return the shipped network, and a second one: that of the run `model` if it is given.
+
+    By default, the second one is the published network with untrained weights.
+    """
     game = registry.game(players.GAME)
     assert isinstance(game, WordLineGame)
     ours, _ = load_hybrid_engine(MODEL, game)
@@ -149,7 +152,7 @@ def _networks(model: str) -> dict[str, tuple[NetworkTactics, LeafNetwork]]:
 
 
 def _initial_weights(hooks: NetworkTactics) -> dict[str, Any]:
-    """Return random weights with the distribution of an untrained network."""
+    """Return random weights, distributed like those of an untrained network."""
     rng = np.random.default_rng(1)
     weights: dict[str, Any] = {}
     for name, sizes in hooks.array_shapes:
@@ -187,7 +190,7 @@ def _score(engine: HybridEngine, state: Any, depth: int, clock: SearchClock) -> 
 
 
 def _row(task: str, result: SearchResults) -> Row:
-    """Return a row; `ms` and `nodes` are means per position, and `hits` is a percentage."""
+    """Return a report row; `ms` and `nodes` are means per position, and `hits` is a percentage."""
     number = len(result.scores)
     return measure.create_row(
         players.GAME,
@@ -203,7 +206,7 @@ def _row(task: str, result: SearchResults) -> Row:
 
 
 def _comparison_notes(what: str, results: dict[tuple[bool, bool], SearchResults]) -> list[str]:
-    """Compare the effects of ordering and cache with the published ones."""
+    """Return notes that compare the effects of ordering and cache with the published effects."""
     both, no_cache, no_ordering = results[True, True], results[True, False], results[False, True]
     fewer = 100 * (1 - both.nodes / no_ordering.nodes)
     faster = no_cache.seconds / both.seconds

@@ -1,6 +1,6 @@
-"""Compare the published Squava ordering and heuristic with ours and with none.
+"""Compare the published Squava move ordering and heuristic with ours and with none.
 
-Orderings are compared by nodes, and heuristics by mistakes.
+Orderings are compared by the nodes of a search, and heuristics by the mistakes of a player.
 """
 
 import time
@@ -32,7 +32,7 @@ class _Blind(LineTactics):
 
 
 def compare_orderings(number: int, progress: Callable[[str], None]) -> list[Row]:
-    """Solve `number` positions with each ordering, and count mistakes with each heuristic."""
+    """Solve `number` positions with each ordering, and count each heuristic's mistakes in them."""
     game = registry.game("squava")
     assert isinstance(game, WordLineGame)
     ours, blind, published = game.hooks, _Blind(game), PublishedTactics(game)
@@ -87,7 +87,7 @@ def _solve_all_moves(
 
 
 def _count_mistakes(name: str, hooks: SolverHooks, truth: list[tuple[Any, dict[int, int]]]) -> Row:
-    """Return the percentage of moves that lower the value, by a shallow search with these hooks."""
+    """Return a row with the percentage of mistakes that a shallow search with `hooks` makes."""
     engine, clock = WordEngine(hooks), SearchClock()
     mistakes = 0
     for state, values in truth:

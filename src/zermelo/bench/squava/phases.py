@@ -1,7 +1,7 @@
-"""Train the Squava hybrid as published, and play matches before the first and after each phase.
+"""Train the Squava hybrid as published, and measure it before the first phase and after each phase.
 
-The weights are saved during the training, and matches are played afterwards, so that they do not
-slow it down.
+The weights are saved during the training, and the matches with them are played after it, so that
+the matches do not slow down the training.
 """
 
 import contextlib
@@ -39,7 +39,10 @@ Row = dict[str, Any]
 
 
 def phase_ends(recipe: Recipe) -> dict[str, int]:
-    """Return the last update of each published phase; the recipe splits the first phase in two."""
+    """Return the number of the last update of each published phase, by the phase's name.
+
+    The recipe splits the first published phase into two phases.
+    """
     ends = {"initialisation": 0}
     share = 0.0
     for phase in recipe.learning.phases:
@@ -56,9 +59,9 @@ def measure_phases(
     progress: Callable[[str], None],
     recipe: Recipe | None = None,
 ) -> list[Row]:
-    """Train, play `games` games for each phase and opponent, and return a row for each match.
+    """Train, then play a match of `games` games for each phase and opponent; return a row for each.
 
-    If the folder `out` is given, the run is kept there.
+    If `out` is given, the run is kept in that folder.
     """
     recipe = recipe or recipes.load(RECIPE)
     with contextlib.ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Compare Squava players: scores in matches with paired openings, and mistakes by exact values."""
+"""Compare Squava players by matches with paired openings, and by mistakes in solved positions."""
 
 import time
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Report = Callable[[str], None]
 
 
 def labelled_positions(number: int | None = None) -> list[LabelledPosition]:
-    """Return the first `number` shipped positions with exact values, or all if it is None."""
+    """Return the first `number` of the shipped positions with exact values; all if it is None."""
     sets = position_sets.load_shipped(registry.game(GAME)).values()
     return [position for positions in sets for position in positions][:number]
 
@@ -34,7 +34,7 @@ def play_match(
 ) -> Row:
     """Play `games` games with paired openings, and return a row with the first player's score.
 
-    `more` is added to the row.
+    The figures in `more` are added to the row.
     """
 
     def report(now: TournamentProgress) -> None:
@@ -61,7 +61,7 @@ def play_match(
 def count_mistakes(spec: str, positions: list[LabelledPosition], progress: Report) -> Row:
     """Return a row with the percentage of a player's moves that lower the exact value.
 
-    Nodes and CPU time are means per move.
+    The row also contains the mean number of nodes and the mean CPU time per move.
     """
     progress(f"{spec}: mistakes in {len(positions)} positions")
     player = load_player(spec)

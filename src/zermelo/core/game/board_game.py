@@ -33,8 +33,8 @@ class BoardGame(BoardTraversal, MaskGame):
 
     @abstractmethod
     def is_exhausted(self, cells: Any, action: Any) -> Any:
-        """Return whether an action that was just played cannot be played again."""
+        """Return whether an action that was just played is no longer legal."""
 
     @abstractmethod
     def result_after(self, cells: Any, at: Any, left: Any) -> Any:
-        """Return what `result` gives after a stone at index `at`, with `left` free cells."""
+        """Return `result` after a stone was put at index `at`, with `left` cells still free."""

@@ -29,7 +29,7 @@ class Game(PlainTraversal, ABC):
     """
 
     spec: str  #: the text that names this game and its parameters
-    num_actions: int  #: the number of actions, which are the ints below it
+    num_actions: int  #: the number of actions; the actions are 0, 1, …, num_actions - 1
     grid: "Grid | None" = None  #: the board, for games that have one
     symbols: str = "XO"  #: one letter for each player
     gravity: bool = False  #: whether actions are columns, in which stones fall to the bottom
@@ -46,7 +46,7 @@ class Game(PlainTraversal, ABC):
 
     @abstractmethod
     def player(self, state: Any) -> int:
-        """Return the side to move, 0 or 1; in a finished game the side that would move.
+        """Return the side to move, 0 or 1; in a finished game, the side that would be next.
 
         The sides alternate.
         """
@@ -61,7 +61,7 @@ class Game(PlainTraversal, ABC):
 
     @abstractmethod
     def result(self, state: Any) -> tuple[Any, Any]:
-        """Return (is_over, value): 1, 0 or -1 for the side to move, 0 while the game goes on."""
+        """Return (is_over, value): the value for the side to move is 1, 0 or -1; 0 if not over."""
 
     # Methods that a game may override.
 
@@ -99,7 +99,7 @@ class Game(PlainTraversal, ABC):
         raise BadBoard(msg)
 
     def winning_line(self, state: Any) -> tuple[int, ...] | None:
-        """Return the cells of the line that decided the game."""
+        """Return the cells of the line that decided the game, if a line did."""
         del state
         return None
 
@@ -114,12 +114,12 @@ class Game(PlainTraversal, ABC):
         return []
 
     def last_cell(self, state: Any, action: int) -> int | None:
-        """Return the cell that `action`, the last one played, filled in `state`."""
+        """Return the cell that `action` filled; `state` is the state directly after it."""
         del state
         return action if self.grid and action < self.grid.size else None
 
     def cell_hint(self, state: Any, cell: int) -> str:
-        """Return what to type to play in an empty cell, "" if nothing can be played there."""
+        """Return the text to type for a move to an empty cell, or "" if there is no such move."""
         return self.to_text(cell) if cell in self.actions(state) else ""
 
     @property
@@ -154,10 +154,10 @@ class Game(PlainTraversal, ABC):
         moves: str | Iterable[str] | None = None,
         unchecked: bool = False,
     ) -> Position:
-        """Return the position given by a board or by moves; by default, the initial position.
+        """Return the position given by a board or by moves; without both, the initial position.
 
-        Moves are checked, and so is a board unless `unchecked`: raise BadBoard if play cannot reach
-        it. A board as text may name the side to move; `to_move` is 0 or 1.
+        Moves are always checked. A board is checked unless `unchecked` is set: raise BadBoard if no
+        sequence of moves leads to it. `to_move` is 0 or 1; a board as text may name it, too.
         """
         if board is not None and moves is not None:
             msg = "give a board or moves, not both"
@@ -185,7 +185,7 @@ class Game(PlainTraversal, ABC):
         return self.position(moves=line)
 
     def _parse_board(self, text: str, to_move: int | None) -> tuple[tuple[int, ...], int | None]:
-        """Return the cells and the side to move, which the text may name as well."""
+        """Return the cells and the side to move, if the text or `to_move` names it."""
         if self.grid is None:
             self.from_board((), to_move, checked=True)
         assert self.grid is not None
@@ -206,7 +206,7 @@ class Game(PlainTraversal, ABC):
             raise BadBoard(msg)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the class and the spec are equal, which makes the rules equal."""
+        """Return whether both games have the same class and spec, and so the same rules."""
         return isinstance(other, Game) and (type(self), self.spec) == (type(other), other.spec)
 
     def __hash__(self) -> int:

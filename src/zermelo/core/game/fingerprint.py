@@ -2,8 +2,8 @@
 
 Position sets, models, training runs, tablebases and opening books store `rules_fingerprint` and are
 rejected if it differs. Tablebases and books contain proven values, so they also store
-`source_digest`. It changes with the source code of a user's game, even if the fingerprint, which
-is made from random games, stays the same.
+`source_digest`. This digest changes whenever the source code of a user's game changes; the
+fingerprint, which is made from random games, may miss a change.
 """
 
 import functools
@@ -21,10 +21,10 @@ _NUM_GAMES, _MAX_PLIES = 32, 200
 
 @functools.lru_cache(maxsize=256)
 def rules_fingerprint(game: Game) -> str:
-    """Return a digest of the legal actions and results in random games, seeded by the spec.
+    """Return a digest of the legal actions and results in random games; the spec is the seed.
 
-    It depends on what the rules do and not on how they are written: moving, renaming or rewriting
-    code does not change it.
+    The digest depends on what the rules do and not on how they are written: moving, renaming or
+    rewriting code does not change it.
     """
     rng = random.Random(game.spec)
     digest = hashlib.sha256()
@@ -41,10 +41,10 @@ def rules_fingerprint(game: Game) -> str:
 
 @functools.lru_cache(maxsize=256)
 def source_digest(game: Game) -> str:
-    """Return a digest of the source of a game defined outside this package, "" for a built-in one.
+    """Return a digest of the source code of a user's game, or "" for a built-in game.
 
-    It covers the modules that define the game and its solver hooks, and the modules in the same
-    folder that these import from.
+    The digest covers the modules that define the game and its solver hooks, and all modules in the
+    same folder from which those modules import names.
     """
     sources: dict[str, str] = {}
     classes = (*type(game).__mro__, *getattr(game, "hooks_class", object).__mro__)
@@ -69,7 +69,7 @@ def _is_foreign(module_name: str) -> bool:
 
 
 def _imported_modules(module: ModuleType) -> list[ModuleType]:
-    """Return the foreign modules that a module's global names come from."""
+    """Return the modules of user code that a module's global names come from."""
     modules = (inspect.getmodule(value) for value in vars(module).values())
     return [m for m in modules if m is not None and _is_foreign(m.__name__)]
 

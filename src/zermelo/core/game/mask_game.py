@@ -14,7 +14,7 @@ class MaskGame(Game):
     action is the last one, `num_actions - 1`.
     """
 
-    #: the number of boards, which come first in a state and which symmetries transform
+    #: the number of boards in a state; they come first, and symmetries transform only them
     num_boards: ClassVar[int] = 2
 
     @abstractmethod
@@ -22,11 +22,11 @@ class MaskGame(Game):
         """Return the legal actions as a mask; the game must not be over."""
 
     def player(self, state: Any) -> int:
-        """Return the side to move, which is the last entry of a state."""
+        """Return the side to move, which is the last element of the state's tuple."""
         return int(state[-1])
 
     def null_move(self, state: Any) -> Any:
-        """Return the same board with the other side to move, if states have two boards."""
+        """Return the same position with the other side to move; states must have two boards."""
         mine, theirs, *rest, player = state
         return (theirs, mine, *rest, 1 - player)
 

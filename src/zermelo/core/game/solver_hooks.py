@@ -23,8 +23,8 @@ class SolverHooks:
 
     win_score: int = 1000  #: greater than the length of any game in plies
     ply_cost: int = 1  #: 1, or 0 if scores do not encode the distance to the end
-    min_win_plies: int = 1  #: plies to the nearest win that `resolve` may miss
-    min_loss_plies: int = 1  #: plies to the nearest loss that `resolve` may miss
+    min_win_plies: int = 1  #: `resolve` finds every win in fewer plies than this
+    min_loss_plies: int = 1  #: `resolve` finds every loss in fewer plies than this
     history_weight: int = 0  #: the weight of the history heuristic relative to `rank_move`
     #: whether to search for a win or loss within a few plies first, which helps in long games
     short_wins_first: bool = False
@@ -35,13 +35,13 @@ class SolverHooks:
         self.game = game
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the game."""
+        """Return the game's attribute of this name, since the hooks have none."""
         if name == "game" or name.startswith("__"):  # while a copy or a pickle is being restored
             raise AttributeError(name)
         return getattr(self.game, name)
 
     def __eq__(self, other: object) -> bool:
-        """Compare the class and the game; subclasses with parameters of their own add them."""
+        """Compare class and game; subclasses with parameters must compare these, too."""
         return type(self) is type(other) and self.game == other.game
 
     def __hash__(self) -> int:
@@ -51,7 +51,7 @@ class SolverHooks:
     # What is known without search.
 
     def resolve(self, state: Any) -> Any:
-        """Return (is_known, score, moves): the score if no search is needed, else the moves to try.
+        """Return (is_known, score, moves): `score` if it is known, else a mask of moves to search.
 
         Moves that cannot be better than the others may be left out.
         """
@@ -59,11 +59,11 @@ class SolverHooks:
         return over, value * self.win_score, self.legal(state)
 
     def resolve_in_window(self, state: Any, alpha: Any, beta: Any) -> Any:  # noqa: ARG002 - a default
-        """Return (is_known, score): the score, or a bound outside the window, if known."""
+        """Return (is_known, score); `score` may be a bound if it is outside the window."""
         return False, 0
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """Return what `resolve` gives after one of the moves that it returned for this state."""
+        """Return `resolve` of the state after this move, one of those that `resolve` returned."""
         return self.resolve(self.as_words(self.play_index(state, index)))
 
     def score_bounds(self, state: Any, alpha: Any, beta: Any) -> Any:  # noqa: ARG002 - a default
@@ -84,7 +84,7 @@ class SolverHooks:
     # Moves.
 
     def play_index(self, state: Any, index: Any) -> Any:
-        """Return the state after a move, given by its index in the mask of `resolve`."""
+        """Return the state after the move whose bit in the mask of `resolve` has this index."""
         return self.play(state, index)
 
     def to_action(self, index: int) -> int:
@@ -92,7 +92,7 @@ class SolverHooks:
         return index
 
     def rank_move(self, state: Any, index: Any) -> Any:  # noqa: ARG002 - a default
-        """Return a rank for the move with this index; the highest rank is searched first."""
+        """Return a rank for the move with this index; moves of higher rank are searched first."""
         return 0
 
     # Estimates.
@@ -108,7 +108,7 @@ class SolverHooks:
     # The transposition table.
 
     def should_store(self, state: Any) -> Any:  # noqa: ARG002 - a default
-        """Return whether to store a state: False where searching it again is cheaper."""
+        """Return whether to store a state; if not, searching it again is cheaper."""
         return True
 
     def pack(self, state: Any) -> Any:
@@ -116,26 +116,26 @@ class SolverHooks:
         return state[0]
 
     def key(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
-        """Return the key of a state; the compiler generates its own version."""
+        """Return the key of a state in the table; compiled code has its own version."""
         return (self.pack(state),) if self.has_one_word_key else state
 
     def load_key(self, table: Any, row: int) -> tuple[Word, ...]:
-        """Return the key at the start of a row; the compiler generates its own version."""
+        """Return the key at the start of this table row; compiled code has its own version."""
         return tuple(int(x) for x in table[row, : 1 if self.has_one_word_key else self.num_words])
 
     def store_key(self, table: Any, row: int, key: tuple[Word, ...]) -> None:
-        """Write a key to the start of a row; the compiler generates its own version."""
+        """Write a key to the start of this table row; compiled code has its own version."""
         table[row, : len(key)] = key
 
     # Methods for tree search; see `traversal`.
 
     def resolve_value(self, state: Any) -> Any:
-        """Return (is_known, value) of a state that is not over, as determined by `resolve`."""
+        """Return (is_known, value) of an unfinished state: the value is the sign of its score."""
         known, score, _moves = self.resolve(state)
         return known, (1 if score > 0 else 0) - (1 if score < 0 else 0)
 
     def list_candidates(self, state: Any, moves: Any) -> Any:
-        """Write the actions of the moves of `resolve` to `moves`; return their number."""
+        """Write the moves that `resolve` returns to `moves`, as actions; return how many."""
         _known, _score, mask = self.resolve(state)
         if mask == 0:
             moves[0] = self.num_actions - 1

@@ -1,9 +1,9 @@
 """How playouts and tree search traverse a game, whatever the representation of its states.
 
 Playout and tree-search kernels call only these methods of a game, so one kernel works for every
-game. A traversal begins at a **root**, a row of an array. A step may overwrite the state that it
-is given: words are values, but a large board is one array, which every step changes. `buffer` and
-`moves` are arrays that the caller provides.
+game. A traversal begins at a **root**, a state that is stored in one row of an array. A step may
+overwrite the state that it is given: a tuple of words is a value and stays the same, but a large
+board is one array, which every step changes. The caller provides the arrays `buffer` and `moves`.
 
 The classes below are mixins for the classes of the contract and use their rules (`self: Any`).
 """
@@ -16,10 +16,10 @@ STRIDE = 0x9E3779B97F4A7C15  # splitmix64's step, an odd number near 2**64 / gol
 
 
 class PlainTraversal:
-    """Traversal of any game in plain Python: a root is a row that holds the state itself."""
+    """Traversal of any game in plain Python: the row of a root holds the state itself."""
 
     def to_root(self: Any, state: Any) -> list[Any]:
-        """Return a state as a row."""
+        """Return the elements of the array row that stores this state."""
         return [state]
 
     def load_root(self: Any, roots: Any, row: Any, buffer: Any) -> Any:  # noqa: ARG002 - for boards
@@ -27,7 +27,7 @@ class PlainTraversal:
         return roots[row][0]
 
     def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
-        """Write a state to a row."""
+        """Write a state to this row of the array."""
         roots[row][0] = state
 
     def step(self: Any, state: Any, action: Any) -> Any:
@@ -39,11 +39,11 @@ class PlainTraversal:
         return self.result(state)
 
     def resolve_value(self: Any, state: Any) -> Any:  # noqa: ARG002 - a default
-        """Return (is_known, value) of a state that is not over, if it is known without search."""
+        """Return (is_known, value) of an unfinished state: its value if known without search."""
         return False, 0
 
     def list_candidates(self: Any, state: Any, moves: Any) -> Any:
-        """Do the same as `list_moves`, but omit actions known to be no better than others."""
+        """Do the same as `list_moves`, but omit actions that cannot be better than the others."""
         return self.list_moves(state, moves)
 
     def list_moves(self: Any, state: Any, moves: Any) -> Any:
@@ -53,7 +53,7 @@ class PlainTraversal:
         return len(actions)
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
-        """Play at random to the end; return (value for the side to move, next rng, ply count)."""
+        """Play random moves to the end; return (value for the mover of `state`, rng, plies)."""
         over, value = self.current_result(state)
         sign, steps = 1, 0
         while not over:
@@ -67,10 +67,10 @@ class PlainTraversal:
 
 
 class WordTraversal:
-    """Traversal of a bitboard game: a root is the state, one word in each column."""
+    """Traversal of a bitboard game: the row of a root holds the words of the state."""
 
     def to_root(self: Any, state: Any) -> list[Any]:
-        """Return a state as a row."""
+        """Return the elements of the array row that stores this state."""
         return list(state)
 
     def load_root(self: Any, roots: Any, row: Any, buffer: Any) -> Any:  # noqa: ARG002 - for boards
@@ -78,7 +78,7 @@ class WordTraversal:
         return self.load(roots, row)
 
     def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
-        """Write a state to a row."""
+        """Write a state to this row of the array."""
         self.store(roots, row, state)
 
     def step(self: Any, state: Any, action: Any) -> Any:
@@ -103,7 +103,7 @@ class WordTraversal:
         return count
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:  # noqa: ARG002 - masks do
-        """Play at random to the end; return (value for the side to move, next rng, ply count)."""
+        """Play random moves to the end; return (value for the mover of `state`, rng, plies)."""
         stride = word(STRIDE)
         over, value = self.result(state)
         steps = 0
@@ -120,17 +120,17 @@ class WordTraversal:
 
 
 class BoardTraversal:
-    """Traversal of a game of more than 64 cells: a root is its padded board and the player to move.
+    """Traversal of a large board: the row of a root holds the padded board and the player to move.
 
-    A state of the traversal is (cells, free cells, player, is_over, value for the side to move).
+    During a traversal, a state is (board, number of free cells, player, is_over, value for player).
     """
 
     def to_root(self: Any, state: Any) -> list[Any]:
-        """Return a state as a row."""
+        """Return the elements of the array row that stores this state."""
         return [*self.to_padded_board(state), self.player(state)]
 
     def load_root(self: Any, roots: Any, row: Any, buffer: Any) -> Any:
-        """Copy a row to the board in `buffer` and return its state, which must not be over."""
+        """Copy this row's board to `buffer` and return the state; the game must not be over."""
         left = 0
         for place in range(len(buffer)):
             buffer[place] = roots[row, place]
@@ -138,14 +138,14 @@ class BoardTraversal:
         return buffer, left, 1 - (1 - int(roots[row, len(buffer)])), left == 0, left - left
 
     def store_root(self: Any, roots: Any, row: Any, state: Any) -> None:
-        """Write a state to a row."""
+        """Write a state to this row of the array."""
         cells, _left, player, _over, _value = state
         for place in range(len(cells)):
             roots[row, place] = word(cells[place])
         roots[row, len(cells)] = word(player)
 
     def step(self: Any, state: Any, action: Any) -> Any:
-        """Put a stone on the board of a state and return the state after it."""
+        """Put a stone on the board, which changes in place, and return the new state."""
         cells, left, player, _over, _value = state
         at = self.landing(cells, action)
         cells[at] = 1 + player
@@ -161,9 +161,9 @@ class BoardTraversal:
         return self.list_legal(state[0], moves)
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
-        """Play at random to the end; return (value for the side to move, next rng, ply count).
+        """Play random moves to the end; return (value for the mover of `state`, rng, plies).
 
-        The actions are listed once; those that are exhausted are removed from the list.
+        The legal actions are listed once; an action that is no longer legal leaves the list.
         """
         stride = word(STRIDE)
         count = self.list_legal(state[0], moves)

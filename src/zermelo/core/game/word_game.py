@@ -20,9 +20,9 @@ class WordGame(WordTraversal, MaskGame):
     """
 
     num_words: ClassVar[int] = 3  #: the number of words in a state
-    #: whether a state can occur at only one ply, as in games where every move adds a stone
+    #: whether a state determines its ply, as in games where every move adds a stone
     is_layered: bool = False
-    #: whether constants are compiled in; if not, all sizes of a class share one compilation
+    #: whether constants are part of the compiled code; if not, all sizes of a class share the code
     is_specialised: bool = True
     #: the class of `hooks`
     hooks_class: ClassVar[type[SolverHooks]] = SolverHooks
@@ -33,15 +33,15 @@ class WordGame(WordTraversal, MaskGame):
         return self.hooks_class(self)
 
     def load(self, states: Any, row: int) -> tuple[Word, ...]:
-        """Return the state at the start of a row; the compiler generates its own version."""
+        """Return the state at the start of this array row; compiled code has its own version."""
         return tuple(int(x) for x in states[row, : self.num_words])
 
     def store(self, states: Any, row: int, state: tuple[Word, ...]) -> None:
-        """Write a state to the start of a row; the compiler generates its own version."""
+        """Write a state to the start of this array row; compiled code has its own version."""
         states[row, : self.num_words] = state
 
     def as_words(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
-        """Convert the entries of a state back to words, whatever types the rules produced.
+        """Convert each element of a state back to a word, whatever types the rules produced.
 
         Only compiled code needs it; the compiler generates its own version.
         """
@@ -56,7 +56,7 @@ class WordGame(WordTraversal, MaskGame):
         return (*boards, *state[self.num_boards :])
 
     def to_signed(self) -> "WordGame":
-        """Return the same rules with constants for int64 tensors, where bit 63 is the sign."""
+        """Return a copy of this game with constants for int64 tensors, where bit 63 is the sign."""
         twin = copy.copy(self)
         vars(twin).pop("hooks", None)  # the hooks belong to this game, not to its twin
         for name, value in vars(twin).items():

@@ -23,6 +23,6 @@ _DEFAULT = (200, 813, 297, 91, -300, 300)  # fitted to 5x5x4; the last two set b
 
 
 def weights_for(game: "LineGame") -> tuple[int, ...]:
-    """Return the weights fitted to a game, or the default of the family."""
+    """Return the weights that were fitted to a game, or default weights if there are none."""
     key = (game.rows, game.cols, game.win, game.lose, game.gravity)
     return _FITTED.get(key, _DEFAULT)

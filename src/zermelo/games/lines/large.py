@@ -59,7 +59,7 @@ class BoardLineGame(LineGame, BoardGame):
     # the board, and `step` is the distance between neighbours in one direction.
 
     def landing(self, cells: Any, action: Any) -> Any:
-        """Return the index of the new stone: its cell, or the lowest free cell of its column."""
+        """Return the index of the new stone; with gravity, of its column's lowest free cell."""
         if not self.gravity:
             return (action // self.cols + 1) * self.stride + action % self.cols + 1
         place = self.rows * self.stride + action + 1
@@ -68,7 +68,7 @@ class BoardLineGame(LineGame, BoardGame):
         return place
 
     def list_legal(self, cells: Any, moves: Any) -> Any:
-        """Write the legal actions, cells or with gravity columns, to `moves`; return the count."""
+        """Write the legal actions (cells or, with gravity, columns) to `moves`; return how many."""
         count = 0
         for row in range(1 if self.gravity else self.rows):
             for col in range(self.cols):
@@ -78,11 +78,11 @@ class BoardLineGame(LineGame, BoardGame):
         return count
 
     def is_exhausted(self, cells: Any, action: Any) -> Any:
-        """Return whether an action just played is no longer legal, as when its column is full."""
+        """Return whether a played action is now illegal; a column is only when it is full."""
         return not self.gravity or cells[self.stride + action + 1] != FREE
 
     def result_after(self, cells: Any, at: Any, left: Any) -> Any:
-        """Return (is_over, value) after a stone at `at`: test for a win, a loss, then a draw."""
+        """Return (is_over, value) after a stone was put at `at`, with `left` cells still free."""
         if self.is_in_winning_line(cells, at):
             return True, -1
         if self.forbidden_status(cells, at) == FORBIDDEN:
@@ -98,11 +98,11 @@ class BoardLineGame(LineGame, BoardGame):
         return wins
 
     def needs_exact_line(self, _stone: Any) -> Any:
-        """Return whether lines longer than `win` do not win for the owner of a stone."""
+        """Return whether the owner of this stone does not win with lines longer than `win`."""
         return self.exact
 
     def forbidden_status(self, cells: Any, at: Any) -> int:
-        """Return ALLOWED, FORBIDDEN or CONDITIONAL for a stone that is in no winning line.
+        """Return ALLOWED, FORBIDDEN or CONDITIONAL for the stone at `at`, in no winning line.
 
         A forbidden stone loses the game for its owner.
         """
@@ -113,7 +113,7 @@ class BoardLineGame(LineGame, BoardGame):
         return FORBIDDEN if loses else ALLOWED
 
     def run_length(self, cells: Any, at: Any, step: Any) -> Any:
-        """Return the length of the run of equal stones through `at` along `step`."""
+        """Return the length of the run of one side's stones through `at` in one direction."""
         stone = cells[at]
         high = at + step
         while cells[high] == stone:

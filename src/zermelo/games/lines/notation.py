@@ -14,7 +14,7 @@ MAX_DIGIT = 9  #: the largest row or column that one digit can name
 def parse_action(game: "LineGame", text: str) -> int:
     """Return the action that a move names, legal or not.
 
-    Raise BadMove, which lists the accepted forms, if the text names no action.
+    Raise BadMove if the text names no action; its message lists the accepted forms.
     """
     text = text.strip().lower()
     if game.gravity:
@@ -42,7 +42,7 @@ def _parse_column(game: "LineGame", text: str) -> int:
 
 
 def _parse_row_col(game: "LineGame", text: str) -> int:
-    """Parse row and column, one digit each: `12` is row 1, column 2, as is usual in Squava."""
+    """Parse a cell of two digits, row and column: `12` is row 1, column 2, as usual in Squava."""
     if _has_digit_form(game) and len(text) == 2:
         row, col = int(text[0]) - 1, int(text[1]) - 1
         if 0 <= row < game.rows and 0 <= col < game.cols:

@@ -27,9 +27,9 @@ from zermelo.games.lines.tactics import MAX_ESTIMATE, LineTactics
 class PublishedTactics(LineTactics):
     """Solver hooks of Squava with the published ordering and evaluation."""
 
-    nearness: tuple[int, ...]  # [cell]: 10 * (4 - its distance from the centre)
+    nearness: tuple[int, ...]  # for each cell: 10 * (4 - its distance from the centre)
     centre: int  # the value of a stone on one of the nine cells of the centre
-    inner: Word  # those nine cells
+    inner: Word  # the nine cells of the centre, as a mask
 
     def __init__(self, game: WordLineGame, centre: int = 10) -> None:
         super().__init__(game)
@@ -64,7 +64,7 @@ class PublishedTactics(LineTactics):
         return max(-MAX_ESTIMATE, min(MAX_ESTIMATE, score))
 
     def __eq__(self, other: object) -> bool:
-        """Compare class, game and the term for the centre, which is compiled in."""
+        """Compare class, game and `centre`, which is part of the compiled code."""
         return super().__eq__(other) and self.centre == getattr(other, "centre", None)
 
     def __hash__(self) -> int:
@@ -87,7 +87,7 @@ class PublishedTactics(LineTactics):
         return total
 
     def losing_lines_completed(self, stones: Any, cell: Any) -> Any:
-        """Count the losing lines that one more stone on a free cell, a one-bit mask, completes."""
+        """Count the losing lines that a stone on `cell`, a mask of one bit, would complete."""
         total = 0
         for firsts, step in self.lose_windows:
             for gap in range(self.lose):

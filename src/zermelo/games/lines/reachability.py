@@ -1,4 +1,4 @@
-"""Reachability of boards in line games: who is to move, and why a board cannot arise."""
+"""Check whether play can reach a board of a line game, and determine who is to move on it."""
 
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,10 @@ _MAX_BOARDS = 200_000  # boards visited before the search gives up
 def side_to_move(
     game: "LineGame", cells: tuple[int, ...], to_move: int | None, *, checked: bool
 ) -> int:
-    """Return the player to move on a board, inferred from the stone counts where they decide.
+    """Return the player to move on a board, inferred from the numbers of stones if possible.
 
-    `to_move` is used where the counts allow either side, as after a swap, and always if not
-    `checked`. Raise BadBoard if the counts cannot arise or contradict `to_move`.
+    `to_move` decides if the numbers allow either side, as after a swap; without `checked`, it
+    always decides. Raise BadBoard if the numbers cannot occur in play or contradict `to_move`.
     """
     first, second = cells.count(1), cells.count(-1)
     sides = {0: [0], 1: [1]}.get(first - second, [])
@@ -42,7 +42,7 @@ def side_to_move(
 
 
 def check_reachable(game: "LineGame", state: tuple[Word, Word, Word]) -> None:
-    """Raise BadBoard if play cannot reach a state; the stone counts must have been checked."""
+    """Raise BadBoard if play cannot reach a state; check the numbers of stones before the call."""
     mine, theirs, _player = state
     stones = mine | theirs
     if game.gravity:
@@ -80,7 +80,7 @@ def _can_unplay(game: "LineGame", mine: Word, theirs: Word, state: tuple[Word, W
 
     The search gives up after `_MAX_BOARDS` boards and returns True.
     """
-    # The side that moved last alternates with every stone; in the full state it is `theirs`.
+    # In the full state `theirs` moved last; if one stone is removed already, `mine` did.
     last_is_theirs = (mine | theirs) == (state[0] | state[1])
     frontier = [(mine, theirs) if last_is_theirs else (theirs, mine)]
     seen = set(frontier)

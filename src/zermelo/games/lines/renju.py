@@ -4,7 +4,7 @@ For black exactly five in a row wins. A move that makes no five but an overline 
 double four or a double three is a foul and loses at once. White has no restrictions: five or more
 wins.
 
-- A **four** can become exactly five with one more stone; `X.XXX.X` holds two in one line.
+- A **four** can become exactly five with one more stone; `X.XXX.X` is two fours in one line.
 - A **straight four** is four in a row that can become five at either end.
 - A **three** can become a straight four with one more stone, and that stone must itself be
   allowed. If all completing points are forbidden, it is not a three, so the rule is recursive.
@@ -29,7 +29,7 @@ from zermelo.games.lines.large import (
 
 _FIVE = 5
 NO_FOUL, OVERLINE, DOUBLE_FOUR, DOUBLE_THREE = range(4)  #: what `foul` returns
-FOULS = ("", "an overline", "a double four", "a double three")  #: their names in messages
+FOULS = ("", "an overline", "a double four", "a double three")  #: names of fouls in messages
 
 
 class RenjuGame(BoardLineGame):
@@ -47,7 +47,7 @@ class RenjuGame(BoardLineGame):
         return self.full ^ (state[0] | state[1])
 
     def play(self, state: Any, action: Any) -> Any:
-        """Add a stone and record whether it is a foul: a state does not show the last move."""
+        """Add a stone and record in the state whether it is a foul, since the move is not kept."""
         mine, theirs, _, player = state
         is_foul = player == 0 and self.foul_of(state, action) != NO_FOUL
         return (theirs, mine | 1 << action, int(is_foul), 1 - player)
@@ -74,13 +74,14 @@ class RenjuGame(BoardLineGame):
         return self.foul(cells, self.padded_index(action))
 
     def needs_exact_line(self, _stone: Any) -> Any:
-        """Return whether lines longer than five do not win, which is so for black."""
+        """Return whether lines longer than five do not win, which is the rule for black."""
         return _stone == FIRST
 
     def forbidden_status(self, cells: Any, at: Any) -> int:
-        """Return the status of a stone: CONDITIONAL for threes with forbidden completing points.
+        """Return the status of a stone; CONDITIONAL if it is only an apparent double three.
 
-        White's later stones can make those points allowed, and the stone a double three.
+        It is no foul while too few of the threes have an allowed completing point. White's later
+        stones can make such a point allowed, and then the same move would be a double three.
         """
         if cells[at] != FIRST:
             return ALLOWED
@@ -120,7 +121,7 @@ class RenjuGame(BoardLineGame):
         return DOUBLE_THREE if threes > 1 else NO_FOUL
 
     def is_double_three(self, cells: Any, at: Any) -> bool:
-        """Return whether the stone at `at` is in two threes with allowed completing points.
+        """Return whether the stone at `at` is in two threes that have allowed completing points.
 
         A completing point may in turn be an apparent double three, which raises the same question
         one stone deeper. The recursion uses an explicit stack, because recursive kernels cannot be
@@ -131,7 +132,7 @@ class RenjuGame(BoardLineGame):
         stack[0, 0] = at
         depth = 0
         while True:
-            # 1. A stone with two threes is forbidden; one with all sides examined is not.
+            # 1. A stone with two threes is forbidden. If all sides are examined first, it is not.
             side = stack[depth, 1]
             if stack[depth, 2] > 1 or side == 8:
                 if depth == 0:
@@ -140,7 +141,7 @@ class RenjuGame(BoardLineGame):
                 depth -= 1
                 self.finish_trial(cells, stack[depth], forbidden)
                 continue
-            # 2. Take the next side. A direction with a four holds no three.
+            # 2. Take the next side. A line with a four does not count as a three.
             stone = stack[depth, 0]
             step = self.step_of_side(side)
             if self.count_fours(cells, stone, step) > 0 or not self.leads_to_straight_four(
@@ -148,8 +149,8 @@ class RenjuGame(BoardLineGame):
             ):
                 stack[depth, 1] += 1
                 continue
-            # 3. Put a stone on the completing point. An apparent double three is decided by a
-            #    new row of the stack, everything else at once.
+            # 3. Put a stone on the completing point. If it is an apparent double three, a new row
+            #    of the stack decides whether it is forbidden; otherwise this is known at once.
             point = self.run_end(cells, stone, step)
             stack[depth, 3] = point
             cells[point] = FIRST
@@ -162,7 +163,7 @@ class RenjuGame(BoardLineGame):
                 self.finish_trial(cells, stack[depth], apparent != NO_FOUL)
 
     def finish_trial(self, cells: Any, row: Any, forbidden: Any) -> None:
-        """Remove the trial stone; if it is allowed, count a three and go to the next direction."""
+        """Remove the trial stone; if it was allowed, count a three and skip the opposite side."""
         cells[row[3]] = FREE
         if forbidden:
             row[1] += 1
@@ -171,14 +172,14 @@ class RenjuGame(BoardLineGame):
             row[2] += 1
 
     def step_of_side(self, side: Any) -> Any:
-        """Return the step towards one of eight sides; 2n and 2n + 1 share a direction."""
+        """Return the step towards one of eight sides; sides 2n and 2n + 1 are opposite."""
         sign = 1 - 2 * (side % 2)
         if side < 2:
             return sign
         return sign * (self.stride + (side // 2 + 1) % 3 - 1)
 
     def count_fours(self, cells: Any, at: Any, step: Any) -> int:
-        """Return the number of fours that the run through `at` is in; a straight four is one."""
+        """Return how many fours the run through `at` belongs to; a straight four counts as one."""
         low, high = self.run_end(cells, at, -step), self.run_end(cells, at, step)
         count = 0
         for point in (low, high):
@@ -188,7 +189,7 @@ class RenjuGame(BoardLineGame):
         return 1 if straight and count > 0 else count
 
     def leads_to_straight_four(self, cells: Any, at: Any, step: Any) -> bool:
-        """Return whether a stone at the end of the run through `at` makes a straight four."""
+        """Return whether a stone just after the run through `at` makes a straight four."""
         point = self.run_end(cells, at, step)
         if self.run_length_with(cells, point, step) != _FIVE - 1:
             return False
@@ -209,13 +210,13 @@ class RenjuGame(BoardLineGame):
         return place
 
     def run_length_with(self, cells: Any, point: Any, step: Any) -> Any:
-        """Return the length of the run that black would make on `point`; 0 if it is not free."""
+        """Return the length of black's run after a stone on `point`; 0 if `point` is not free."""
         if cells[point] != FREE:
             return 0
         return (self.run_end(cells, point, step) - self.run_end(cells, point, -step)) // step - 1
 
     def remark(self, state: Any, last: int | None) -> str:
-        """Return black's foul in words; if the last move is unknown, it must be an overline."""
+        """Return black's foul in words; if `last` is None, the foul must be an overline."""
         if not state[2]:
             return ""
         foul = OVERLINE
@@ -224,7 +225,7 @@ class RenjuGame(BoardLineGame):
         return f": {self.symbols[0]} made {FOULS[foul]}"
 
     def winning_line(self, state: Any) -> tuple[int, ...] | None:
-        """Return the cells of the five, or of white's longer line; None after a foul."""
+        """Return the cells of the winning line, or None after a foul."""
         exact = state[3] == 1
         firsts = self._fives(state[1], exact=exact)
         if not firsts:
@@ -238,5 +239,5 @@ class RenjuGame(BoardLineGame):
         return (mine, theirs, int(overline and player == 1), player)
 
     def _fives(self, stones: int, *, exact: bool) -> int:
-        """Return the first cells of all fives; with `exact`, not of those in a longer line."""
+        """Return a mask of the first cells of all fives; `exact` excludes those in longer lines."""
         return int(self.exact_lines(stones) if exact else self.find_lines(stones, self.win_shifts))

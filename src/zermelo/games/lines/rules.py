@@ -122,13 +122,13 @@ class LineGame(MaskGame):
         return (theirs, mine | stone, player ^ self.one)
 
     def result(self, state: Any) -> Any:
-        """Return (is_over, value): test whether the last mover won, then lost, then drew."""
+        """Return (is_over, value); the last mover may have won, lost or, on a full board, drawn."""
         mine, theirs, _player = state
         won = self.winning_lines(theirs) != 0
         full = (mine | theirs) == self.full
         if self.lose > 0:
-            # `lose` is below `win`, so a winning line contains a losing one, and the win
-            # subtracts 2 from the 1 of the loss.
+            # `lose` is less than `win`, so a winning line contains a losing one: the value is
+            # then 1 for the losing line minus 2 for the winning line, which is -1.
             lost = self.find_lines(theirs, self.lose_shifts) != 0
             return lost | full, 1 * lost - 2 * won
         return won | full, 0 - 1 * won
@@ -150,14 +150,14 @@ class LineGame(MaskGame):
         return firsts
 
     def find_lines(self, stones: Any, directions: Any) -> Any:
-        """Return the first cells of all lines as a mask; `directions` are e.g. `win_shifts`."""
+        """Return a mask of the first cells of all lines; `directions` lists shifts by direction."""
         firsts = stones ^ stones
         for shifts in directions:
             firsts = firsts | self.find_lines_along(stones, shifts)
         return firsts
 
     def find_lines_along(self, stones: Any, shifts: Any) -> Any:
-        """Return the first cells of all lines in one direction; each shift lengthens the lines."""
+        """Return a mask of the first cells of all lines in the one direction of these shifts."""
         for distance, inside in shifts:
             stones = stones & (stones >> distance) & inside
         return stones
@@ -185,14 +185,14 @@ class LineGame(MaskGame):
         return {move: action for action, move in enumerate(self._moves)}
 
     def split_moves(self, text: str) -> list[str]:
-        """Split a line of moves; with gravity and up to 9 columns, also digits such as `4455`."""
+        """Split a line of moves; with gravity and up to 9 columns, `4455` is four moves."""
         moves = notation.split_moves(text)
         if self.gravity and self.cols <= line_notation.MAX_DIGIT:
             return [part for move in moves for part in (move if move.isdecimal() else [move])]
         return moves
 
     def why_illegal(self, state: Any, action: int) -> str:
-        """Say that the cell is taken, the column is full, or it is too late to swap."""
+        """Return the reason: the cell is taken, the column is full, or it is too late to swap."""
         del state
         if self.gravity:
             return f"column {action + 1} is full"
@@ -201,7 +201,7 @@ class LineGame(MaskGame):
         return "the cell is taken"
 
     def board(self, state: Any) -> tuple[int, ...]:
-        """Return the cells, flat: +1 first player, -1 second, 0 empty."""
+        """Return the cells, row by row: +1 first player, -1 second, 0 empty."""
         first, second = (state[0], state[1]) if self.player(state) == 0 else (state[1], state[0])
         return tuple((first >> i & 1) - (second >> i & 1) for i in range(self.grid.size))
 
@@ -233,7 +233,7 @@ class LineGame(MaskGame):
         return action if action < self.grid.size else None
 
     def cell_hint(self, state: Any, cell: int) -> str:
-        """Return the digits to type for a cell, or with gravity for the cell a stone lands in."""
+        """Return the digits to type for a move to a cell, or "" if there are none."""
         if self.gravity:
             below = cell + self.cols
             lands = below >= self.grid.size or (state[0] | state[1]) >> below & 1
@@ -262,7 +262,7 @@ class LineGame(MaskGame):
 def check_parameters(
     rows: int, cols: int, win: int, lose: int, overline: str, *, pie: bool, gravity: bool
 ) -> None:
-    """Raise BadSpec, saying what is allowed, if no line game has these parameters."""
+    """Raise BadSpec if no line game has these parameters; the message says what is allowed."""
     for name, side in (("rows", rows), ("cols", cols)):
         if not 1 <= side <= notation.MAX_SIDE:
             msg = f"{name} is {side}: a board has 1 to {notation.MAX_SIDE} {name}"

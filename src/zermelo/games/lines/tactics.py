@@ -38,7 +38,7 @@ class LineTactics(SolverHooks):
         # fewer, but 5x5x4 takes 60 times as many.
         self.history_weight = 16 if game.gravity or game.lose else 0
         if self.has_tactics and not game.pie:
-            # With losing lines, every move of a side may lose at once.
+            # In games with losing lines, it is possible that every move of a side loses at once.
             self.min_win_plies, self.min_loss_plies = (2, 3) if game.lose else (3, 4)
         self.eval_weights = heuristic.weights_for(game)
         top, rows, cols = game.top, game.rows, game.cols
@@ -53,8 +53,8 @@ class LineTactics(SolverHooks):
     def pack(self, state: Any) -> Any:
         """Pack both sides' stones into one word.
 
-        With gravity, it holds the mover's stones and a bit on top of each column. The player to
-        move follows from the number of stones, and no score depends on it.
+        With gravity, the word holds the mover's stones and one bit above the top stone of each
+        column. It omits the player to move, which follows from the number of stones.
         """
         mine, theirs, _player = state
         if self.gravity:
@@ -63,7 +63,7 @@ class LineTactics(SolverHooks):
         return mine | (theirs << self.cells)
 
     def resolve(self, state: Any) -> Any:
-        """Find an immediate win; otherwise return the moves that do not lose within two plies."""
+        """Find an immediate win; if there is none, find the moves that do not lose in two plies."""
         mine, theirs, _player = state
         if not self.has_tactics or (self.pie and self.legal(state) & self.swap != 0):
             over, value = self.result(state)
@@ -76,7 +76,7 @@ class LineTactics(SolverHooks):
         return self.resolve_without_win(mine, theirs, free, places)
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """Resolve the state after a move of `resolve`, where the opponent cannot win at once."""
+        """Resolve the state after a move that `resolve` returned: its mover cannot win at once."""
         if not self.has_tactics or self.pie:
             return self.resolve(self.play_index(state, index))
         mine, theirs, _player = self.play_index(state, index)
@@ -95,7 +95,7 @@ class LineTactics(SolverHooks):
         return moves == 0, 2 - self.win_score, moves
 
     def safe_cells(self, mine: Any, places: Any) -> Any:
-        """Return the cells of `places` where a stone completes no losing line, also for tensors."""
+        """Return the cells of `places` where a stone completes no losing line; works on tensors."""
         if self.lose > 0:
             return places & (self.full ^ self.completing_cells(mine, self.lose_windows, self.lose))
         return places
@@ -103,24 +103,25 @@ class LineTactics(SolverHooks):
     def answer_threats(self, threats: Any, places: Any, safe: Any) -> Any:
         """Return the cells of `safe` after which the other side cannot win immediately.
 
-        `threats` are the cells where it would win. No branch depends on the state, so that the
-        method also works on tensors.
+        `threats` are the cells where the other side would win. No branch depends on the state, so
+        that the method also works on tensors.
         """
         blocks = threats & places
         moves = pick(blocks == 0, safe, safe & blocks)
         moves = pick(blocks & (blocks - self.one) == 0, moves, self.none)
         if self.gravity:
-            # A stone directly below a winning cell of the opponent's lets them play there.
+            # A stone directly below a winning cell of the opponent's would let the opponent win.
             moves = moves & (self.full ^ ((threats << self.cols) & self.full))
         return moves
 
     def score_bounds(self, state: Any, alpha: Any, beta: Any) -> Any:
-        """Bound the score in games with gravity by following, as in Allis's claimeven rule (1988).
+        """Bound the score in games with gravity by a strategy like Allis's claimeven (1988).
 
-        A side follows if it answers every stone with one directly above it. It can do so if an
-        even number of cells is free and the opponent moves, or after a stone of its own in a
-        column with an odd number of free cells. The bound assumes that the opponent gets all
-        other cells. The sides take the lowest free cells of odd columns in turns.
+        A side follows if it answers every stone with a stone directly above it. It can do so if an
+        even number of cells is free and the opponent is to move; if the side itself is to move, it
+        first plays in a column with an odd number of free cells. The sides take the lowest free
+        cells of such odd columns in turns. The bound assumes that the opponent gets all cells that
+        the follower is not sure to get.
         """
         low, high = self.min_loss_plies - self.win_score, self.win_score - self.min_win_plies
         if not self.gravity or not self.has_tactics or self.lose > 0:
@@ -150,7 +151,7 @@ class LineTactics(SolverHooks):
         return low, high
 
     def have_disjoint_futures(self, root: Any, image: Any) -> Any:
-        """Return whether a cell has different owners in the two: stones are never removed."""
+        """Return whether some cell has a different owner in each; stones are never removed."""
         return not self.pie and (root[0] & image[1]) | (root[1] & image[0]) != 0
 
     def max_plies(self, state: Any) -> int:
@@ -158,17 +159,17 @@ class LineTactics(SolverHooks):
         return int(popcount(self.full ^ (state[0] | state[1]))) + int(self.pie)
 
     def play_index(self, state: Any, index: Any) -> Any:
-        """Place a stone on the cell `index`: bits are cells, even with gravity."""
+        """Return the state after a stone on the cell `index`; it is a cell even with gravity."""
         if not self.has_tactics or self.pie:
             return self.play(state, index)
         return (state[1], state[0] | (self.one << index), state[2] ^ self.one)
 
     def to_action(self, index: int) -> int:
-        """Return the cell, or with gravity its column."""
+        """Return the action of a move to this cell: the cell or, with gravity, its column."""
         return index % self.cols if self.gravity and self.has_tactics else index
 
     def rank_move(self, state: Any, index: Any) -> Any:
-        """Rank by the winning cells that the move creates, then by the lines through its cell."""
+        """Rank a move by the winning cells it creates, then by the lines through its cell."""
         if not self.has_tactics:
             return 0
         free = self.full ^ (state[0] | state[1])
@@ -193,10 +194,10 @@ class LineTactics(SolverHooks):
     def features(self, mine: Any, theirs: Any, player: Any) -> Any:
         """Return the features of the side whose stones are `mine`.
 
-        They are the numbers of open lines that lack 1, 2 and 3 stones, of free cells where this
-        side would lose, and with gravity of its winning cells in rows of its parity: those that
-        it fills when the columns are filled in turns. A line is open if it holds no stone of the
-        opponent's.
+        The features are: the numbers of open lines that lack 1, 2 and 3 stones; the number of free
+        cells where this side would lose; and, with gravity, the number of its winning cells in rows
+        of its parity, which are the rows that it fills when the sides fill the columns in turns. A
+        line is open if it holds no stone of the opponent's.
         """
         lacks_one = lacks_two = lacks_three = 0
         for firsts, step in self.win_windows:

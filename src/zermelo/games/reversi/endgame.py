@@ -14,8 +14,8 @@ from zermelo.games.geometry import DIRECTIONS
 if TYPE_CHECKING:
     from zermelo.games.reversi.rules import Reversi
 
-_FEW_EMPTIES = 6  # up to this many, storing states and counting replies cost more than they save
-_LAST_EMPTIES = 4  # solved by dedicated functions instead of the kernel's stack
+_FEW_EMPTIES = 6  # with so few empty cells, storing states and counting replies do not pay off
+_LAST_EMPTIES = 4  # with so few empty cells, dedicated functions replace the kernel's stack
 
 
 class ReversiHooks(SolverHooks):
@@ -43,7 +43,7 @@ class ReversiHooks(SolverHooks):
 
     @functools.cached_property
     def ray_masks(self) -> Numbers:
-        """Return rays as masks [cell, direction]: four towards higher bits, four towards lower."""
+        """Return the masks of the rays [cell, direction]: four to higher bits, four to lower."""
         import numpy as np
 
         rays = [(sign * down, sign * right) for sign in (1, -1) for down, right in DIRECTIONS]
@@ -72,7 +72,7 @@ class ReversiHooks(SolverHooks):
         return over, self.final_score(mine, theirs), moves
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """Resolve a child, but generate no moves if `resolve_in_window` knows the score."""
+        """Resolve the state after a move; list no moves if `resolve_in_window` can solve it."""
         mine, theirs, _player = state
         if popcount(mine | theirs) == self.cells - _LAST_EMPTIES - 1 and index != self.cells:
             return False, 0, self.none
@@ -89,9 +89,9 @@ class ReversiHooks(SolverHooks):
     def flips(self, index: Any, mine: Any, theirs: Any) -> Any:
         """Return the discs that a disc on a free cell flips, as a mask.
 
-        Towards higher bits, a one added at the near end of the ray carries through the opponent's
-        discs to the first cell beyond them. Towards lower bits, that cell is the highest one of
-        the ray that holds none of the opponent's discs.
+        Towards higher bits, adding 1 at the near end of the ray carries through the opponent's
+        discs to the first cell beyond them. Towards lower bits, the first cell beyond them is the
+        highest cell of the ray without a disc of the opponent's.
         """
         flipped = self.none
         for direction in range(4):
@@ -104,10 +104,10 @@ class ReversiHooks(SolverHooks):
         return flipped
 
     def rank_move(self, state: Any, index: Any) -> Any:
-        """Rank by corners, quarters of the board with an odd number of empties, and few replies.
+        """Prefer corners, quarters of the board with an odd number of empties, and few replies.
 
         In a region with an odd number of empties, the side that starts there also plays last.
-        Replies in corners count twice.
+        A reply in a corner counts as two replies.
         """
         mine, theirs, _player = state
         free = self.full ^ (mine | theirs)
@@ -123,12 +123,12 @@ class ReversiHooks(SolverHooks):
         return rank
 
     def should_store(self, state: Any) -> Any:
-        """Return whether more than a few empties are left."""
+        """Return whether enough empty cells are left to make storing the state worthwhile."""
         mine, theirs, _player = state
         return popcount(mine | theirs) < self.cells - _FEW_EMPTIES
 
     def resolve_in_window(self, state: Any, alpha: Any, beta: Any) -> Any:
-        """Solve a state with four empties."""
+        """Return the score, or a bound outside the window, if exactly four cells are empty."""
         mine, theirs, _player = state
         free = self.full ^ (mine | theirs)
         if popcount(free) != _LAST_EMPTIES:
@@ -202,7 +202,7 @@ class ReversiHooks(SolverHooks):
         return self.final_score(mine, theirs)
 
     def solve_one(self, mine: Any, theirs: Any, free: Any) -> Any:
-        """Return the score with one empty cell, filled by the mover or else by the opponent."""
+        """Return the score with one empty cell: the mover fills it or, if unable, the opponent."""
         index = lowest(free)
         flipped = self.flips(index, mine, theirs)
         if flipped != 0:

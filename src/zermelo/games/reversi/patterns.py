@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIDE = 8
-KNOTS = (16, 36, 56)  #: the disc counts that have weights; others are interpolated
+KNOTS = (16, 36, 56)  #: disc counts with fitted weights; the estimates for others are interpolated
 WEIGHTS_PER_DISC = 7  #: a sum of weights divided by this is a disc difference
-NUM_GLOBAL = 2  #: weights in the file before the patterns': of mobility, of having the move
+NUM_GLOBAL = 2  #: the first weights in the file: for mobility and for having the move
 _KNOT_DISTANCE = KNOTS[1] - KNOTS[0]
 FILE = Path(__file__).with_name("patterns.npy")  #: the weights, int8 [weight, knot]
 _CORNER = tuple((row, col) for row in range(3) for col in range(3))
-Pattern = tuple[int, ...]  #: cells
+Pattern = tuple[int, ...]  #: the cells of a pattern
 
 
 def list_families() -> list[list[Pattern]]:
-    """Return the patterns of each family: rows by distance from the edge, diagonals, corners."""
+    """Return each family's patterns: lines by distance from the edge, diagonals, then corners."""
     rows = [_pattern([(row, col) for col in range(SIDE)]) for row in range(SIDE)]
     cols = [_pattern([(row, col) for row in range(SIDE)]) for col in range(SIDE)]
     families = [[line[n] for line in (rows, cols) for n in (i, -1 - i)] for i in range(SIDE // 2)]
@@ -44,7 +44,7 @@ def _pattern(cells: list[tuple[int, int]]) -> Pattern:
 
 
 def _from(cell: tuple[int, int], down: bool, right: bool) -> tuple[int, int]:
-    """Return the coordinates of a cell given relative to one of the four corners."""
+    """Return the board coordinates of a cell that is given relative to one of the corners."""
     row, col = cell
     return (SIDE - 1 - row if down else row, SIDE - 1 - col if right else col)
 
@@ -57,7 +57,7 @@ def _diagonals() -> list[Pattern]:
 
 
 def weight_classes() -> "tuple[NDArray[Any], NDArray[Any]]":
-    """Return, for every index of every family, the number of its weight and the weight's sign.
+    """Return, for every index of every family, which weight it has and with which sign.
 
     The indices of all families are concatenated, and the weights are numbered in the same order.
     """
@@ -114,7 +114,7 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def weights(self) -> Numbers:
-        """Return the weights [row, knot]: of all families' indices, mobility, having the move."""
+        """Return the weights [row, knot]; rows are all indices, mobility and having the move."""
         import numpy as np
 
         fitted = np.load(FILE).astype(np.int16)
@@ -124,14 +124,14 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def base3(self) -> Numbers:
-        """Return, for each mask, its binary digits read as a number in base 3."""
+        """Return, for each mask of up to 9 bits, the number that its digits denote in base 3."""
         import numpy as np
 
         return np.array([int(f"{mask:b}", 3) for mask in range(1 << len(_CORNER))], np.int64)
 
     @functools.cached_property
     def row_starts(self) -> Numbers:
-        """Return, for each row, where its family begins in the weights; the last is for corners."""
+        """Return where the family of each board row begins in the weights; then that of corners."""
         import numpy as np
 
         starts = _family_starts()
@@ -139,7 +139,7 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def diagonals(self) -> Numbers:
-        """Return, for each diagonal, its cells, its first column, and where its family begins."""
+        """Return each diagonal's mask and first column, and where its family's weights begin."""
         import numpy as np
 
         starts = _family_starts()
@@ -189,11 +189,11 @@ class PatternHooks(ReversiHooks):
         return max(1 - self.win_score, min(self.win_score - 1, score))
 
     def pattern_index(self, us: Any, them: Any) -> Any:
-        """Return the index of a pattern within its family, from both sides' discs in it."""
+        """Return the index of a pattern, given each side's discs in it as a mask."""
         return int(self.base3[us]) + 2 * int(self.base3[them])
 
     def gather_columns(self, diagonal: Any) -> Any:
-        """Return the columns of a diagonal's discs, as a mask of 8 bits."""
+        """Return a mask of 8 bits: the columns in which the discs of a diagonal lie."""
         return ((diagonal * self.column) & self.all_bits) >> word(56)
 
     def extract_corner(self, board: Any) -> Any:

@@ -44,7 +44,7 @@ class Reversi(WordGame):
     none: Word
     cells: int
     corners: Word
-    #: [direction]: the shift, and the cells that a shift reaches from above and from below
+    #: for each direction: the shift, the cells it reaches downwards, and those it reaches upwards
     rays: tuple[tuple[Word, Word, Word], ...]
 
     def __init__(self, size: int = SIDE, spec: str = "reversi") -> None:
@@ -78,12 +78,12 @@ class Reversi(WordGame):
     # The rules, for Python ints, uint64 words and tensors alike.
 
     def legal(self, state: Any) -> Any:
-        """Return the cells where the mover flips a disc, as a mask; 0 means a forced pass."""
+        """Return a mask of the cells where a disc would flip others; 0 means a forced pass."""
         mine, theirs, _player = state
         return self.mobility(mine, theirs)
 
     def mobility(self, mine: Any, theirs: Any) -> Any:
-        """Return the free cells from which a ray of `theirs` leads to a disc of `mine`."""
+        """Return the free cells from which an unbroken line of `theirs` leads to one of `mine`."""
         cells = self.none
         for shift, from_above, from_below in self.rays:
             up = self.ray_up(mine, theirs, shift, from_below)
@@ -103,7 +103,7 @@ class Reversi(WordGame):
         return ray | ((ray >> shift2) & through)
 
     def ray_down(self, origin: Any, theirs: Any, shift: Any, stays: Any) -> Any:
-        """Return the same as `ray_up`, towards higher bits."""
+        """Return the discs of `theirs` in unbroken rays from `origin` towards higher bits."""
         through = theirs & stays
         ray = (origin << shift) & through
         ray = ray | ((ray << shift) & through)
@@ -140,7 +140,7 @@ class Reversi(WordGame):
         return int(popcount(state[0])) - int(popcount(state[1]))
 
     def remark(self, state: Any, last: int | None) -> str:
-        """Return the disc count, the first player's discs first."""
+        """Return the numbers of discs as text, the first player's number first."""
         del last
         board = self.board(state)
         return f" {board.count(1)}-{board.count(-1)}"
@@ -163,7 +163,7 @@ class Reversi(WordGame):
         return number
 
     def why_illegal(self, state: Any, action: int) -> str:
-        """Say that the cell is taken, that no disc is flipped, or that a pass is not allowed."""
+        """Return the reason: the cell is taken, no disc is flipped, or a pass is not allowed."""
         if action == self.cells:
             return "a side that can move may not pass"
         is_taken = (state[0] | state[1]) >> action & 1
@@ -180,15 +180,15 @@ class Reversi(WordGame):
         return f"cells a1 to {self.grid.text(last)}, or indices 0 to {last}, or pass"
 
     def board(self, state: Any) -> tuple[int, ...]:
-        """Return the cells, flat: +1 first player, -1 second, 0 empty."""
+        """Return the cells, row by row: +1 first player, -1 second, 0 empty."""
         first, second = (state[0], state[1]) if state[2] == 0 else (state[1], state[0])
         return tuple((first >> i & 1) - (second >> i & 1) for i in range(self.cells))
 
     def from_board(self, cells: tuple[int, ...], to_move: int | None, *, checked: bool) -> Any:
         """Return the state of a board.
 
-        Discs are never removed, so if `checked`, the middle must be taken and every disc must be
-        connected to it.
+        With `checked`, raise BadBoard unless the four middle cells are taken and every disc is
+        connected to them: discs are never removed.
         """
         if to_move is None:
             msg = "in Reversi the discs do not tell who moves: add X or O"
@@ -223,7 +223,7 @@ class Reversi(WordGame):
 
 
 def _ray(grid: Grid, down: int, right: int) -> tuple[Word, Word, Word]:
-    """Return a direction's shift, and the cells that it reaches from above and from below."""
+    """Return a direction's shift, the cells it reaches downwards, and those it reaches upwards."""
     shift, from_below = board_shift(grid, down, right)
     _, from_above = board_shift(grid, -down, -right)
     return (shift, from_above, from_below)

@@ -1,7 +1,8 @@
 """Actors as processes on this machine.
 
 Each actor is a separate Python interpreter that reads requests as lines of JSON. Weights and
-rollouts are not piped but passed as files, in shared memory if the system has a folder for it.
+rollouts do not pass through pipes but through files, in shared memory if the system has a folder
+for it.
 """
 
 import contextlib
@@ -33,10 +34,10 @@ from zermelo.learn.config.recipes import from_json
 from zermelo.learn.networks.weights_file import Arrays
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the usual place on Linux
-_MAX_DEATHS = 3  # average number of deaths per actor, without a finished rollout, before giving up
-# One thread per actor: the number of actors sets the number of threads.
+_MAX_DEATHS = 3  # give up after this many deaths per actor since the last rollout
+# One thread per actor, so the user sets the number of threads by the number of actors.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-# A fresh interpreter, because multiprocessing would run the caller's script again.
+# Start a new interpreter, because multiprocessing would run the caller's script again.
 _BOOT = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -47,15 +48,16 @@ run_actor()
 
 
 def run_actor() -> None:
-    """Read the set-up from the first line of stdin, then answer requests until stdin is closed.
+    """Run an actor: read the set-up from the first line of stdin, then answer requests.
 
-    The actor then deletes the shared folder, because the trainer cannot do so if it was killed.
+    When stdin is closed, the actor deletes the folder that it shares with the trainer, because a
+    trainer that was killed cannot do so.
     """
     import torch
 
     torch.set_num_threads(1)
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # output printed by other code goes to stderr, not between the answers
+    os.dup2(2, 1)  # what other code prints goes to stderr, not among the answers
     setup = json.loads(sys.stdin.readline())
     play_rollout = import_factory(setup["factory"])(from_json(setup["recipe"]))
     for line in sys.stdin:
@@ -80,7 +82,7 @@ def run_actor() -> None:
 
 
 class _ActorProcess:
-    """The trainer's handle on an actor process."""
+    """An actor process, as the trainer sees it."""
 
     def __init__(self, setup: dict[str, Any], events: "queue.SimpleQueue[Any]") -> None:
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
@@ -105,14 +107,14 @@ class _ActorProcess:
         events.put((self, None))
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a message as a line of JSON; if the process is dead, its listener reports that."""
+        """Send a message as a line of JSON; only the listener reports it if the process is dead."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):
             self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
 
     def close(self) -> None:
-        """Kill the process if it is still running, and wait for it."""
+        """Kill the process if it is still running, and wait until it has ended."""
         self.process.kill()
         self.process.wait()
         assert self.process.stdin is not None
@@ -128,7 +130,7 @@ class ProcessActorPool:
     """
 
     def __init__(self, factory: RolloutFactory, recipe: Recipe, size: int) -> None:
-        self.size, self.max_pending = size, size + 1  # one in reserve, so that no actor is idle
+        self.size, self.max_pending = size, size + 1  # one request in reserve, so no actor is idle
         shared = str(_SHARED_MEMORY) if os.access(_SHARED_MEMORY, os.W_OK) else None
         self._folder = Path(tempfile.mkdtemp(prefix=f"zermelo-{os.getpid()}-", dir=shared))
         self._setup = {
@@ -137,9 +139,9 @@ class ProcessActorPool:
             "folder": str(self._folder),
         }
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._jobs: dict[int, dict[str, Any]] = {}  # submitted and not yet collected, by number
+        self._jobs: dict[int, dict[str, Any]] = {}  # requests that are not collected, by number
         self._unassigned: deque[int] = deque()  # numbers of the jobs that no actor works on
-        self._rollouts: dict[int, Path] = {}  # rollouts of the finished jobs, by number
+        self._rollouts: dict[int, Path] = {}  # files of finished rollouts, by number of the job
         self._next_number = self._next_to_collect = 0
         self._deaths = 0
         self._actors: list[_ActorProcess] = []
@@ -219,7 +221,7 @@ class ProcessActorPool:
         Path(self._jobs.pop(number)["weights"]).unlink(missing_ok=True)
 
     def cancel(self) -> None:
-        """Discard all pending requests; rollouts that are being played are deleted on arrival."""
+        """Discard all pending requests; rollouts in progress are deleted when they finish."""
         for number in list(self._jobs):
             self._discard_job(number)
         for path in self._rollouts.values():

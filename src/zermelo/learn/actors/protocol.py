@@ -1,8 +1,9 @@
 """The contract between a trainer and the actors that play its games.
 
-An actor runs one function, `rollout(weights, request) -> rollout`. Its result depends on these two
-arguments alone, neither on the actor that runs it nor on earlier calls. So a pool can consist of
-the trainer's process, processes on this machine (`processes.py`) or tasks on a cluster (`ray.py`).
+An actor runs one function, which plays a rollout, given weights and a request. The rollout depends
+on these two arguments alone, neither on the actor that runs it nor on earlier calls. So a pool can
+consist of the trainer's process, processes on this machine (`processes.py`) or tasks on a cluster
+(`ray.py`).
 A request whose actor has died can be repeated, and the same requests always give the same rollouts.
 """
 
@@ -26,19 +27,19 @@ class RolloutRequest:
 
     seed: tuple[int, int]  #: (seed of the run, number of the rollout)
     progress: float  #: the share of the training that is over
-    actor_rank: float = 0.0  #: rank of the actor in the pool, scaled to the range 0 to 1
+    actor_rank: float = 0.0  #: the actor's number in the pool, scaled to the range 0 to 1
 
     def new_rng(self) -> np.random.Generator:
-        """Return a generator seeded for this rollout."""
+        """Return a random generator that is seeded for this rollout."""
         return np.random.default_rng(self.seed)
 
     def actor_epsilon(self, epsilon: float) -> float:
-        """Return the epsilon of this actor, lower for higher ranks (Horgan et al. 2018)."""
+        """Return the epsilon for this actor: lower for a higher rank (Horgan et al. 2018)."""
         return float(epsilon ** (1 + _EPSILON_SPREAD * self.actor_rank))
 
 
 RolloutFunction = Callable[[Arrays, RolloutRequest], Arrays]
-RolloutFactory = Callable[[Recipe], RolloutFunction]  #: a function at the top level of a module
+RolloutFactory = Callable[[Recipe], RolloutFunction]  #: must be a top-level function of a module
 
 
 def factory_path(factory: RolloutFactory) -> str:
@@ -54,13 +55,13 @@ def import_factory(path: str) -> RolloutFactory:
 
 
 class ActorPool(Protocol):
-    """Actors that play rollouts; rollouts are returned in the order of the requests."""
+    """Actors that play rollouts. The pool returns the rollouts in the order of the requests."""
 
     size: int  #: number of actors
     max_pending: int  #: number of requests to submit before waiting for the first rollout
 
     def submit(self, request: RolloutRequest, weights: Arrays) -> None:
-        """Request a rollout with these weights, which are read before this method returns."""
+        """Request a rollout with these weights. They are read before this method returns."""
 
     def collect(self) -> Arrays:
         """Return the rollout of the oldest request, waiting for it if necessary."""
@@ -73,7 +74,7 @@ class ActorPool(Protocol):
 
 
 class InProcessActor:
-    """A pool of one actor, the trainer's process, which plays each rollout when it is requested."""
+    """A pool whose only actor is the trainer's process; it plays a rollout in each `submit`."""
 
     size = max_pending = 1
 
@@ -86,7 +87,7 @@ class InProcessActor:
         self._rollouts.append(self._rollout(weights, request))
 
     def collect(self) -> Arrays:
-        """Return the oldest rollout."""
+        """Return the oldest rollout that was not collected."""
         return self._rollouts.popleft()
 
     def cancel(self) -> None:
@@ -100,9 +101,9 @@ class InProcessActor:
 class RolloutStream:
     """An endless sequence of rollouts, each played with weights that are a few rollouts old.
 
-    The lag is fixed, so a run with actors is reproducible bit for bit. After `restart`, no rollout
-    played with older weights is returned; so a run that is resumed from a checkpoint taken at a
-    restart is reproducible, too.
+    The age of the weights is fixed, so a run with actors is reproducible bit for bit. Rollouts that
+    are returned after a `restart` are played with weights that are no older than the restart. So a
+    run is also reproducible if it is resumed from a checkpoint that was saved at a restart.
     """
 
     def __init__(self, pool: ActorPool, weights: Callable[[], Arrays], seed: int) -> None:
@@ -125,7 +126,7 @@ class RolloutStream:
         return pool.collect()
 
     def restart(self, num_consumed: int | None = None) -> None:
-        """Cancel all pending rollouts, and continue after rollout `num_consumed` if it is given."""
+        """Cancel all pending rollouts; if given, `num_consumed` is the number of the next one."""
         self.pool.cancel()
         if num_consumed is not None:
             self.num_consumed = num_consumed

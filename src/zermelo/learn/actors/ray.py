@@ -20,7 +20,7 @@ from zermelo.learn.config.recipes import from_json
 from zermelo.learn.networks.weights_file import Arrays
 
 _CONNECT_SECONDS = 5.0
-LOCAL = "local"  #: the address of a cluster on this machine, started and stopped with the pool
+LOCAL = "local"  #: stands for a cluster on this machine that starts and stops with the pool
 
 
 class RayActorPool:
@@ -51,7 +51,7 @@ class RayActorPool:
         self._weights_ref: Any = None  # reference to these weights in the cluster's memory
 
     def submit(self, request: RolloutRequest, weights: Arrays) -> None:
-        """Start a task; weights shared by consecutive requests are sent to the cluster once."""
+        """Start a task; send the weights to the cluster only if the last request had others."""
         if self._weights is not weights:
             self._weights, self._weights_ref = weights, self._ray.put(weights)
         self._pending.append(self._task.remote(*self._arguments, self._weights_ref, request))
@@ -65,7 +65,7 @@ class RayActorPool:
         return rollout
 
     def cancel(self) -> None:
-        """Discard the pending tasks; those that have not started will not run."""
+        """Discard the pending tasks; tasks that have not started will not run."""
         while self._pending:
             self._ray.cancel(self._pending.popleft(), force=False)
 
@@ -82,7 +82,7 @@ def play_rollout(factory: str, recipe: str, weights: Arrays, request: RolloutReq
 
 @lru_cache(maxsize=4)
 def _rollout_function(factory: str, recipe: str) -> RolloutFunction:
-    """Return the function that plays rollouts; a worker reuses it for all its tasks."""
+    """Return the function that plays rollouts; it is built once per worker, for all its tasks."""
     import torch
 
     torch.set_num_threads(1)
@@ -90,7 +90,7 @@ def _rollout_function(factory: str, recipe: str) -> RolloutFunction:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise ZermeloError unless a server listens at the address. Ray itself retries for minutes."""
+    """Raise ZermeloError unless a server listens at the address; Ray would retry for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
         msg = f"--cluster is {address!r}: it must be local, or HOST:PORT of a Ray cluster"

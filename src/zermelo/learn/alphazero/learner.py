@@ -28,7 +28,7 @@ class PositionReplay:
         )
 
     def add(self, positions: TrainingPositions) -> None:
-        """Add positions; the oldest ones are overwritten."""
+        """Add positions; if the buffer is full, they overwrite its oldest ones."""
         number = len(positions.words)
         indices = (self.next + torch.arange(number, device=positions.words.device)) % self.size
         for column, new in zip(self.rows, positions, strict=True):
@@ -37,13 +37,13 @@ class PositionReplay:
         self.used = min(self.used + number, self.size)
 
     def load(self, positions: TrainingPositions, next_index: int) -> None:
-        """Replace the contents, and set the index of the next position."""
+        """Replace the contents, and set the index at which the next position will be written."""
         self.used, self.next = len(positions.words), next_index
         for column, new in zip(self.rows, positions, strict=True):
             column[: self.used] = new.to(column.device)
 
     def sample(self, updates: int, batch: int, rng: torch.Generator) -> Tensor:
-        """Return the indices [update, row] of uniformly sampled batches."""
+        """Sample a batch for each update; return the positions' indices [update, row]."""
         return torch.randint(self.used, (updates, batch), device=rng.device, generator=rng)
 
 
@@ -84,7 +84,7 @@ class AlphaZeroLearner:
         self.updates = 0
 
     def update(self, indices: Tensor, symmetries: Tensor, rate: float) -> Tensor:
-        """Make one update on images of positions; return the policy loss and the value loss."""
+        """Make one update on symmetric images of positions; return (policy loss, value loss)."""
         self._indices.copy_(indices)
         self._symmetries.copy_(symmetries)
         self._rate.fill_(rate)
@@ -99,7 +99,7 @@ class AlphaZeroLearner:
         return self._losses
 
     def _warm_up(self) -> None:
-        """Make a warm-up update, which compiles the loss; the last one also captures a graph."""
+        """Make one warm-up update; the first compiles the loss, the last captures a CUDA graph."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -140,7 +140,7 @@ class AlphaZeroLearner:
         )
 
     def _update_average(self) -> None:
-        """Move the average towards the weights, including the statistics of batch norm."""
+        """Move the averaged weights and batch norm statistics towards the current ones."""
         average, current = self.average_net.state_dict(), self.net.state_dict()
         names = [name for name, tensor in average.items() if tensor.is_floating_point()]
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Load AlphaZero's networks from model files and check their contents; needs no torch."""
+"""Load AlphaZero's networks from model files, and check the files; this does not need torch."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,13 +12,13 @@ from zermelo.learn.networks.numpy_inference import NumpyFullyConnected, NumpyTow
 from zermelo.learn.networks.weights_file import Array, BadWeights
 
 MAX_SIMULATIONS = 4096
-_MAX_WIDTH, _MAX_LAYERS = 1024, 64  # limits for a network in a file
+_MAX_WIDTH, _MAX_LAYERS = 1024, 64  # limits for the size of a network in a file
 
 _Shapes = dict[str, tuple[int, ...]]  # shapes of weights, by the names of layers
 
 
 class PolicyValueModel(NamedTuple):
-    """A network, and the search options in its file."""
+    """A network, and the search options that are stored in the same file."""
 
     evaluate: PolicyValueFunction
     simulations: int

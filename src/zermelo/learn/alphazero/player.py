@@ -1,4 +1,4 @@
-"""AlphaZero's player: tree search with a policy-value network, or its policy alone; no torch."""
+"""AlphaZero's player: it searches with a policy-value network, or plays by its policy; no torch."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +21,7 @@ from zermelo.learn.networks.evaluation import PolicyValueFunction
 from zermelo.learn.networks.numpy_inference import encode_planes
 from zermelo.search.limits import SearchClock
 
-_MAX_ESTIMATE = 0.99  # 1 is reserved for proven wins
+_MAX_ESTIMATE = 0.99  # the values 1 and -1 are reserved for proven results
 
 
 class AlphaZeroPlayer(Player):
@@ -58,7 +58,7 @@ class AlphaZeroPlayer(Player):
         return self._evaluate
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield one analysis."""
+        """Search the position, or only evaluate it if `sims` is 0, and yield one analysis."""
         evaluate = self.prepare(position.game)
         clock = SearchClock(limit)
         states = np.array([position.state], np.uint64)
@@ -76,7 +76,7 @@ class AlphaZeroPlayer(Player):
 
 
 def _candidates_by_search(position: Position, result: PolicySearchResult) -> list[Candidate]:
-    """Return the move to play, then the others by number of visits, then by probability."""
+    """Return the move to play, then the other moves, sorted by visits and then by probability."""
     best = int(result.actions[0])
     visits, q, proven_q = result.visits[0], result.q[0], result.proven_q[0]
     policy = result.policy[0]
@@ -99,7 +99,7 @@ def _candidates_by_search(position: Position, result: PolicySearchResult) -> lis
 def _candidates_by_policy(
     position: Position, evaluate: PolicyValueFunction, states: Any
 ) -> list[Candidate]:
-    """Return the moves by probability; the value of the best one is that of the state."""
+    """Return the moves, sorted by probability; the first has the network's value of the state."""
     game = position.game
     logits, values = evaluate(encode_planes(game, states))
     legal_logits = np.full(game.num_actions, ILLEGAL_LOGIT)

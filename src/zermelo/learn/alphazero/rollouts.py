@@ -1,4 +1,4 @@
-"""Rollouts of AlphaZero: the function that actors run, which searches on the CPU or the GPU."""
+"""Rollouts of AlphaZero: the function with which actors play games, by search on a CPU or GPU."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ _Search = Callable[[TensorState, Tensor], PolicySearchResult]
 
 
 def search_options(config: SelfPlayConfig) -> dict[str, Any]:
-    """Return the options from a recipe that the CPU and GPU searches have in common."""
+    """Return those options of a recipe that both the CPU search and the GPU search accept."""
     return {"considered": config.considered, "rule": config.rule}
 
 
@@ -97,8 +97,8 @@ def _tensor_search_builder(
 def compile_evaluation(net: PolicyValueNetwork, device: str) -> PolicyValueFunction:
     """Return the evaluation function of a network, compiled if it runs on a GPU.
 
-    The convolutions are the fastest ones in cuDNN by its own benchmark: they are as fast as
-    generated ones, without a minute of compilation.
+    For convolutions, cuDNN benchmarks its own implementations and uses the fastest. They are as
+    fast as ones that torch generates, and they save a minute of compilation.
     """
     if device != "cuda":
         return net.evaluate

@@ -2,8 +2,8 @@
 
 Gumbel AlphaZero (Danihelka et al. 2022): at the root, some actions are sampled without replacement
 from the policy, and sequential halving finds the best of them; below the root, the search follows
-the policy improved by the values so far. PUCT selects by values and, for actions with few visits,
-by the policy. Proven values are propagated and never change.
+the policy improved by the values so far. PUCT, the alternative, selects by values and, for actions
+with few visits, by the policy. Proven values are propagated and never change.
 
 Trees are flat arrays `[game, node, action]`. Simulation n adds node n to every tree, so the network
 evaluates all games in one batch. The paths of all games descend together, level by level, and are
@@ -70,7 +70,8 @@ class TensorSearch:
         self._stats = torch.zeros((*shape, _NUM_STATS), device=device)
         self._proven = torch.full(shape, UNPROVEN, dtype=torch.int8, device=device)
         self._children = torch.zeros(shape, dtype=torch.int64, device=device)
-        # Sign of a child's value for the side to move at the parent; 1 after a single reply.
+        # Factor that gives a child's value for the side to move at the parent; it is 1 if the child
+        # is the state after the only reply worth trying.
         self._signs = torch.full(shape, -1, dtype=torch.int8, device=device)
         self._raw_values = torch.zeros((num_games, nodes), device=device)
         self._root_proven = torch.zeros(num_games, dtype=torch.int64, device=device)
@@ -107,7 +108,7 @@ class TensorSearch:
         return PolicySearchResult(*(tensor.clone() for tensor in vars(self._result).values()))
 
     def _capture(self) -> None:
-        """Capture a search as a graph, after a search that compiles its steps."""
+        """Run a search, which compiles its steps; then capture a second search as a CUDA graph."""
         self._run()
         torch.cuda.synchronize()
         self._graph = torch.cuda.CUDAGraph()
@@ -126,7 +127,7 @@ class TensorSearch:
         self._children.zero_()
         self._proven.fill_(UNPROVEN)
         self._signs.fill_(-1)
-        # A known value does not tell which move achieves it, so all remaining moves are tried.
+        # A known root value does not tell which move achieves it, so all moves worth trying remain.
         resolution = self.game.resolve(self._roots)
         self._root_proven.copy_(resolution.value)
         evaluation = self.network(self.game.planes(self._roots))
@@ -136,7 +137,7 @@ class TensorSearch:
     def _store(
         self, slot: Tensor, state: TensorState, moves: Tensor, logits: Tensor, value: Tensor
     ) -> None:
-        """Store a new node in every tree."""
+        """Store one new node in every tree, at the index `slot`."""
         for words, column in zip(self._words, state, strict=True):
             words.index_copy_(1, slot, column[:, None])
         logits = torch.where(moves, logits, ILLEGAL_LOGIT)
@@ -163,7 +164,7 @@ class TensorSearch:
         self._back_up(value, nodes, actions, on_path)
 
     def _descend(self, node: Tensor, action: Tensor, is_on_path: Tensor) -> _Path:
-        """Extend every path by one step; return (nodes, actions, whether the path reaches them).
+        """Extend every path by one step; return (nodes, actions, whether each path has this step).
 
         A node is proven if one of its actions is a proven win or if all of them are proven. If a
         node turns out to be proven, the path ends above it.
@@ -215,7 +216,7 @@ class TensorSearch:
         return state, moves, self.game.planes(state)
 
     def _back_up(self, value: Tensor, nodes: Tensor, actions: Tensor, on_path: Tensor) -> None:
-        """Add the value of a leaf to every action on its path, from the view of its mover."""
+        """Add a leaf's value to every action on its path, from the view of the side that acts."""
         rows = self._rows
         node, action = _last(nodes, on_path), _last(actions, on_path)
         known, sign = self._proven[rows, node, action], self._signs[rows, node, action]
@@ -256,7 +257,7 @@ class TensorSearch:
     def _select_root(self, num_visits: Tensor) -> Tensor:
         """Return the best root action among those with `num_visits` visits (sequential halving).
 
-        With PUCT, return the action with the highest score, with noise in the policy.
+        With PUCT, return the action with the highest PUCT score, for a policy with added noise.
         """
         root = torch.zeros_like(self._rows)
         logits, q, weight, visits = self._complete(root, self._stats[:, 0], self._proven[:, 0])
@@ -311,7 +312,7 @@ def _puct(policy: Tensor, q: Tensor, visits: Tensor) -> Tensor:
 
 
 def _proven_or_minimum(stats: Tensor, proven: Tensor) -> Tensor:
-    """Return the proven values of actions [row, action], or -UNPROVEN.
+    """Return [row, action]: the proven value of each action, or -UNPROVEN if it is not proven.
 
     Illegal actions are treated as proven losses, so they are never the best.
     """
@@ -320,5 +321,5 @@ def _proven_or_minimum(stats: Tensor, proven: Tensor) -> Tensor:
 
 
 def _last(path: Tensor, on_path: Tensor) -> Tensor:
-    """Return the last step of each path."""
+    """Return the node or the action at the last step of each path."""
     return path.gather(1, on_path.sum(1, keepdim=True) - 1).squeeze(1)

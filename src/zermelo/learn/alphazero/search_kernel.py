@@ -1,8 +1,8 @@
-"""AlphaZero's search as kernels: a batch of trees, each grown until it waits for the network.
+"""AlphaZero's search as kernels: they grow a batch of trees until each waits for the network.
 
 This is the same search as in `search_gpu`, tree by tree. A simulation descends to a leaf. If the
-leaf's value is known, it is backed up at once, and the next simulation begins. Any other leaf waits
-until the network evaluates it together with the leaves of the other trees.
+leaf's value is known, the value is backed up at once, and the next simulation begins. Any other
+leaf waits until the network evaluates it together with the leaves of the other trees.
 
 If only one reply to a move is worth trying, the move's edge leads to the state after the reply, so
 no simulation is spent on the reply.
@@ -45,14 +45,14 @@ from zermelo.learn.alphazero.selection import (
     summarize_node,
 )
 
-# Entries of `control`.
+# Indices into the array `control`.
 MAX_SIMULATIONS, NUM_CONSIDERED, USE_PUCT = range(3)
 NUM_CONTROLS = 3
 
 
 @kernel(f"int64, int64, {TREE_ARRAYS}", common=False)
 def reset_trees(game: SolverHooks, num_trees: Any, room: Any, packed: Any) -> None:
-    """Reset the trees to their roots, which all wait for the network.
+    """Reset every tree to its root, which then waits for the network.
 
     The root states are already in `states`. If a root has immediately winning moves, only these are
     kept. If its value is known for another reason, all legal moves are kept, because a known value
@@ -148,7 +148,7 @@ def read_results(
     control: Any,
     noise: Any,
     packed: Any,
-    actions: Any,  # this and the following are the fields of `PolicySearchResult`
+    actions: Any,  # this and the following arguments receive the fields of `PolicySearchResult`
     policy: Any,
     values: Any,
     visits: Any,
@@ -167,7 +167,7 @@ def read_results(
         proven_values[row] = known if known != UNPROVEN else int(proven)
         weight = (np.float32(C_VISIT) + max_visits) * np.float32(C_SCALE)
         least = min_playable_value(first, count, edges)
-        # 1. The policy: improved by values or, with PUCT, shares of visits (priors if no visits).
+        # 1. The policy: improved by values or, with PUCT, shares of visits (priors without visits).
         top, total_visits = np.float32(-np.inf), np.float32(0.0)
         for edge in range(first, first + count):
             if is_playable(edge, least, edges):
@@ -184,7 +184,7 @@ def read_results(
                     share = edges[edge, VISITS] if total_visits > 0 else edges[edge, PRIOR]
             scores[place] = share
             total += share
-        # 2. The move: of the moves with the most visits, the one with the best score with noise.
+        # 2. The move: of the moves with the most visits, the one with the best score (plus noise).
         best, best_visits, best_score = first, np.float32(-1.0), np.float32(-np.inf)
         value = np.float32(0.0)
         for place in range(count):
@@ -219,12 +219,12 @@ def resolve(game: SolverHooks, state: Any) -> Any:
 
 
 def is_single(mask: Any) -> Any:
-    """Return whether there is only one move, which may be a pass (an empty mask)."""
+    """Return whether a mask stands for a single move; an empty mask stands for a pass."""
     return mask & (mask - word(1)) == 0
 
 
 def single_action(game: SolverHooks, mask: Any) -> Any:
-    """Return the action of a mask that contains a single move."""
+    """Return the action of a mask that stands for a single move; if it is empty, the pass."""
     return game.num_actions - 1 if mask == 0 else game.to_action(lowest(mask))
 
 
@@ -266,7 +266,7 @@ def add_node(game: SolverHooks, row: Any, room: Any, mask: Any, arrays: Any) -> 
 
 
 def add_edge(edge: Any, action: Any, edges: Any) -> None:
-    """Write an edge without visits."""
+    """Write a new edge for `action` that has no visits."""
     edges[edge, VISITS] = 0
     edges[edge, VALUE_SUM] = 0
     edges[edge, VALUE] = 0
@@ -277,7 +277,7 @@ def add_edge(edge: Any, action: Any, edges: Any) -> None:
 
 
 def write_planes(state: Any, leaf: Any, planes: Any) -> None:
-    """Write the stones of the side to move, then those of the other side."""
+    """Write the network's input: the stones of the side to move, then those of the other side."""
     cells = planes.shape[1] // 2
     for cell in range(cells):
         planes[leaf, cell] = (state[0] >> word(cell)) & word(1)
@@ -285,7 +285,7 @@ def write_planes(state: Any, leaf: Any, planes: Any) -> None:
 
 
 def expand_node(node: Any, leaf: Any, arrays: Any, logits: Any) -> None:
-    """Write the network's normalised logits and priors to the edges of a node."""
+    """Write the network's normalised logits for `leaf`, and the priors, to the edges of `node`."""
     nodes, edges = arrays.nodes, arrays.edges
     first, count = nodes[node, FIRST_EDGE], nodes[node, NUM_EDGES]
     top, total = np.float32(-np.inf), np.float32(0.0)
@@ -343,7 +343,7 @@ def set_proven(edge: Any, value: Any, edges: Any) -> None:
 
 
 def back_up(row: Any, value: Any, arrays: Any) -> None:
-    """Add the value of a leaf to every edge on the path, from the view of its mover."""
+    """Add a leaf's value to every edge on the tree's path, from the view of the side that moves."""
     edges, paths = arrays.edges, arrays.paths
     for step in range(arrays.trees[row, PATH_LENGTH] - 1, -1, -1):
         edge = paths[row, step]

@@ -9,9 +9,9 @@ from typing import Any
 
 UNPROVEN = 2  #: stands for a value that is not proven
 ILLEGAL_LOGIT = -1e9  #: the logit of illegal actions
-C_VISIT, C_SCALE = 50.0, 0.5  #: values are added to logits times (C_VISIT + max visits) * C_SCALE
+C_VISIT, C_SCALE = 50.0, 0.5  #: (C_VISIT + max visits) * C_SCALE * value is added to a logit
 PUCT_C = 1.25  #: exploration constant of PUCT, as in AlphaZero for few simulations
-NOISE_SHARE = 0.25  #: share of Dirichlet noise in the policy of a root, as in AlphaZero
+NOISE_SHARE = 0.25  #: PUCT: share of Dirichlet noise in the policy of a root, as in AlphaZero
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class PolicySearchResult:
 
     actions: Any  #: the move to play; with PUCT, the one with the most visits
     policy: Any  #: [row, action]: the improved policy; with PUCT, the shares of visits
-    value: Any  #: for the side to move, from -1 to 1
+    value: Any  #: value of the root for the side to move, from -1 to 1
     visits: Any  #: [row, action]
     proven_value: Any  #: proven value of the root, or UNPROVEN
     q: Any  #: [row, action]: values of actions; legal actions without visits get a mixed value
@@ -28,7 +28,7 @@ class PolicySearchResult:
 
 
 def halving_schedule(num_considered: int, simulations: int) -> list[int]:
-    """Return, for each simulation, the number of visits that the action to select must have.
+    """Return, for each simulation, how many visits the selected root action must have so far.
 
     This implements sequential halving over the actions considered at the root.
 

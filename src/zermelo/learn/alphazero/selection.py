@@ -1,8 +1,8 @@
-"""The search trees of AlphaZero as arrays, and action selection in them, as kernel code.
+"""The search trees of AlphaZero as arrays, and kernel code that selects actions in the trees.
 
-A tree has a block of `room` rows in `nodes`. The edges of a node are adjacent rows of `edges`, one
-for each action worth trying, in ascending order. All values of an edge are from the view of the
-side that makes the move.
+Each tree has a block of `room` rows in `nodes`. The edges of a node are adjacent rows of `edges`,
+one for each action worth trying, in ascending order of the actions. All values of an edge are from
+the view of the side that makes the move.
 """
 
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ class TreeArrays(NamedTuple):
     leaf_trees: Any  #: [leaf]: the tree that waits for this leaf
 
 
-#: the numba type of `TreeArrays` as a plain tuple
+#: the numba type of `TreeArrays`, passed as a plain tuple
 TREE_ARRAYS = (
     "Tuple((uint64[:,::1], int64[:,::1], int64[:,::1], float32[::1], float32[:,::1], "
     "int64[:,::1], float32[::1], float32[:,::1], int64[::1]))"
@@ -48,7 +48,7 @@ NUM_EDGE_COLUMNS = 9
 FIRST_EDGE, NUM_EDGES = range(2)
 
 _MIN_SHARE = 1e-9
-_MAX_EXPONENT = 80.0  # exp of this number fits into a float32
+_MAX_EXPONENT = 80.0  # maximum argument of exp: its result still fits into a float32
 
 
 def has_value(edge: Any, edges: Any) -> Any:
@@ -57,7 +57,7 @@ def has_value(edge: Any, edges: Any) -> Any:
 
 
 def completed_value(edge: Any, mixed: Any, edges: Any) -> Any:
-    """Return the value of an edge, or `mixed` (the mixed value of its node) if it has none."""
+    """Return the value of an edge or, if it has none, `mixed`, the mixed value of its node."""
     return edges[edge, VALUE] if has_value(edge, edges) else mixed
 
 
@@ -67,11 +67,11 @@ def improved_logit(edge: Any, mixed: Any, weight: Any, edges: Any) -> Any:
 
 
 def summarize_node(node: Any, nodes: Any, raw_values: Any, edges: Any) -> Any:
-    """Return (mixed value, visits, maximum visits of an edge, proven value or UNPROVEN).
+    """Return a node's (mixed value, visits, visits of its most visited edge, proven value).
 
     The mixed value is used for edges without a value. It combines the network's value of the node
     with the prior-weighted mean of the values of its other edges. A node is proven if one edge is
-    a proven win, or if all edges are proven.
+    a proven win, or if all edges are proven; otherwise, its proven value is UNPROVEN.
     """
     share = below = visits = max_visits = np.float32(0.0)
     best, is_open = np.float32(-1.0), False
@@ -104,7 +104,7 @@ def select_by_halving(
     nodes: Any,
     edges: Any,
 ) -> Any:
-    """Return the best edge among those with `num_visits` visits."""
+    """Return the root's best edge among those with `num_visits` visits (sequential halving)."""
     weight = (np.float32(C_VISIT) + max_visits) * np.float32(C_SCALE)
     best, best_score = nodes[root, FIRST_EDGE], np.float32(-np.inf)
     for edge in range(nodes[root, FIRST_EDGE], nodes[root, FIRST_EDGE] + nodes[root, NUM_EDGES]):
@@ -167,7 +167,7 @@ def select_by_puct(
 
 
 def min_playable_value(first: Any, count: Any, edges: Any) -> Any:
-    """Return 1 if any edge is a proven win, else 0 if any is not a proven loss, else -1."""
+    """Return 1 if any edge is a proven win, -1 if all edges are proven losses, and 0 otherwise."""
     least = np.float32(-1.0)
     for edge in range(first, first + count):
         if edges[edge, PROVEN] == 1:

@@ -1,7 +1,7 @@
 """AlphaZero's self-play on tensors, and the learning targets that it yields.
 
 Values are from the view of the side to move. Every position of every game is searched with the
-network (`search_cpu`, `search_gpu`), and these are the network's learning targets:
+network (by `search_cpu` or `search_gpu`). The network's learning targets are:
 
     policy   the search's improved policy
     value    the result at the ply where the game ends or its result is proven; before, TD(lambda):
@@ -20,11 +20,11 @@ from zermelo.learn.alphazero.search_parameters import UNPROVEN, PolicySearchResu
 from zermelo.learn.alphazero.tensor_games import TensorGame, TensorState
 from zermelo.learn.config.selfplay import PUCT, SelfPlayConfig
 
-_STARTS_PER_GAME = 4  # number of starting positions to sample from, per parallel game
-_CAP_DIVISOR = 4  # a capped search divides the number of simulations by this
-_DIRICHLET_ALPHA = 10.0  # divided by the number of actions: root noise of PUCT, as in AlphaZero
+_STARTS_PER_GAME = 4  # number of starting positions, per parallel game, of which games choose one
+_CAP_DIVISOR = 4  # a capped search has the full number of simulations divided by this
+_DIRICHLET_ALPHA = 10.0  # alpha of root noise, times the number of actions (as in AlphaZero)
 
-#: (states, noise on the actions of their roots, simulations) -> the result of a search
+#: (root states, noise [row, action], number of simulations) -> the result of a search
 SearchFunction = Callable[[TensorState, Tensor, int], PolicySearchResult]
 
 
@@ -60,12 +60,12 @@ def play_rollout(
         actions = torch.where(explores, random_actions, _select_actions(config, found, rng))
         after = game.play(state, actions)
         over, value = game.result(after)
-        # A game stops when its result is proven, because a search will also find the proof in play.
+        # A game stops when its result is proven, because the search in play finds the proof, too.
         result = torch.where(is_proven, found.proven_value, -value).float()
         over = over | is_proven
         is_learned = torch.full_like(over, not is_capped)
         # The result after a random move says nothing about the position before the move, so the
-        # target there is the search value.
+        # target of that position is its search value.
         ends = over | explores
         end_values = torch.where(over, result, found.value)
         words = torch.stack(state, 1)
@@ -86,7 +86,8 @@ def compute_value_targets(
 ) -> Tensor:
     """Return the value targets [ply, game] for the side to move.
 
-    If a rollout ends before a game is over, the target of its last ply is the search value.
+    If the rollout ends before a game is over, the target of that game's last ply is its search
+    value.
     """
     targets = search_values.clone()
     for ply in range(len(targets) - 1, -1, -1):
@@ -99,7 +100,7 @@ def compute_value_targets(
 
 
 def _sample_starts(game: TensorGame, config: SelfPlayConfig, rng: torch.Generator) -> TensorState:
-    """Return first states of new games: the initial state, or a state after random safe moves."""
+    """Return states from which games start: initial states, and states after random safe moves."""
     number = _STARTS_PER_GAME * config.games
     initial = game.initial_states(number)
     state, starts = initial, initial
@@ -125,13 +126,13 @@ def _uniform(game: TensorGame, number: int, rng: torch.Generator) -> Tensor:
 
 
 def sample_actions(moves: Tensor, rng: torch.Generator) -> Tensor:
-    """Return a random action for each row of a mask [row, action]."""
+    """Return, for each row of the mask [row, action], a random action that it allows."""
     priorities = torch.rand(moves.shape, device=moves.device, generator=rng)
     return (moves * (priorities + 1e-3)).argmax(1)
 
 
 def _sample_noise(game: TensorGame, config: SelfPlayConfig, rng: torch.Generator) -> Tensor:
-    """Return Gumbel noise or, with PUCT, Dirichlet noise."""
+    """Return noise [game, action]: Gumbel noise or, with PUCT, Dirichlet noise."""
     shape = config.games, game.num_actions
     if config.rule == PUCT:
         alpha = torch.full(shape, _DIRICHLET_ALPHA / game.num_actions, device=game.device)
@@ -144,7 +145,7 @@ def _sample_noise(game: TensorGame, config: SelfPlayConfig, rng: torch.Generator
 def _select_actions(
     config: SelfPlayConfig, found: PolicySearchResult, rng: torch.Generator
 ) -> Tensor:
-    """Return the search's actions; with PUCT, sample actions in proportion to their visits."""
+    """Return the actions that the search chose or, with PUCT, a sample in proportion to visits."""
     if config.rule == PUCT:
         return torch.multinomial(found.policy, 1, generator=rng).squeeze(1)
     actions: Tensor = found.actions

@@ -17,7 +17,7 @@ from zermelo.core.symmetry import Symmetry, invert
 from zermelo.games.lines.tactics import LineTactics
 from zermelo.learn.alphazero.search_parameters import UNPROVEN
 
-TensorState = tuple[Tensor, ...]  #: a tensor for each word
+TensorState = tuple[Tensor, ...]  #: a tensor [row] for each word of a state
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Resolution:
     """The values and moves of states as far as they are known without search."""
 
     value: Tensor  #: for the side to move: 1, 0, -1, or UNPROVEN
-    moves: Tensor  #: [row, action]: moves worth trying: winning moves, or all moves if all lose
+    moves: Tensor  #: [row, action]: moves worth trying: only wins if any; all if all lose
     over: Tensor  #: whether the game is over
 
 
@@ -71,7 +71,7 @@ class TensorGame:
         return legal
 
     def resolve(self, state: TensorState) -> Resolution:
-        """Resolve states without search: in line games by wins, blocks and immediate losses."""
+        """Find values and moves without search (in line games, by wins, blocks and lost moves)."""
         over, value = self.result(state)
         moves = self.legal(state)
         if not self._has_tactics:
@@ -102,13 +102,13 @@ class TensorGame:
     def transform(
         self, planes: Tensor, policies: Tensor, symmetries: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return planes and policies, with each row transformed by the symmetry of that row."""
+        """Return planes and policies, each row transformed by its own symmetry in `symmetries`."""
         cells = self._cell_maps[symmetries][:, None].expand(-1, planes.shape[1], -1)
         images = planes.flatten(2).gather(2, cells).reshape(planes.shape)
         return images, policies.gather(1, self._action_maps[symmetries])
 
     def _unpack_mask(self, mask: Tensor) -> Tensor:
-        """Return the bits of masks as [row, action]."""
+        """Return the bits of the masks [row] as booleans [row, action]."""
         bits = (mask[:, None] >> self._actions.clamp(max=WORD_BITS - 1)) & 1
         return bits.bool() & (self._actions < WORD_BITS)
 

@@ -25,7 +25,7 @@ START_PLIES = 6  #: random plies before the search
 _WARM_UP_RUNS = 2  # runs that compile code and are not measured
 
 Repeat = Callable[[int], int]
-"""a number of searches or rollouts to run -> the number of simulations or positions"""
+"""number of searches or rollouts to run -> number of simulations or positions that they made"""
 
 
 def gpu_name() -> str:
@@ -36,7 +36,7 @@ def gpu_name() -> str:
 def measure_tensor_search(
     game: WordGame, config: NetworkConfig, games: int, simulations: int, repeat: int, device: str
 ) -> tuple[float, float]:
-    """Return (evaluations/s of the network alone, simulations/s of a search) on a device."""
+    """Return (evaluations/s of the network alone, simulations/s of a search with the network)."""
     rules = TensorGame(game, device)
     net = build_network(config, game, "cells").eval()
     net = net.to(torch.bfloat16 if device == "cuda" else torch.float32)
@@ -56,7 +56,7 @@ def measure_tensor_search(
 
 
 def _measure_rate(work: Callable[[], object], size: int, repeat: int, device: str) -> float:
-    """Return the median rate of `repeat` runs, where one run does `size` units of work."""
+    """Return the median rate of `repeat` calls of `work`; each call counts as `size` units."""
     rates = []
     for attempt in range(repeat + _WARM_UP_RUNS):
         _synchronize(device)
@@ -76,7 +76,7 @@ def _synchronize(device: str) -> None:
 def prepare_kernel_searches(
     game: WordGame, recipe: Recipe | None, rows: int, simulations: int
 ) -> Repeat:
-    """Return a function that searches on the CPU, with a recipe's network or a zero-cost one."""
+    """Return a function that searches on the CPU, with the recipe's network or a zero-cost one."""
     search = KernelSearch(game, _cpu_evaluation(game, recipe, rows), rows, simulations)
     states = GameBatch(game).sample_states(rows, START_PLIES + 1, 1)
     noise = np.random.default_rng(1).gumbel(size=(rows, game.num_actions)).astype(np.float32)
@@ -91,7 +91,7 @@ def prepare_kernel_searches(
 
 
 def prepare_rollouts(game: WordGame, recipe: Recipe) -> Repeat:
-    """Return a function that plays rollouts with the settings at the end of a training run."""
+    """Return a function that plays rollouts with the settings for the end of a training run."""
     rollouts = AlphaZeroRollouts(recipe, game)
     weights = torch_arrays.network_to_arrays(
         "", build_network(recipe.network, game, recipe.encoder)

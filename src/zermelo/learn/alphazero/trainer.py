@@ -25,8 +25,8 @@ from zermelo.learn.networks.evaluation import PolicyValueFunction, average_over_
 from zermelo.learn.networks.policy_value import PolicyValueNetwork, build_network
 from zermelo.learn.networks.weights_file import Array, Arrays
 
-_NUM_RESULTS = 100  # number of recent results in reports
-# Names and prefixes in checkpoints.
+_NUM_RESULTS = 100  # number of recent game results in a report
+# Names, and prefixes of names, of arrays and metadata in checkpoints.
 _NET, _AVERAGE_NET, _REPLAY, _RNG_STATE = "net.", "average.", "replay.", "dice"
 _NUM_ROLLOUTS, _NEXT_INDEX = "chunks", "next"
 
@@ -37,7 +37,7 @@ class TrainingDiverged(ZermeloError):
 
 @dataclass(frozen=True)
 class AlphaZeroReport(TrainingReport):
-    """The state after an update; losses are means over all updates for the same rollout."""
+    """The state after an update; its losses are means over all updates that follow one rollout."""
 
     policy_loss: float
     value_loss: float
@@ -85,7 +85,7 @@ class AlphaZeroTrainer:
     def steps(self) -> Iterator[AlphaZeroReport]:
         """Make all remaining updates, and yield a report for each.
 
-        All updates for a rollout are made before they are reported.
+        All updates that follow a rollout are made before the first of them is reported.
         """
         config = self.config
         while self.updates < config.updates:
@@ -106,7 +106,7 @@ class AlphaZeroTrainer:
                 )
 
     def _make_updates(self) -> tuple[float, float, float]:
-        """Make the updates for one rollout; return (policy loss, value loss, learning rate)."""
+        """Make the updates that follow one rollout; return (policy loss, value loss, rate)."""
         config, number = self.config, self.recipe.selfplay.updates
         indices = self.replay.sample(number, config.batch, self.rng)
         num_images = self.game.num_symmetries if config.canonical else 1
@@ -127,8 +127,8 @@ class AlphaZeroTrainer:
     def values(self, states: Array) -> Array:
         """Return values [state, action] that rank actions by the policy.
 
-        A value is that of the state plus the log-probability of the action relative to the best
-        action, so the best action has the value of the state.
+        The value of an action is the value of the state, plus the log-probability of the action,
+        minus that of the best action. So the best action has the value of the state.
         """
         state = self._to_tensors(states)
         with torch.no_grad():
@@ -138,7 +138,7 @@ class AlphaZeroTrainer:
         return q
 
     def grade(self, evaluation_set: EvaluationSet) -> dict[str, Any]:
-        """Return the mistake rates of the policy alone, and of the search used in play."""
+        """Return the mistake rates of the policy without search, and of the search used in play."""
         config, states = self.recipe.selfplay, evaluation_set.states
         search = TensorSearch(
             self.game,
@@ -161,14 +161,14 @@ class AlphaZeroTrainer:
         return tuple(words.unbind(1))
 
     def _evaluation(self) -> PolicyValueFunction:
-        """Return the evaluation function used in play."""
+        """Return the network's evaluation function in the form that is used in play."""
         images = self.recipe.selfplay.images
         return average_over_symmetries(
             self.learner.average_net.evaluate, self.game_batch.game, images
         )
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return the averaged weights, and the network's shape with its search options."""
+        """Return the averaged weights, and metadata: the network's shape and its search options."""
         config = self.recipe.selfplay
         return self.learner.average_net.export(), self.recipe.network.to_json() | {
             "simulations": config.play_simulations,

@@ -1,11 +1,11 @@
-"""Encoders: states as arrays of numbers for a network, from the view of the side to move.
+"""Encoders turn states into numbers for a network, from the view of the side to move.
 
 - `cells`: one number for each cell: 1 own stone, -1 stone of the other side, 0 empty
 - `planes`: two binary planes, own stones and stones of the other side
 - `threats`: these two planes, the cells where the side to move wins immediately, and the cells
   where the other side would win immediately if it were to move
-- `lines`: for each symmetry of the board, an index of the contents of each row, column and
-  diagonal, and the kind (`cell_kind`) of each cell
+- `lines`: for each symmetry of the board, a number for the contents of each row, column and
+  diagonal (`line_index`), and a number for the contents of each cell (`cell_kind`)
 - `features`: fifty numbers for Squava and similar games: cells, line counts and context
 """
 
@@ -25,12 +25,12 @@ from zermelo.games.lines.tactics import LineTactics
 from zermelo.kernels import compile_kernel, kernel
 
 _NUM_FEATURES, _CENTRE = 50, 9
-_MIN_LINE = 3  # number of cells; shorter lines are omitted
+_MIN_LINE = 3  # lines with fewer cells are omitted
 NUM_CELL_KINDS = 18  #: the number of values of `cell_kind`
 
 
 class Encoder:
-    """Encodes the states of a game by one of the `ENCODERS`."""
+    """Encodes states of a game with the encoder of this name in `ENCODERS`."""
 
     def __init__(self, name: str, game: WordGame) -> None:
         if name not in ENCODERS:
@@ -58,7 +58,7 @@ class Encoder:
         self.size = int(np.prod(self.shape))
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
-        """Return the encoded states, [row, *shape]: float32, or int64 indices with `lines`."""
+        """Return the encoded states as [state, *shape], in float32 (in int64 for `lines`)."""
         dtype = np.int64 if self.name == "lines" else np.float32
         encoded: np.ndarray = np.zeros((len(states), self.size), dtype)
         if self.name == "lines":
@@ -70,7 +70,7 @@ class Encoder:
 
     @property
     def names(self) -> list[str]:
-        """The names of the encoded numbers, in order."""
+        """The names of the numbers that encode a state, in their order."""
         assert self.game.grid is not None
         cells = [self.game.grid.text(cell) for cell in range(self.game.grid.size)]
         if self.name == "cells":
@@ -126,7 +126,7 @@ def encode_threats(game: WordLineGame, states: Any, out: Any) -> Any:
 
 @kernel("uint64[:,::1], uint64[:,:,::1], int64[:,::1], int64[:,:,::1]", common=False)
 def encode_lines(game: WordLineGame, states: Any, symmetries: Any, lines: Any, out: Any) -> Any:
-    """Write the index of each line and the kind of each cell, in every image of every state."""
+    """Write an index for each line and each cell of every symmetric image of every state."""
     for row in range(len(states)):
         state = game.load(states, row)
         for symmetry in range(len(symmetries)):
@@ -143,10 +143,10 @@ def encode_lines(game: WordLineGame, states: Any, symmetries: Any, lines: Any, o
 
 
 def tactical_masks(game: WordLineGame | LineTactics, mine: Any, theirs: Any) -> Any:
-    """Return masks of the cells where one stone completes a winning or losing line.
+    """Return four masks of the cells where one stone completes a winning or losing line.
 
-    The order is: winning lines of the side to move, winning lines of the other side, losing lines
-    of the side to move, losing lines of the other side.
+    In this order, the masks are for winning lines of the side to move, winning lines of the other
+    side, losing lines of the side to move, and losing lines of the other side.
     """
     has_losing = game.lose > 0
     return (
@@ -160,7 +160,10 @@ def tactical_masks(game: WordLineGame | LineTactics, mine: Any, theirs: Any) -> 
 def cell_kind(
     cell: Any, mine: Any, theirs: Any, win: Any, block: Any, lose: Any, spoil: Any
 ) -> Any:
-    """Return 0 for an own stone, 1 for one of the other side, else 2 plus a bit for each mask."""
+    """Return 0 for an own stone, and 1 for a stone of the other side.
+
+    For an empty cell, return 2 plus four bits that say which of the last four masks contain it.
+    """
     one = word(1)
     if (mine >> cell) & one != 0:
         return 0
@@ -183,9 +186,10 @@ def encode_features(game: WordLineGame, states: Any, out: Any) -> Any:
 
 
 def write_features(game: WordLineGame | LineTactics, state: Any, row: Any, out: Any) -> None:
-    """Write the features published for Squava to a row of `out`.
+    """Write the features that were published for Squava to row `row` of `out`.
 
-    These are the cells, counts of lines without stones of the other side, and context.
+    They are the cells, the numbers of lines without stones of the other side, and the context:
+    stones in the centre, all stones, and empty cells.
     """
     mine, theirs, _player = state
     write_cells(mine, 1.0, 0, row, out)
@@ -208,7 +212,7 @@ _INNER = sum(1 << (5 * row + col) for row in (1, 2, 3) for col in (1, 2, 3))
 
 
 def write_cells(cells: Any, value: Any, begin: Any, row: Any, out: Any) -> None:
-    """Write `value` to a row of `out` for every cell in the mask `cells`."""
+    """Write `value` to `out[row, begin + cell]` for every cell in the mask `cells`."""
     while cells != 0:
         out[row, begin + lowest(cells)] = value
         cells = cells & (cells - word(1))
@@ -234,7 +238,7 @@ def winning_cells(game: WordLineGame, stones: Any, places: Any) -> Any:
 
 
 def line_index(mine: Any, theirs: Any, begin: Any, step: Any, length: Any) -> Any:
-    """Return the contents of a line as a base-3 number, with the first cell as the lowest digit.
+    """Return the contents of a line as a base-3 number, whose lowest digit is the first cell.
 
     The digits are 0 for an empty cell, 1 for an own stone and 2 for a stone of the other side.
     """
@@ -265,15 +269,15 @@ def count_windows(count: Any, own: Any, other: Any, length: Any, windows: Any) -
 def board_lines(grid: Grid) -> list[tuple[int, int, int, int]]:
     """Return (cell, step, length, offset) for each row, column and diagonal of 3 cells or more.
 
-    A line begins at `cell` and continues in steps of `step`. Its indices begin at `offset`, so the
-    indices of different lines are disjoint.
+    A line begins at `cell`, and its cells are `step` apart. The encoder adds `offset` to the
+    `line_index`, so that different lines never have the same index.
     """
     lines, offset = [], 0
     for down, right in DIRECTIONS:
         for cell in range(grid.size):
             row, col = divmod(cell, grid.cols)
             if 0 <= row - down < grid.rows and 0 <= col - right < grid.cols:
-                continue  # the line begins further back
+                continue  # this cell is not the first of its line
             length = 0
             while 0 <= row + length * down < grid.rows and 0 <= col + length * right < grid.cols:
                 length += 1
@@ -284,12 +288,12 @@ def board_lines(grid: Grid) -> list[tuple[int, int, int, int]]:
 
 
 def num_line_indices(grid: Grid) -> int:
-    """Return the total number of indices of all lines."""
+    """Return how many different indices all lines together can have."""
     return sum(3**length for _begin, _step, length, _offset in board_lines(grid))
 
 
 def num_line_features(grid: Grid) -> int:
-    """Return the number of distinct indices that the encoder `lines` can return."""
+    """Return how many different indices (of lines and cells) the encoder `lines` can return."""
     return num_line_indices(grid) + NUM_CELL_KINDS * grid.size
 
 

@@ -1,4 +1,4 @@
-"""Evaluation sets: labelled positions as arrays, to measure a policy's mistakes in training."""
+"""Evaluation sets: arrays of labelled positions in which the mistakes of a policy are counted."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from zermelo.grading.position_sets import LabelledPosition
 
 @dataclass(frozen=True)
 class EvaluationSet:
-    """States and their value-preserving actions. They are never used as training data."""
+    """States, and the actions that preserve their values. They are never used for training."""
 
     states: np.ndarray  #: [row, word]
     value_preserving: np.ndarray  #: [row, action]
 
     def mistake_rate(self, actions: np.ndarray) -> float:
-        """Return the share of states in which the given action lowers the value."""
+        """Return the share of states whose action, given in the same order, lowers the value."""
         return float(1.0 - self.value_preserving[np.arange(len(actions)), actions].mean())
 
 
 def build_evaluation_set(game: WordGame) -> EvaluationSet | None:
-    """Return all states of a small game, else its shipped positions, or None if there are none."""
+    """Return all states if the game is small, else its shipped positions, or None without any."""
     graph = GameGraph.build(game)
     if graph is not None:
         states = graph.nonterminal
@@ -40,8 +40,8 @@ def load_evaluation_sets(
 ) -> Iterator[tuple[str, EvaluationSet]]:
     """Yield (name, evaluation set) for each file of labelled positions.
 
-    Without files, yield the shipped position sets or, if there are none, one set "all" with all
-    states of a small game.
+    If no files are given, yield the sets of positions that are shipped for the game. If there are
+    none and the game is small, yield one set named "all" that contains all its states.
     """
     position_lists = (
         {path.stem: position_sets.read(path, game) for path in files}

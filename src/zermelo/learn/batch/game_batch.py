@@ -1,4 +1,4 @@
-"""Batches of games: states as rows of an array, with legal moves, steps and symmetries."""
+"""The rules of a game for many states at once, which are the rows of an array."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from zermelo.kernels import compile_kernel, kernel
 
 
 class GameBatch:
-    """The rules of a game for arrays of states, [row, word] of uint64."""
+    """The rules of a game for arrays of states: [state, word] of type uint64."""
 
     def __init__(self, game: WordGame) -> None:
         self.game = game
@@ -39,7 +39,7 @@ class GameBatch:
         return np.tile(np.array(self.game.initial(), np.uint64), (size, 1))
 
     def legal_masks(self, states: np.ndarray) -> np.ndarray:
-        """Return which actions are legal as [row, action]; in terminal states, none are."""
+        """Return which actions are legal, as [state, action]; none is legal in terminal states."""
         legal: np.ndarray = np.zeros((len(states), self.num_actions), np.bool_)
         compile_kernel(mark_legal_actions, self.game)(states, self._moves, legal)
         return legal
@@ -58,27 +58,27 @@ class GameBatch:
         return next_states, rewards, over
 
     def sample_states(self, size: int, max_plies: int, seed: int) -> np.ndarray:
-        """Return nonterminal states after fewer than `max_plies` uniformly random moves."""
+        """Return `size` nonterminal states, each reached by fewer than `max_plies` random moves."""
         states: np.ndarray = np.empty((size, self.game.num_words), np.uint64)
         rng = word(mix(word(seed + 1)))
         compile_kernel(fill_with_random_states, self.game)(rng, max_plies, self._moves, states)
         return states
 
     def canonicalise(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the canonical (least) image of each state, and the symmetry that maps to it."""
+        """Return the canonical (least) image of each state, and the number of its symmetry."""
         images: np.ndarray = np.empty_like(states)
         symmetries: np.ndarray = np.zeros(len(states), np.int64)
         compile_kernel(find_least_images, self.game)(states, self._symmetries, images, symmetries)
         return images, symmetries
 
     def transform(self, states: np.ndarray, symmetries: np.ndarray) -> np.ndarray:
-        """Return each state transformed by the symmetry whose number is in the same row."""
+        """Return the image of state i under symmetry number `symmetries[i]`, for every i."""
         images: np.ndarray = np.empty_like(states)
         compile_kernel(transform_states, self.game)(states, self._symmetries, symmetries, images)
         return images
 
     def needs_search(self, states: np.ndarray) -> np.ndarray:
-        """Return, for each state, whether the game's static check leaves its value open."""
+        """Return, for each state, whether the game cannot tell its value without a search."""
         is_open: np.ndarray = np.zeros(len(states), np.bool_)
         compile_kernel(mark_open_states, self.game.hooks)(states, is_open)
         return is_open
@@ -86,7 +86,7 @@ class GameBatch:
 
 @kernel("uint64[:,::1], int64[::1], bool[:,::1]", common=False)
 def mark_legal_actions(game: WordGame, states: Any, moves: Any, legal: Any) -> Any:
-    """Set `legal[row, action]` for the legal actions of every nonterminal state."""
+    """Set `legal[row, action]` to True for the legal actions of every nonterminal state."""
     for row in range(len(states)):
         state = game.load(states, row)
         over, _value = game.result(state)
@@ -99,7 +99,7 @@ def mark_legal_actions(game: WordGame, states: Any, moves: Any, legal: Any) -> A
 def step_states(
     game: WordGame, states: Any, actions: Any, next_states: Any, rewards: Any, over: Any
 ) -> Any:
-    """Play an action in every state."""
+    """Play an action in every state; write the next states, the rewards, and which are over."""
     for row in range(len(states)):
         state = game.play(game.load(states, row), actions[row])
         game.store(next_states, row, state)
@@ -112,7 +112,7 @@ def step_states(
 def fill_with_random_states(
     game: WordGame, seed: Any, max_plies: Any, moves: Any, states: Any
 ) -> Any:
-    """Fill the rows with nonterminal states reached by random play."""
+    """Fill the array `states` with nonterminal states that random play has reached."""
     rng = word(seed)
     stride = word(STRIDE)
     row = 0
@@ -136,7 +136,7 @@ def fill_with_random_states(
 def find_least_images(
     game: WordGame, states: Any, tables: Any, images: Any, symmetries: Any
 ) -> Any:
-    """Write the least image of every state, and the number of the symmetry that maps to it."""
+    """Write each state's least image, and the number of the symmetry that maps the state to it."""
     for row in range(len(states)):
         state = game.load(states, row)
         best = state
@@ -151,7 +151,7 @@ def find_least_images(
 
 @kernel("uint64[:,::1], uint64[:,:,::1], int64[::1], uint64[:,::1]", common=False)
 def transform_states(game: WordGame, states: Any, tables: Any, symmetries: Any, images: Any) -> Any:
-    """Write the image of every state under the symmetry of its row."""
+    """Write the image of state i under symmetry number `symmetries[i]`, for every i."""
     for row in range(len(states)):
         table = tables[symmetries[row]]
         game.store(images, row, game.transform_by_table(game.load(states, row), table))
@@ -159,7 +159,7 @@ def transform_states(game: WordGame, states: Any, tables: Any, symmetries: Any, 
 
 @kernel("uint64[:,::1], bool[::1]", common=False)
 def mark_open_states(game: SolverHooks, states: Any, is_open: Any) -> Any:
-    """Mark the states whose value the static check `resolve` does not settle."""
+    """Set `is_open` to True for the states whose value `game.resolve` cannot tell."""
     for row in range(len(states)):
         known, _score, _moves = game.resolve(game.load(states, row))
         is_open[row] = not known

@@ -1,6 +1,6 @@
 """Show how a learner sees a position: encodings, patterns and the parts of the shaping reward.
 
-Encoders and shaping that do not fit a game are omitted, with the reason. Torch is not needed.
+For encoders and shaping that do not fit the game, the reason is shown instead. Torch is not needed.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Pattern:
     """One pattern on the board; `zermelo.learn.batch.shaping` defines the kinds."""
 
     kind: str
-    stones: tuple[int, ...]  #: cells
+    stones: tuple[int, ...]  #: cells of the stones
     needs: tuple[int, ...]  #: cells that complete a three, or turn a two into an open three
 
     def to_json(self, game: WordLineGame) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _find_forks(own: int, threes: list[_Lines]) -> list[Pattern]:
 
 
 def inspect(position: Position, spec: str) -> dict[str, Any]:
-    """Return the encodings, patterns and shaping of a position as JSON; see docs/encoders.md."""
+    """Return the encodings, patterns and shaping reward as JSON; see docs/encoders.md."""
     encodings, left_out = _encode(position)
     result: dict[str, Any] = {
         "game": spec,
@@ -103,7 +103,7 @@ def inspect(position: Position, spec: str) -> dict[str, Any]:
 
 
 def _encode(position: Position) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the output of each encoder that fits the game, and why each other does not fit."""
+    """Return the outputs of the encoders that fit the game, and why the other ones do not fit."""
     encodings: dict[str, Any] = {}
     left_out: dict[str, str] = {}
     for name in ENCODERS:
@@ -138,7 +138,7 @@ def _patterns_by_seat(game: WordLineGame, state: Any) -> dict[str, Any]:
 
 
 def _explain_shaping(position: Position, game: WordLineGame) -> dict[str, Any]:
-    """Return the potential and, if there is a last move, its undiscounted shaping reward."""
+    """Return the potential and, if a last move is known, the undiscounted reward for that move."""
     before = _previous_position(position)
     player = position.player if before is None else before.player
     after = _count_patterns(game, position.state)
@@ -183,7 +183,7 @@ def _count_patterns(game: WordLineGame, state: Any) -> dict[str, dict[str, int]]
 def _potential_parts(
     counts: dict[str, dict[str, int]], player: int, *, over: bool
 ) -> dict[str, float]:
-    """Return each pattern kind's part of the potential for `player`; 0 if the game is over."""
+    """Return what each kind of pattern adds to the potential for `player`; 0 after the game."""
     own, other = counts[_SEATS[player]], counts[_SEATS[1 - player]]
     values = shaping.PATTERN_VALUES
     return {kind: 0.0 if over else values[kind] * (own[kind] - other[kind]) for kind in values}
@@ -210,7 +210,7 @@ def _left_out_text(left_out: dict[str, str]) -> str:
 
 
 def _planes_text(encoding: dict[str, Any]) -> str:
-    """Draw the planes side by side."""
+    """Draw the planes of an encoding side by side."""
     planes, rows, cols = encoding["shape"]
     titles = [encoding["names"][plane * rows * cols].rpartition(" ")[0] for plane in range(planes)]
     width = max(2 * cols + 2, *(len(title) + 2 for title in titles))
@@ -225,7 +225,7 @@ def _planes_text(encoding: dict[str, Any]) -> str:
 
 
 def _numbers_text(encoding: dict[str, Any]) -> str:
-    """List the nonzero numbers with their names."""
+    """List the nonzero numbers of an encoding with their names."""
     pairs = [(n, v) for n, v in zip(encoding["names"], encoding["values"], strict=True) if v]
     lines = [f"  {name:27}{value:+g}" for name, value in pairs]
     zeros = len(encoding["values"]) - len(pairs)
@@ -233,7 +233,7 @@ def _numbers_text(encoding: dict[str, Any]) -> str:
 
 
 def _symmetries_text(encoding: dict[str, Any]) -> str:
-    """List the numbers of the identity symmetry only, ten per line."""
+    """List the numbers for the first symmetry (the identity), ten per line, and no others."""
     symmetries, size = encoding["shape"]
     numbers = [f"{value:5g}" for value in encoding["values"][:size]]
     lines = ["  " + "".join(numbers[at : at + 10]) for at in range(0, size, 10)]

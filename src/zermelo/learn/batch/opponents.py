@@ -15,7 +15,7 @@ CAREFUL = "careful"  #: an opponent that plays at random, but avoids moves that 
 def build_opponents(
     recipe: Recipe, game: WordGame, seed: int, rng: np.random.Generator
 ) -> dict[str, Policy]:
-    """Return the opponents of all phases, by spec, except the learner itself and its league."""
+    """Return {spec: policy} for the opponents in all phases, except the learner and its league."""
     specs = dict.fromkeys(phase.opponent for phase in recipe.learning.phases)
     return {
         spec: build_opponent(spec, game, seed, rng) for spec in specs if spec not in (SELF, LEAGUE)
@@ -25,7 +25,7 @@ def build_opponents(
 def build_opponent(spec: str, game: WordGame, seed: int, rng: np.random.Generator) -> Policy:
     """Return the policy "random" or "careful", or the policy of the player with this spec.
 
-    A player that samples its moves is seeded for each state, so its move there is always the same.
+    A player that samples its moves is seeded by state, so it always plays the same move in a state.
     """
     if spec == "random":
         return random_policy(rng)

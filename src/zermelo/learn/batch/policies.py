@@ -11,7 +11,7 @@ Policy = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def masked_argmax(values: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """Return the best legal action of every row; of several best actions, return the first."""
+    """Return, for each state, its first legal action with the highest value."""
     actions: np.ndarray = np.where(legal, values, -np.inf).argmax(1)
     return actions
 

@@ -1,22 +1,22 @@
 """Experience replay, uniform or prioritised by TD error (Schaul et al. 2016).
 
 A transition is (state, action, return, discount, next state), where the next state may be several
-plies later. Its target is `return + discount * max Q(next state)`. The discount includes its sign
-and its power, so the target has the same form for one step, for n steps, and with an opponent's
-replies in between. The discount is 0 at the end of a game.
+plies later. Its target is `return + discount * max Q(next state)`. The discount is the
+product of the signs and discounts of all plies in between, so the target has the same form for one
+step, for n steps, and for an opponent's replies in between. The discount is 0 at the end of a game.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-_MIN_PRIORITY = 1e-3  # added to every TD error, so that every transition can be sampled
-_ARRAY_NAMES = ("states", "actions", "returns", "factors", "later")  # columns in checkpoints
+_MIN_PRIORITY = 1e-3  # added to each absolute TD error, so that every transition can be sampled
+_ARRAY_NAMES = ("states", "actions", "returns", "factors", "later")  # of the columns in checkpoints
 _PREFIX = "replay."
 
 
 class Transitions(NamedTuple):
-    """Transitions, one array for each column."""
+    """Transitions as one array per field; row i of every array belongs to transition i."""
 
     states: np.ndarray  #: [row, word]
     actions: np.ndarray
@@ -34,7 +34,7 @@ class ReplayBatch(NamedTuple):
 
 
 class ReplayBuffer:
-    """A ring buffer of transitions. With `alpha` above 0 it samples by priority."""
+    """A ring buffer of transitions. It samples them by priority if `alpha` is above 0."""
 
     def __init__(self, size: int, num_words: int, alpha: float = 0.0, beta: float = 0.4) -> None:
         self.size, self.alpha, self.beta = size, alpha, beta
@@ -56,7 +56,7 @@ class ReplayBuffer:
         return min(self.num_added, self.size)
 
     def add(self, transitions: Transitions) -> None:
-        """Add transitions with the highest priority so far; the oldest ones are overwritten."""
+        """Add transitions and give them the highest priority so far; overwrite the oldest ones."""
         indices = (self.num_added + np.arange(len(transitions.actions))) % self.size
         for column, new in zip(self._columns, transitions, strict=True):
             column[indices] = new
@@ -78,7 +78,7 @@ class ReplayBuffer:
         return ReplayBatch(transitions, indices, weights)
 
     def update_priorities(self, indices: np.ndarray, td_errors: np.ndarray) -> None:
-        """Set the priorities of sampled transitions by their TD errors, if `alpha` is above 0."""
+        """If `alpha` is above 0, set the priorities of these transitions from their TD errors."""
         if self.alpha:
             priorities = (np.abs(td_errors) + _MIN_PRIORITY) ** self.alpha
             self._max_priority = max(self._max_priority, float(priorities.max()))
@@ -95,7 +95,7 @@ class ReplayBuffer:
             nodes = np.unique(nodes // 2)
 
     def _find_indices(self, targets: np.ndarray) -> np.ndarray:
-        """Return the indices at which the cumulative sum of the priorities exceeds the targets."""
+        """Return, for each target, the first index where the sum of priorities exceeds it."""
         nodes = np.ones(len(targets), np.int64)
         while nodes[0] < self._num_leaves:
             left = self._sums[2 * nodes]
@@ -105,7 +105,7 @@ class ReplayBuffer:
         return np.minimum(nodes - self._num_leaves, len(self) - 1)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the contents for a checkpoint."""
+        """Return the contents of the buffer, for a checkpoint."""
         names = (_PREFIX + name for name in _ARRAY_NAMES)
         arrays = dict(zip(names, self._columns, strict=True))
         if self.alpha:
@@ -114,7 +114,7 @@ class ReplayBuffer:
         return arrays | {_PREFIX + "counts": counts}
 
     def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
-        """Restore the contents from a checkpoint."""
+        """Restore the contents that `to_arrays` returned."""
         for name, column in zip(_ARRAY_NAMES, self._columns, strict=True):
             column[:] = arrays[_PREFIX + name]
         if self.alpha:

@@ -37,7 +37,7 @@ from zermelo.kernels import compile_kernel, kernel
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config.schedules import LinearSchedule
 
-#: weight of each pattern, in the order of the arrays of counts
+#: the weight of each kind of pattern; arrays of counts have the same order
 PATTERN_VALUES = {"open two": 0.03, "half-open three": 0.1, "open three": 0.4, "fork": 0.3}
 IDLE_PENALTY = 0.01  #: see `idle_penalty`
 
@@ -52,7 +52,7 @@ class PatternCounter:
         self.game = game
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
-        """Return counts [row, side, pattern], with the side to move as side 0."""
+        """Return the counts as [state, side, kind of pattern]; side 0 is the side to move."""
         counts: np.ndarray = np.zeros((len(states), 2, len(PATTERN_VALUES)), np.int64)
         compile_kernel(count_patterns, self.game)(states, counts)
         return counts
@@ -83,14 +83,14 @@ class FadingPotential:
         return np.asarray(self.weight * self.potential(states))
 
     def fade(self, progress: float) -> None:
-        """Set the weight according to the schedule when the share `progress` is over."""
+        """Set the weight for the time when the share `progress` of the training is over."""
         self.weight = self.schedule(progress)
 
 
 def build_potential(
     name: str, game_batch: GameBatch, schedule: LinearSchedule | None = None
 ) -> FadingPotential:
-    """Return the potential with this name. The only one is "patterns"."""
+    """Return the potential with this name; "patterns" is the only name so far."""
     if name != "patterns":
         msg = f"shaping is {name!r}: it can be patterns"
         raise BadSpec(msg)
@@ -99,7 +99,7 @@ def build_potential(
 
 
 def _potential(counts: np.ndarray) -> np.ndarray:
-    """Return the weighted sum of own patterns minus that of the other side's patterns."""
+    """Return the weighted sum of the mover's patterns minus that of the other side's patterns."""
     return np.asarray((counts[:, 0] - counts[:, 1]) @ np.array(list(PATTERN_VALUES.values())))
 
 
@@ -123,7 +123,7 @@ def idle_penalty(
 
 @kernel("uint64[:,::1], int64[:,:,::1]", common=False)
 def count_patterns(game: WordLineGame, states: Any, counts: Any) -> Any:
-    """Count the patterns of both sides in every state."""
+    """Write the number of patterns of each kind, for both sides of every state, to `counts`."""
     for row in range(len(states)):
         mine, theirs, _player = game.load(states, row)
         free = game.full ^ (mine | theirs)
@@ -137,9 +137,9 @@ def count_patterns(game: WordLineGame, states: Any, counts: Any) -> Any:
 
 
 def count_side(game: WordLineGame, own: Any, free: Any) -> Any:
-    """Return (open twos, half-open threes, open threes, forks) of one side."""
+    """Return the numbers of (open twos, half-open threes, open threes, forks) of one side."""
     twos = half_open = open_threes = 0
-    in_one = in_two = game.none  # stones in threes of at least one direction, and of two
+    in_one = in_two = game.none  # stones in threes of >= 1 and >= 2 directions
     for begins, step in game.win_windows:
         here = game.none
         for gap in range(game.win):
@@ -166,7 +166,7 @@ def count_side(game: WordLineGame, own: Any, free: Any) -> Any:
 
 
 def find_threes(game: WordLineGame, begins: Any, step: Any, gap: Any, own: Any, free: Any) -> Any:
-    """Return the first cells of windows that are full of own stones but empty at `gap`."""
+    """Return the first cells of windows with an empty cell at `gap` and own stones elsewhere."""
     firsts = begins
     for place in range(game.win):
         cells = free if place == gap else own
@@ -177,11 +177,11 @@ def find_threes(game: WordLineGame, begins: Any, step: Any, gap: Any, own: Any, 
 def find_open_twos(
     game: WordLineGame, begins: Any, step: Any, gap: Any, own: Any, free: Any
 ) -> Any:
-    """Return the first cells of rows of `win + 1` cells with open twos.
+    """Return the first cells of those lines of `win + 1` cells that contain an open two.
 
-    Such a row is empty at both ends and at `gap`, and has own stones on its other cells.
+    Such a line is empty at both ends and at `gap`, and has own stones on its other cells.
     """
-    firsts = begins & (begins >> step)  # a window begins here, and another one step further
+    firsts = begins & (begins >> step)  # one window begins here, and another one cell further
     if firsts == 0 or game.win < 3:
         return game.none  # a shift by the word size or more would be undefined
     for place in range(game.win + 1):

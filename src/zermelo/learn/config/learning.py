@@ -4,20 +4,23 @@ from dataclasses import dataclass, field
 
 from zermelo.learn.config.schedules import LinearSchedule
 
-SELF, LEAGUE = "self", "league"  #: opponents: the learner's current network, or its snapshots
+SELF, LEAGUE = "self", "league"  #: opponents: the learner itself, or earlier versions of it
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase of the curriculum: the opponent and the exploration rate."""
+    """A phase of the training, with its own opponent and exploration rate."""
 
-    share: float = 1.0  #: share of all updates
+    share: float = 1.0  #: share of all updates that are made in this phase
     opponent: str = SELF  #: a player spec, "self", or "league" for earlier versions of the learner
     epsilon: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.05))
 
 
 def phase_at(phases: tuple[Phase, ...], progress: float) -> tuple[Phase, float]:
-    """Return the phase at a share `progress` of the training, and the share of it that is over."""
+    """Return the phase when the share `progress` of the training is over.
+
+    Return also the share of this phase that is over.
+    """
     begin = 0.0
     for phase in phases:
         if progress < begin + phase.share or phase is phases[-1]:
@@ -36,11 +39,11 @@ class LearningConfig:
     loss: str = "huber"  #: "huber" or "mse"; for a value network also "cross" (cross-entropy)
     clip: float = 10.0  #: maximum norm of the gradient
     double: bool = True
-    tau: float = 0.01  #: size of the target network's step towards the online network
-    every: int = 1  #: updates between two steps of the target network
-    average: float = 0.99  #: decay of the moving average of the weights, which is used for play
-    warm_up: int = 1000  #: transitions in the replay buffer before the first update
-    moves: int = 1  #: moves played in each game between two updates
+    tau: float = 0.01  #: share by which a step moves the target network to the online network
+    every: int = 1  #: number of updates between two steps of the target network
+    average: float = 0.99  #: decay of the moving average of the weights; play uses this average
+    warm_up: int = 1000  #: number of transitions in the replay buffer before the first update
+    moves: int = 1  #: number of moves played in each game between two updates
     league: int = 0  #: updates between two snapshots of the network for the league; 0: no league
     #: learn one canonical image of symmetric states; AlphaZero learns a random image instead
     canonical: bool = True
@@ -52,7 +55,7 @@ class ReplayConfig:
     """Size of the replay buffer, and the exponents of prioritised replay."""
 
     size: int = 50_000
-    alpha: float = 0.0  #: above 0, transitions with a large TD error are sampled more often
+    alpha: float = 0.0  #: if above 0, large TD errors are sampled more often
     beta: float = 0.4
 
 
@@ -66,7 +69,7 @@ class ShapingConfig:
 
 @dataclass(frozen=True)
 class CheckpointConfig:
-    """Numbers of updates between two checkpoints and between two gradings."""
+    """The numbers of updates from one checkpoint to the next, and from one grading to the next."""
 
     checkpoint: int = 1000
     grade: int = 250

@@ -6,16 +6,16 @@ from typing import Any
 from zermelo.core.errors import BadSpec
 
 ACTIVATIONS = ("relu", "tanh", "leaky")
-Q_KINDS = ("mlp", "cnn")  #: one output for each action
-VALUE_KINDS = ("lines", "residual")  #: one output, the value of the state
+Q_KINDS = ("mlp", "cnn")  #: networks with one output for each action
+VALUE_KINDS = ("lines", "residual")  #: networks with one output, the value of the state
 TOWER, DENSE = "tower", "dense"
-POLICY_VALUE_KINDS = (TOWER, DENSE)  #: a policy head and a value head
+POLICY_VALUE_KINDS = (TOWER, DENSE)  #: networks with a policy head and a value head
 _KINDS = (*Q_KINDS, *VALUE_KINDS, *POLICY_VALUE_KINDS)
 
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """Kind and size of a network. Every weights file stores them as JSON."""
+    """Kind and size of a network. Every file of network weights contains this as JSON."""
 
     kind: str = "mlp"  #: one of Q_KINDS, VALUE_KINDS or POLICY_VALUE_KINDS
     hidden: tuple[int, ...] = (128, 128)  #: widths of the fully connected layers or tower heads

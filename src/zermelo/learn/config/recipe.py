@@ -13,19 +13,22 @@ from zermelo.learn.config.learning import (
 from zermelo.learn.config.network import NetworkConfig
 from zermelo.learn.config.selfplay import KEY, ActingConfig, HybridSearchConfig, SelfPlayConfig
 
-KINDS = ("dqn", "tabular", "supervised", "value", "alphazero")  #: kinds of trainers
+KINDS = ("dqn", "tabular", "supervised", "value", "alphazero")  #: the kinds of trainers
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings of a training run. Fields are tables and keys of a TOML file; see `recipe_keys`."""
+    """Settings of a training run. Each field is a table or a key of the recipe's TOML file.
+
+    `recipe_keys` lists the keys.
+    """
 
     name: str
     game: str
     summary: str = ""
     kind: str = "dqn"  #: the trainer, one of KINDS
     encoder: str = "cells"
-    first_move: str = "free"  #: "free", or "centre": the first player must begin there
+    first_move: str = "free"  #: "free", or "centre" if the first move must be there
     network: NetworkConfig = field(default_factory=NetworkConfig)
     learning: LearningConfig = field(default_factory=LearningConfig)
     acting: ActingConfig = field(default_factory=ActingConfig)
@@ -36,14 +39,14 @@ class Recipe:
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)  #: used by AlphaZero only
 
     def to_json(self) -> dict[str, Any]:
-        """Return the recipe as nested dicts with the keys of TOML files."""
+        """Return the recipe as nested dicts with the same keys as in TOML files."""
         table = _to_json(self)
         assert isinstance(table, dict)
         return table
 
 
 def recipe_keys(table: type) -> dict[str, str]:
-    """Return the field names of the class of a recipe table, by their keys in recipes."""
+    """Return {key in recipe files: field name} for the class that represents a recipe table."""
     return {f.metadata.get(KEY, f.name): f.name for f in dataclasses.fields(table)}
 
 

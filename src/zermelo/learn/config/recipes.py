@@ -25,7 +25,7 @@ def names() -> list[str]:
 def load(name: str, *, short: bool = False) -> Recipe:
     """Load and check a recipe, given its name or the path of its TOML file.
 
-    With `short`, the values in the recipe's table `[short]` override the others. Raise BadRecipe if
+    With `short`, the values in the recipe's table `[short]` override its others. Raise BadRecipe if
     there is no such recipe or if it is not valid.
 
     >>> load("tictactoe-dqn").game
@@ -56,7 +56,7 @@ def load(name: str, *, short: bool = False) -> Recipe:
 
 
 def from_json(data: dict[str, Any]) -> Recipe:
-    """Return the recipe whose `to_json` is `data`. Only the types of its fields are checked."""
+    """Return the recipe whose `to_json` is `data`; check the types of its fields, nothing else."""
     recipe = _convert(Recipe, data, str(data.get("name")))
     assert isinstance(recipe, Recipe)
     return recipe
@@ -84,7 +84,7 @@ def _merge(table: dict[str, Any], overrides: dict[str, Any]) -> None:
 
 
 def _convert(kind: Any, value: Any, path: str) -> Any:
-    """Return a JSON value as the type `kind`; raise BadRecipe, naming its path, if it is wrong."""
+    """Convert a JSON value to the type `kind`; raise BadRecipe with its path if that fails."""
     if dataclasses.is_dataclass(kind):
         return _convert_table(kind, value, path)
     if typing.get_origin(kind) is tuple:

@@ -9,6 +9,6 @@ class TrainingReport:
 
     update: int
     loss: float
-    epsilon: float  #: exploration rate in the games played for the update
+    epsilon: float  #: exploration rate in the games played for this update
     learning_rate: float
     results: list[int]  #: outcomes of the latest games for the learner: 1, 0 or -1

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, field
 
-#: selection rules of AlphaZero's search: that of Gumbel AlphaZero (Danihelka et al. 2022), or PUCT
-#: as in the original AlphaZero (Silver et al. 2018)
+#: rules by which AlphaZero's search selects actions: the rule of Gumbel AlphaZero (Danihelka et al.
+#: 2022), or PUCT as in the original AlphaZero (Silver et al. 2018)
 GUMBEL, PUCT = "gumbel", "puct"
 SEARCH_RULES = (GUMBEL, PUCT)
 #: inputs of AlphaZero's networks: the stones alone, or also features of the lines they occupy
 POLICY_VALUE_ENCODERS = ("cells", "lines")
 
-KEY = "key"  #: metadata entry of a field whose key in recipes is not the field's name
+KEY = "key"  #: a field's metadata has its key in recipes here, if that is not its name
 
 
 @dataclass(frozen=True)
@@ -20,17 +20,17 @@ class ActingConfig:
     gamma: float = 1.0
     steps: int = 1  #: number of the learner's moves that a transition spans
     response: bool = False  #: learn a best response to the opponent instead of optimal play
-    seats: tuple[int, ...] = (0, 1)  #: the learner's seats, assigned to the games in rotation
+    seats: tuple[int, ...] = (0, 1)  #: the seats that the learner takes, game by game in rotation
     sampled: float = 0.0  #: share of games that begin at random positions
     opening: tuple[int, ...] = ()  #: actions with which every game begins
 
     @property
     def span(self) -> int:
-        """The number of plies of a transition."""
+        """The number of plies that a transition spans, unless the game ends earlier."""
         return 2 * self.steps if self.response else self.steps
 
     def discount(self, ply: int) -> float:
-        """Return the discount of the reward at a ply of a transition, with its sign."""
+        """Return the signed discount of the reward at this ply of a transition, counted from 0."""
         if self.response:
             return float((-1) ** ply * self.gamma ** (ply // 2))
         return float((-self.gamma) ** ply)
@@ -44,7 +44,7 @@ class HybridSearchConfig:
     depth: int = 3  #: search depth in training
     late: int = 64  #: number of stones on the board from which `late_depth` replaces `depth`
     late_depth: int = 8
-    games: int = 1  #: games played for each batch
+    games: int = 1  #: number of games played for each batch
     opening: int = 10  #: random positions are reached by fewer random plies than this
     network: float = 1.0  #: weight of the network in an evaluation in training
     heuristic: float = 0.0  #: weight of the heuristic in an evaluation in training
@@ -60,11 +60,11 @@ class SelfPlayConfig:
 
     games: int = 256  #: number of games played in parallel
     plies: int = 32  #: plies played in each game per rollout; new games replace finished ones
-    #: simulations per move; the training is divided into equal parts, one for each number
+    #: simulations per move in each part of the training, which is divided into equal parts
     simulations: tuple[int, ...] = (16, 32)
-    considered: int = 16  #: actions considered at the root
+    considered: int = 16  #: number of actions considered at the root
     rule: str = GUMBEL  #: one of SEARCH_RULES
-    #: share of plies searched with a quarter of the simulations; they yield no training samples
+    #: share of plies that are searched with a quarter of the simulations and not learned from
     capped: float = 0.0
     starts: float = 0.3  #: share of games that begin at random positions
     start_plies: int = 12  #: maximum number of plies before a random position
@@ -72,12 +72,12 @@ class SelfPlayConfig:
     exploration: float = field(default=0.1, metadata={KEY: "curious"})
     #: lambda of the value targets: weight of the next target relative to the next search value
     td_lambda: float = field(default=0.9, metadata={KEY: "mixed"})
-    updates: int = 32  #: updates per rollout
+    updates: int = 32  #: number of updates per rollout
     play_simulations: int = 64  #: simulations per move in play
-    images: int = 1  #: symmetric images whose evaluations are averaged in play
+    images: int = 1  #: number of symmetric images whose evaluations are averaged in play
 
     def simulations_at(self, progress: float) -> int:
-        """Return the number of simulations when the share `progress` of the training is over."""
+        """Return the simulations per move when the share `progress` of the training is over."""
         return self.simulations[
             min(int(progress * len(self.simulations)), len(self.simulations) - 1)
         ]

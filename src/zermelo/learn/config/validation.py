@@ -1,4 +1,4 @@
-"""Checks that the values in a recipe are valid and fit together."""
+"""Check that the values in a recipe are valid and consistent with each other."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ class BadRecipe(ZermeloError):
 
 
 def check(recipe: Recipe) -> None:
-    """Raise BadRecipe, naming the first problem, if the recipe is not valid."""
+    """Raise BadRecipe if the recipe is not valid; the message names the first problem."""
     for requirements in (_kind, _learning, _games, _alphazero, _positive):
         for is_met, problem in requirements(recipe):
             if not is_met:

@@ -7,7 +7,7 @@ discount g, the value of an action is
                -g * Q'(s', argmax over legal a' of Q(s', a'))   otherwise
     n steps    sum of (-g)^k r_k  +  (-g)^n * Q'(s_n, …)
 
-Transitions contain the sum as `returns` and the power as `discounts` (`selfplay.py`), so
+Transitions (`selfplay.py`) contain the sum as `returns` and the factor (-g)^n as `discounts`, so
 `compute_td_targets` uses one formula for all cases. Q' is the target network, which follows Q
 slowly. With `double`, Q chooses the action and Q' evaluates it (double DQN: van Hasselt et al.
 2016).
@@ -40,7 +40,7 @@ _LOSSES = {"huber": functional.smooth_l1_loss, "mse": functional.mse_loss}
 class DQNReport(TrainingReport):
     """The state of a DQN training run after an update."""
 
-    mean_q: float  #: mean Q of the states and actions in the batch
+    mean_q: float  #: mean Q of the state-action pairs in the batch
 
 
 def train_dqn(
@@ -51,7 +51,7 @@ def train_dqn(
     league: list[QNetwork],
     rng: np.random.Generator,
 ) -> Iterator[DQNReport]:
-    """Alternate self-play and updates until the last update, and yield a report after each."""
+    """Play and update in turn until the last update, and yield a report after each update."""
     config = learner.config
     while learner.updates < config.updates:
         progress = learner.updates / config.updates
@@ -79,10 +79,10 @@ def train_dqn(
 def compute_td_targets(
     returns: Tensor, discounts: Tensor, q: Tensor, target_q: Tensor, legal: Tensor, *, double: bool
 ) -> Tensor:
-    """Return the learning targets [row] of transitions.
+    """Return the learning targets of transitions as [transition].
 
-    `q` and `target_q` are Q and Q' of the next states, and `legal` marks the actions that are legal
-    there; all are [row, action].
+    `q` and `target_q` are Q and Q' of the next states, and `legal` marks the legal actions of the
+    next states; all three are [transition, action].
     """
     chooser = q if double else target_q
     best = chooser.masked_fill(~legal, _ILLEGAL).argmax(1, keepdim=True)
@@ -92,7 +92,7 @@ def compute_td_targets(
 
 
 class QFunction:
-    """A Q network with the encoder of its inputs."""
+    """A Q network with the encoder that turns states into its inputs."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class QFunction:
         self.net = net.to(self.device)
 
     def values(self, states: np.ndarray, net: QNetwork | None = None) -> np.ndarray:
-        """Return the Q values of the states as [state, action], by `net` or by `self.net`."""
+        """Return the Q values of the states as [state, action]; the default `net` is `self.net`."""
         games, symmetries = self.game_batch, None
         if self.config.canonical:
             states, symmetries = games.canonicalise(states)
@@ -120,7 +120,7 @@ class QFunction:
         return q if symmetries is None else np.take_along_axis(q, games.action_maps[symmetries], 1)
 
     def policy(self, net: QNetwork | None = None) -> Policy:
-        """Return the greedy policy of `net`, or of `self.net`."""
+        """Return the greedy policy of `net`, which is `self.net` by default."""
         return lambda states, legal: masked_argmax(self.values(states, net), legal)
 
     def _tensor(self, array: np.ndarray) -> Tensor:
@@ -150,7 +150,7 @@ class DQNLearner(QFunction):
         self.updates = 0
 
     def update(self, batch: ReplayBatch, rate: float) -> tuple[float, float, np.ndarray]:
-        """Make one update; return the loss, the mean Q, and the TD errors of the batch."""
+        """Make one update; return the loss, the mean Q and the TD errors, all of this batch."""
         config, games, tensor = self.config, self.game_batch, self._tensor
         states, actions, returns, discounts, next_states = batch.transitions
         if config.canonical:
@@ -188,7 +188,7 @@ class DQNLearner(QFunction):
             return float(loss), float(q.mean()), (q - targets).cpu().numpy()
 
     def _soft_update(self, net: QNetwork, parameters: list[Tensor], tau: float) -> None:
-        """Move `net` towards the online network by `tau`, including batch statistics."""
+        """Move weights and batch statistics of `net` to those of `self.net` by the share `tau`."""
         with torch.no_grad():
             torch._foreach_lerp_(parameters, self._parameters, tau)
             for mine, theirs in zip(net.buffers(), self.net.buffers(), strict=True):

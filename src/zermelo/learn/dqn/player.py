@@ -1,4 +1,4 @@
-"""A player with a learned Q function, and an MCTS evaluator that uses Q; needs no torch."""
+"""A player and an MCTS evaluator that use a learned Q function; neither needs torch."""
 
 import time
 from collections.abc import Iterator
@@ -16,8 +16,9 @@ from zermelo.search.mcts.evaluators import policy_from_values
 class DQNPlayer(Player):
     """Plays the action with the highest Q value, according to a network or a table.
 
-    Without a run, it uses the model that is shipped for the game. With `shell`, rules take
-    precedence: it plays a move that wins immediately, and avoids moves that lose immediately.
+    Without a run, it uses the model that is shipped for the game. With `shell`, two rules override
+    the Q values: it plays a move that wins immediately, and avoids moves after which the opponent
+    wins immediately.
     """
 
     def __init__(self, run: str = "", shell: bool = False) -> None:  # noqa: FBT002 - by name, from a spec
@@ -76,7 +77,7 @@ def _safe_actions(game: WordGame, position: Position) -> list[int]:
 
 
 class DQNEvaluator:
-    """An MCTS evaluator: the highest Q is the value of a leaf, and the priors derive from all Q."""
+    """Evaluates leaves of MCTS: the value is the highest Q, and the priors derive from all Q."""
 
     def __init__(self, run: str, game: Game) -> None:
         self.model = QModel(run, game)

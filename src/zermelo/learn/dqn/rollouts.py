@@ -1,8 +1,8 @@
 """Rollouts of Q-learning: how actors play them, and how a trainer gets transitions from them.
 
-A rollout is a fixed number of moves in a batch of new games; games that are not over at its end are
-abandoned. The trainer takes the transitions of one move at a time, so the number of updates per
-move is the same as with self-play in the trainer's process.
+In a rollout, a fixed number of moves is played in each game of a batch. The games are new, and
+those that are not over at the end of the rollout are abandoned. The trainer takes the transitions
+of one move in every game at a time, so it makes as many updates per move as if it played itself.
 """
 
 from collections.abc import Callable
@@ -21,13 +21,13 @@ from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.dqn.selfplay import NUM_RESULTS, create_self_play
 from zermelo.learn.networks.weights_file import Arrays
 
-_MIN_MOVES = 64  # minimum number of moves per game and rollout
-_MOVE_SIZES, _RESULTS = "counts", "results"  # arrays of a rollout, in addition to Transitions
+_MIN_MOVES = 64  # minimum number of moves in each game of a rollout
+_MOVE_SIZES, _RESULTS = "counts", "results"  # arrays of a rollout besides its Transitions
 _CHECKPOINT_COUNTS = "sent.counts"  # the name of an array in checkpoints
 
 
 class ActorTransitions:
-    """A source of transitions from actors, instead of self-play in the trainer's process."""
+    """A source of transitions from games that actors play, not the trainer's process."""
 
     def __init__(
         self, recipe: Recipe, pool: ActorPool, weights: Callable[[], Arrays], seed: int
@@ -35,9 +35,9 @@ class ActorTransitions:
         self._stream = RolloutStream(pool, weights, seed)
         self._checkpoint_interval = recipe.keeping.checkpoint
         self._total_updates = recipe.learning.updates
-        self._moves: list[Transitions] = []  # the rest of the current rollout
+        self._moves: list[Transitions] = []  # for each move of the current rollout not yet returned
         self._progress = 0.0
-        self.results: list[int] = []  #: of the latest games: 1, 0 or -1 for the learner
+        self.results: list[int] = []  #: results of the latest games for the learner: 1, 0 or -1
 
     @property
     def pool(self) -> ActorPool:
@@ -45,7 +45,7 @@ class ActorTransitions:
         return self._stream.pool
 
     def set_progress(self, progress: float) -> None:
-        """Set the share of the training that is over; after a checkpoint, discard old rollouts."""
+        """Set the share of the training that is over; discard old rollouts after a checkpoint."""
         update = round(progress * self._total_updates)
         if update and update % self._checkpoint_interval == 0 and progress != self._progress:
             self._moves = []
@@ -53,7 +53,10 @@ class ActorTransitions:
         self._progress = progress
 
     def step(self, policy: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
-        """Return the transitions of the next move; the actors have chosen it by their policies."""
+        """Return the transitions of the next move in every game.
+
+        The arguments are ignored, because the actors have already chosen the moves.
+        """
         del policy, opponent, epsilon
         if not self._moves:
             rollout = self._stream.next(self._progress)
@@ -62,11 +65,11 @@ class ActorTransitions:
         return self._moves.pop(0)
 
     def to_arrays(self) -> Arrays:
-        """Return the state for a checkpoint, which must be saved when the rollouts restart."""
+        """Return the state for a checkpoint; save checkpoints only when the rollouts restart."""
         return {_CHECKPOINT_COUNTS: np.array([self._stream.num_consumed, *self.results], np.int64)}
 
     def load_arrays(self, arrays: Arrays) -> None:
-        """Restore the state from a checkpoint."""
+        """Restore the state that `to_arrays` returned."""
         num_consumed, *self.results = arrays[_CHECKPOINT_COUNTS].tolist()
         self._stream.restart(num_consumed)
 
@@ -85,7 +88,7 @@ def _split_by_move(rollout: Arrays) -> list[Transitions]:
 
 
 class RolloutPolicy(Protocol):
-    """A learned policy, as actors use it."""
+    """A learned policy with which actors play; its weights can be replaced."""
 
     game_batch: GameBatch
 
@@ -93,11 +96,11 @@ class RolloutPolicy(Protocol):
         """Replace the weights; `rng` seeds the noise of noisy networks."""
 
     def policies(self) -> tuple[Policy, Policy | None]:
-        """Return the policy of the learner, and of an earlier version of it if there is one."""
+        """Return the policy of the learner, and that of an earlier version of it or None."""
 
 
 class QLearningRollouts:
-    """The function with which actors play rollouts for a Q-learner."""
+    """A callable with which actors play rollouts for a Q-learner."""
 
     def __init__(self, recipe: Recipe, game: WordGame, policy: RolloutPolicy) -> None:
         self.recipe, self.game, self.policy = recipe, game, policy
@@ -105,7 +108,7 @@ class QLearningRollouts:
         self.num_moves = max(_MIN_MOVES, 2 * longest)
 
     def __call__(self, weights: Arrays, request: RolloutRequest) -> Arrays:
-        """Play a rollout, and return its transitions and results."""
+        """Play a rollout, and return its transitions and the results of its finished games."""
         recipe, rng = self.recipe, request.new_rng()
         self.policy.load(weights, rng)
         phase, phase_progress = phase_at(recipe.learning.phases, request.progress)

@@ -1,14 +1,15 @@
-"""Play batches of games, by the learner alone or against an opponent, and yield transitions.
+"""Play batches of games, in which the learner plays itself or an opponent; return transitions.
 
-The discount of the reward at ply k of a transition, from the view of the side that moved first, is:
+A transition adds up the rewards of its plies, from the view of the side that makes its first move.
+The reward at ply k, counted from 0, is multiplied by this signed discount:
 
 - **self-play**: `(-g) ** k`, because the sides alternate. The bootstrapped value assumes optimal
   play by both sides, so with one step it does not matter who chose the moves: opponents and earlier
   versions of the learner only lead to different states. With more steps, exploratory moves bias the
   returns a little.
-- **response**: `(-1) ** k * g ** (k // 2)`. The opponent's moves are part of the environment, and
-  only own moves are discounted by `g`. Transitions begin with own moves only. The learner learns a
-  best response to this opponent.
+- **response**: `(-1) ** k * g ** (k // 2)`. The opponent's moves are part of the environment: an
+  own move and the reply to it together are discounted once by `g`. Every transition begins with an
+  own move. The learner learns a best response to this opponent.
 """
 
 from collections.abc import Callable
@@ -26,8 +27,8 @@ from zermelo.learn.config.selfplay import ActingConfig
 Potential = Callable[[np.ndarray], np.ndarray]
 """states [game, word] -> potential of each state for the side to move"""
 
-NUM_RESULTS = 100  #: the number of recent results that are kept
-# Names of arrays in checkpoints.
+NUM_RESULTS = 100  #: the number of latest game results that are kept
+# The names of the arrays that `SelfPlay` stores in checkpoints.
 _GAMES, _STATES, _ACTIONS = "acting.games", "acting.states", "acting.actions"
 _RETURNS, _AGES, _COUNTS = "acting.returns", "acting.ages", "acting.counts"
 
@@ -35,19 +36,19 @@ _RETURNS, _AGES, _COUNTS = "acting.returns", "acting.ages", "acting.counts"
 class TransitionSource(Protocol):
     """A Q-learner's source of transitions: its own self-play, or actors (`rollouts.py`)."""
 
-    results: list[int]  #: of the latest games: 1, 0 or -1 for the learner
+    results: list[int]  #: results of the latest games for the learner: 1, 0 or -1
 
     def set_progress(self, progress: float) -> None:
-        """Set the share of the training that is over."""
+        """Tell the source which share of the training is over."""
 
     def step(self, policy: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
-        """Play one more move in every game, and return the transitions that it completes."""
+        """Play one more move in every game; return the transitions that these moves complete."""
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the state for a checkpoint."""
+        """Return the state of this source, for a checkpoint."""
 
     def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
-        """Restore the state from a checkpoint."""
+        """Restore the state of this source from the arrays of a checkpoint."""
 
     def close(self) -> None:
         """Stop the actors, if there are any."""
@@ -67,23 +68,27 @@ class SelfPlay:
         games, span, words = config.games, config.span, game_batch.game.num_words
         self.seats = np.array(config.seats)[np.arange(games) % len(config.seats)]
         self.states = self._new_games(games)
-        # For each ply of a span: the transition that began at this ply, its return and its age.
+        # [ply, game]: the transition that began at one of the last `span` plies of the game. It
+        # consists of its first state and action, its return so far, and its age.
         self._states: np.ndarray = np.zeros((span, games, words), np.uint64)
         self._actions: np.ndarray = np.zeros((span, games), np.int64)
         self._returns: np.ndarray = np.zeros((span, games), np.float32)
-        self._ages: np.ndarray = np.full((span, games), -1)  # in plies; -1: no transition
+        self._ages: np.ndarray = np.full((span, games), -1)  # in plies; -1 if there is none
         self._discounts = np.array([config.discount(ply) for ply in range(span + 1)], np.float32)
         self.plies = 0
-        self.results: list[int] = []  #: of the latest games: 1, 0 or -1 for the learner
+        self.results: list[int] = []  #: results of the latest games for the learner: 1, 0 or -1
 
     def set_progress(self, progress: float) -> None:
-        """Set the share of the training that is over, which a fading potential needs."""
+        """Set the weight of a fading potential for this share of the training that is over."""
         fade = getattr(self.potential, "fade", None)
         if fade is not None:
             fade(progress)
 
     def _new_games(self, number: int) -> np.ndarray:
-        """Return first states of new games: the initial state or, for a share, a random state."""
+        """Return the first states of new games; the share `config.sampled` of them is random.
+
+        The other games begin after the moves of `config.opening`.
+        """
         game_batch = self.game_batch
         states: np.ndarray = game_batch.initial_states(number)
         for action in self.config.opening:
@@ -96,7 +101,7 @@ class SelfPlay:
         return states
 
     def step(self, policy: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
-        """Play a move in every game, and return the transitions that it completes.
+        """Play a move in every game, and return the transitions that these moves complete.
 
         Without an opponent, the learner plays both sides.
         """
@@ -127,13 +132,14 @@ class SelfPlay:
     def _shaping_rewards(
         self, states: np.ndarray, after: np.ndarray, over: np.ndarray, is_own: np.ndarray
     ) -> np.ndarray:
-        """Return potential-based shaping rewards, which leave the optimal policy unchanged.
+        """Return the shaping rewards of the moves from the potential P; see `batch/shaping.py`.
 
-        They are -g * P(next) - P(state): P(next) is negated because the other side is to move then.
+        A move earns -g * P(after) - P(state), where P(after) is negated because the other side is
+        to move then. These rewards leave the optimal policy unchanged.
         """
         assert self.potential is not None
         after_potential = np.where(over, 0.0, self.potential(after))
-        # As in the discounts: in a response, a step ends only with the opponent's reply.
+        # As in the discounts, `g` applies in a response only after the opponent's reply.
         ratio = np.where(is_own & self.config.response, 1.0, self.config.gamma)
         return (-ratio * after_potential - self.potential(states)).astype(np.float32)
 
@@ -146,7 +152,7 @@ class SelfPlay:
         over: np.ndarray,
         begins: np.ndarray,
     ) -> Transitions:
-        """Begin transitions where `begins` is set, and return all completed transitions."""
+        """Begin a transition in each game where `begins` is set; return all that are complete."""
         span = self.config.span
         slot = self.plies % span
         self._states[slot], self._actions[slot] = states, actions
@@ -172,7 +178,7 @@ class SelfPlay:
             self.results = (self.results + results.astype(int).tolist())[-NUM_RESULTS:]
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the state for a checkpoint."""
+        """Return the games, their incomplete transitions and the results, for a checkpoint."""
         return {
             _GAMES: self.states,
             _STATES: self._states,
@@ -183,7 +189,7 @@ class SelfPlay:
         }
 
     def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
-        """Restore the state from a checkpoint."""
+        """Restore the state that `to_arrays` returned."""
         self.states = arrays[_GAMES].copy()
         self._states[:], self._actions[:] = arrays[_STATES], arrays[_ACTIONS]
         self._returns[:], self._ages[:] = arrays[_RETURNS], arrays[_AGES]

@@ -1,4 +1,4 @@
-"""Supervised learning of exact values: not learning by play, but an upper bound for it.
+"""Supervised learning of exact values, as an upper bound for what learning by play can reach.
 
 There is a label for every move in every state of a small game. A label is a transition whose return
 is the exact value of the move and whose discount is 0, so `learner.py` can learn from it.
@@ -19,7 +19,7 @@ from zermelo.learn.dqn.trainer import create_learner, learner_to_arrays, load_le
 from zermelo.learn.networks.q_network import export_q_network
 from zermelo.learn.networks.weights_file import Arrays
 
-_RNG_STATE = "dice"  # key in the metadata of checkpoints
+_RNG_STATE = "dice"  # the key of the random state in the metadata of checkpoints
 
 
 class SupervisedTrainer:
@@ -36,7 +36,7 @@ class SupervisedTrainer:
         return self.learner.updates
 
     def steps(self) -> Iterator[TrainingReport]:
-        """Make all remaining updates, each on a batch of labels, and yield a report after each."""
+        """Make all remaining updates, each on a batch of labels, and report each one."""
         config = self.learner.config
         weights = np.ones(config.batch, np.float32)
         while self.updates < config.updates:
@@ -70,7 +70,7 @@ class SupervisedTrainer:
 
 
 def exact_labels(game: WordGame) -> Transitions:
-    """Return every move of every nonterminal state, with its exact value as the return.
+    """Return a transition for every move of every nonterminal state; its return is the exact value.
 
     Raise BadSpec if the game has too many states to enumerate.
     """

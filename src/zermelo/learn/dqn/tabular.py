@@ -2,7 +2,8 @@
 
     Q(s, a) += rate * (return + discount * max over legal a' of Q(s', a') - Q(s, a))
 
-with the same returns and discounts as for networks. States are added to the table when visited.
+The returns and discounts are the same as for networks. A state is added to the table when the first
+transition from it is learned.
 """
 
 from collections.abc import Iterator
@@ -26,11 +27,11 @@ from zermelo.learn.networks.weights_file import Arrays
 # Names of arrays in checkpoints and in weights files.
 _CHECKPOINT_STATES, _CHECKPOINT_VALUES = "table.states", "table.values"
 _STATES, _VALUES = "states", "values"
-_RNG_STATE = "dice"  # key in the metadata of checkpoints
+_RNG_STATE = "dice"  # the key of the random state in the metadata of checkpoints
 
 
 class TabularQFunction:
-    """A table of Q values; with `canonical`, symmetric states share a row."""
+    """A table of Q values; with `canonical`, symmetric states share one row of the table."""
 
     def __init__(self, game: WordGame, *, canonical: bool) -> None:
         self.game_batch, self._is_canonical = GameBatch(game), canonical
@@ -45,7 +46,7 @@ class TabularQFunction:
         return np.take_along_axis(self.table.values(images), action_maps, 1)
 
     def best_actions(self, states: np.ndarray, legal: np.ndarray) -> np.ndarray:
-        """Return the best legal action of every state, which is the greedy policy."""
+        """Return the legal action with the highest Q value for every state (greedy policy)."""
         return masked_argmax(self.values(states), legal)
 
     def update(self, transitions: Transitions, rate: float) -> np.ndarray:
@@ -86,7 +87,7 @@ class TabularTrainer:
         self.updates = 0
 
     def steps(self) -> Iterator[TrainingReport]:
-        """Alternate self-play and updates until the last update, and yield a report after each."""
+        """Play and update in turn until the last update, and yield a report after each update."""
         while self.updates < self.config.updates:
             progress = self.updates / self.config.updates
             epsilon, rate = self.phase.epsilon(progress), self.config.rate(progress)
@@ -106,7 +107,7 @@ class TabularTrainer:
         return self.q_function.values(states)
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return the table as arrays for play, and metadata that marks them as a table."""
+        """Return the arrays of the table, and metadata which says that they are a table."""
         return {_STATES: self.table.states, _VALUES: self.table.q}, {"kind": TABLE_KIND}
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
@@ -136,5 +137,5 @@ class TabularRolloutPolicy:
         self._q_function.table.load(weights[_STATES], weights[_VALUES])
 
     def policies(self) -> tuple[Policy, Policy | None]:
-        """Return the greedy policy, and no policy of an earlier version: a table keeps none."""
+        """Return the greedy policy, and None because no earlier versions of a table are kept."""
         return self._q_function.best_actions, None

@@ -23,15 +23,15 @@ from zermelo.learn.networks import torch_arrays
 from zermelo.learn.networks.q_network import QNetwork, export_q_network
 from zermelo.learn.networks.weights_file import Arrays
 
-# Prefixes and names of arrays in checkpoints.
+# Prefixes and names of the arrays in checkpoints.
 _NET, _TARGET_NET, _AVERAGE_NET = "net.", "slow.", "average."
 _NOISE_RNG, _CUDA_RNG = "noise", "cuda"
-_RNG_STATE = "dice"  # key in the metadata of checkpoints
-_EARLIER_NET = "older."  # the prefix of an earlier version's weights, for actors
+_RNG_STATE = "dice"  # the key of the random state in the metadata of checkpoints
+_EARLIER_NET = "older."  # prefix of the weights of an earlier version, when sent to actors
 
 
 class DQNTrainer:
-    """Trains a Q network by self-play, in this process or by actors."""
+    """Trains a Q network on games that this process or its actors play."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class DQNTrainer:
         return self.learner.updates
 
     def steps(self) -> Iterator[DQNReport]:
-        """Make all remaining updates, and yield a report after each."""
+        """Make all remaining updates, and yield a report after each update."""
         return train_dqn(
             self.learner, self.source, self.replay, self.opponents, self.league, self.rng
         )
@@ -70,7 +70,7 @@ class DQNTrainer:
         self.source.close()
 
     def _actor_weights(self) -> Arrays:
-        """Return the weights for actors: the network's, and a random league member's if any."""
+        """Return the weights of the network, and of a random league member if there is one."""
         arrays = torch_arrays.network_to_arrays(_NET, self.learner.net)
         if self.league:
             earlier = self.league[int(self.rng.integers(len(self.league)))]
@@ -117,7 +117,7 @@ class DQNRolloutPolicy:
     """A policy for actors that plays with a Q network."""
 
     def __init__(self, recipe: Recipe, game: WordGame) -> None:
-        # Not a DQNLearner, because torch takes long to import its optimiser.
+        # A DQNLearner would also need an optimiser, which torch takes long to import.
         self._q_function = QFunction(*_create_parts(recipe, game))
         self._earlier_net = copy.deepcopy(self._q_function.net)
         self._has_earlier = False
@@ -134,13 +134,13 @@ class DQNRolloutPolicy:
         net.sample_noise(torch.Generator().manual_seed(int(rng.integers(1 << 62))))
 
     def policies(self) -> tuple[Policy, Policy | None]:
-        """Return the greedy policy, and the policy of an earlier network if there is one."""
+        """Return the greedy policy of the network, and that of an earlier network or None."""
         earlier = self._q_function.policy(self._earlier_net) if self._has_earlier else None
         return self._q_function.policy(), earlier
 
 
 def create_learner(recipe: Recipe, game: WordGame, device: str) -> DQNLearner:
-    """Return a learner with an untrained network, initialised from torch's global generator."""
+    """Return a learner whose network has random weights from torch's global generator."""
     return DQNLearner(*_create_parts(recipe, game), device)
 
 

@@ -13,11 +13,12 @@ _EPSILON = 1e-5  # epsilon of layer norm, as in torch
 def linear(
     weights: Any, at: Any, layers: Any, source: Any, inputs: Any, target: Any, outputs: Any
 ) -> Any:
-    """Compute a linear layer from row `source` to row `target`; return the end of its weights.
+    """Apply a linear layer to row `source`, and write to row `target`.
 
-    It skips inputs that are 0 and adds four rows of the matrix at a time, which was measured to be
-    twice as fast as adding single rows. It uses slices because the compiler then knows that indices
-    are not negative.
+    Return the index after the layer's weights, which begin at index `at`. Inputs that are 0 are
+    skipped. Four rows of the matrix are added at a time, which was measured to be twice as fast as
+    adding single rows. Slices are used because the compiler then knows that indices are not
+    negative.
     """
     bias = weights[at + inputs * outputs : at + inputs * outputs + outputs]
     y, x = layers[target], layers[source]
@@ -55,7 +56,7 @@ def add_weighted_rows(
     row_c: Any,
     row_d: Any,
 ) -> None:
-    """Add four rows of weights to `y`, each multiplied by its input."""
+    """Add four rows of weights to `y`, each multiplied by its input (`a` to `d`)."""
     u, v = weights[row_a : row_a + outputs], weights[row_b : row_b + outputs]
     w, x = weights[row_c : row_c + outputs], weights[row_d : row_d + outputs]
     for unit in range(outputs):
@@ -84,14 +85,14 @@ def sum_rows(weights: Any, bias: Any, rows: Any, count: Any, y: Any, width: Any)
 
 
 def relu(layers: Any, row: Any, width: Any) -> None:
-    """Apply relu to a row."""
+    """Apply relu to the first `width` numbers of a row of `layers`."""
     x = layers[row]
     for unit in range(width):
         x[unit] = max(x[unit], np.float32(0.0))
 
 
 def layer_norm_relu(weights: Any, at: Any, layers: Any, row: Any, width: Any) -> Any:
-    """Apply layer norm and relu to a row; return the end of the norm's weights."""
+    """Apply layer norm and relu to a row of `layers`; return the index after the norm's weights."""
     x = layers[row]
     scales, shifts = weights[at : at + width], weights[at + width : at + 2 * width]
     total = 0.0

@@ -32,9 +32,9 @@ from zermelo.search.negamax.searcher import LeafNetwork
 
 VALUE_SCALE = 2000  #: the score that corresponds to a value of 1
 CACHE_SIZE = 100_000  #: number of estimates in the cache
-_NUM_ROWS, _MIN_WIDTH = 5, 192  # scratch memory for layers, and for indices of lines and cells
+_NUM_ROWS, _MIN_WIDTH = 5, 192  # of the scratch memory for layers and indices
 
-ArrayShapes = list[tuple[str, tuple[int, ...]]]  #: in the order of the flat weights
+ArrayShapes = list[tuple[str, tuple[int, ...]]]  #: (name, shape), in the order of the flat weights
 
 
 class NetworkTactics(LineTactics):
@@ -49,7 +49,7 @@ class NetworkTactics(LineTactics):
         self.width, self.head = hidden[0], hidden[1]
 
     def __eq__(self, other: object) -> bool:
-        """Compare also the size of the network, which is compiled into the kernel."""
+        """Compare also the sizes of the networks, because they are compiled into the kernel."""
         return super().__eq__(other) and self.hidden == getattr(other, "hidden", None)
 
     def __hash__(self) -> int:
@@ -66,14 +66,14 @@ class LineNetworkTactics(NetworkTactics):
     """Evaluates a state by the lines and cells of its symmetric images."""
 
     line_specs: tuple[tuple[int, int, int, int], ...]  # first cell, step, length, offset
-    # [symmetry][line]: the line that is mapped there; plus `num_lines` if it is reversed
+    # [symmetry][line]: the line that is mapped to this line; plus `num_lines` if it is reversed
     source_lines: tuple[tuple[int, ...], ...]
-    source_cells: tuple[tuple[int, ...], ...]  # [symmetry][cell]: the cell mapped there
+    source_cells: tuple[tuple[int, ...], ...]  # [symmetry][cell]: the cell mapped to it
     num_lines: int
     num_cells: int
     num_symmetries: int
-    num_indices: int  # number of indices of lines
-    num_features: int  # number of indices of lines and cells
+    num_indices: int  # number of embeddings for lines
+    num_features: int  # number of embeddings for lines and cells
 
     def __init__(self, game: WordLineGame, hidden: tuple[int, ...]) -> None:
         super().__init__(game, hidden)
@@ -111,7 +111,7 @@ class LineNetworkTactics(NetworkTactics):
     def evaluate_network(self, state: Any, net: Any, room: Any) -> Any:
         """Return the value of a state, times VALUE_SCALE; `room` is scratch memory.
 
-        It also stores indices, which are integers that a float32 represents exactly.
+        The float32 numbers in `room` also hold indices, which they represent exactly.
         """
         mine, theirs, _player = state
         # 1. Compute the indices of lines, read in both directions, and the kinds of cells.
@@ -209,7 +209,7 @@ class PublishedNetworkTactics(ResidualNetworkTactics, PublishedTactics):
 def build_network_tactics(
     game: WordLineGame, kind: str, hidden: tuple[int, ...], *, published: bool = False
 ) -> NetworkTactics:
-    """Return solver hooks that evaluate states with a network of this kind and size."""
+    """Return solver hooks that evaluate states with a network of the given kind and widths."""
     if published:
         if game.spec != "squava" or kind != "residual":
             msg = (

@@ -1,4 +1,4 @@
-"""The hybrid player: alpha-beta with a value network at its leaves; needs no torch."""
+"""The hybrid player: alpha-beta with a value network at its leaves. It does not need torch."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ from zermelo.search.engines import WordEngine
 from zermelo.search.negamax import arrays
 from zermelo.search.negamax.searcher import LeafNetwork
 
-_MAX_ESTIMATE = 0.99  # 1 is reserved for proven wins
+_MAX_ESTIMATE = 0.99  # the values 1 and -1 are reserved for proven results
 _MAX_WIDTH = 4096  # maximum width of a layer in a file
 
 
@@ -45,7 +45,7 @@ class HybridEngine(WordEngine):
         return round(max(-_MAX_ESTIMATE, min(_MAX_ESTIMATE, score / VALUE_SCALE)), 4)
 
     def split_estimate(self, state: Any) -> dict[str, float]:
-        """Return the parts of a state's estimate, for the side to move."""
+        """Return the network's, the heuristic's and the blended estimate, for the side to move."""
         hooks, net = self.hooks, self.net
         value = int(hooks.evaluate_network(state, net.weights, net.layers))
         heuristic = int(hooks.evaluate(state))
@@ -98,14 +98,14 @@ class HybridPlayer(AlphaBetaPlayer):
         return self._engine
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield an analysis for each depth; with `all_moves`, add the parts of each estimate."""
+        """Yield an analysis for each depth; with `all_moves`, also split each move's estimate."""
         engine = self.prepare(position.game)
         for analysis in super().think(position, limit):
             yield _with_parts(analysis, position, engine) if limit.all_moves else analysis
 
 
 def _with_parts(analysis: Analysis, position: Position, engine: HybridEngine) -> Analysis:
-    """Add the parts of the estimate after each move, from the view of the side that moves."""
+    """Add the parts of each move's estimate, from the view of the side that makes the move."""
     candidates: list[Candidate] = []
     for candidate in analysis.candidates:
         after = position.play(candidate.move)

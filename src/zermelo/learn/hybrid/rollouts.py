@@ -15,7 +15,7 @@ from zermelo.learn.hybrid.kernel_network import build_network_tactics
 from zermelo.learn.hybrid.shallow_search import SearchTargets, ShallowSearch
 from zermelo.learn.networks.weights_file import Array, Arrays
 
-_NOISE_SCALE = 0.03  # scale of Gumbel noise on Q, so that equal moves are chosen equally often
+_NOISE_SCALE = 0.03  # scale of the Gumbel noise on Q that breaks ties between equal moves
 
 
 def build_shallow_search(recipe: Recipe, game: WordLineGame) -> ShallowSearch:
@@ -50,10 +50,10 @@ class HybridRollouts:
         return transitions | {"results": games.results}
 
     def search_states(self, states: Array) -> tuple[Array, Array, list[Transitions]]:
-        """Search states, with a greater depth late in the game.
+        """Search states; those late in the game are searched deeper.
 
-        Return their Q values, whether a search to the normal depth proves a win or a loss, and the
-        learning targets.
+        Return (Q values of the states, whether a search to the normal depth proves a win or a loss
+        in each of them, learning targets).
         """
         searching = self.recipe.searching
         is_late = np.bitwise_count(states[:, 0] | states[:, 1]) >= searching.late
@@ -68,7 +68,7 @@ class HybridRollouts:
         return q, is_decided & (np.abs(q.max(1)) >= least), transitions
 
     def initial_states(self, number: int, rng: np.random.Generator) -> Array:
-        """Return first states of games: the initial state or, for a share, a random state."""
+        """Return states from which games start: initial states and a share of random states."""
         states = self.game_batch.initial_states(number)
         is_sampled = rng.random(number) < self.recipe.acting.sampled
         if is_sampled.any():
@@ -113,7 +113,7 @@ class _HybridGames:
         self.states, self.running = np.ascontiguousarray(next_states[~over]), self.running[~over]
 
     def _choose_actions(self) -> tuple[Array, Array]:
-        """Return an action for each game, and its result (1 or -1) if that is proven, else 0."""
+        """Return an action for each game, and the game's result: 1 or -1 if proven, else 0."""
         states, rng, by_search = self.states, self.rng, self.rollouts.uses_search_targets
         legal = self.rollouts.game_batch.legal_masks(states)
         actions = (rng.random(legal.shape) * legal).argmax(1)

@@ -1,4 +1,4 @@
-"""Search arrays of states a few plies deep, with a value network at the leaves."""
+"""Search batches of states a few plies deep, with a value network at the leaves."""
 
 from typing import NamedTuple
 
@@ -16,14 +16,14 @@ from zermelo.learn.networks.weights_file import Array, Arrays
 from zermelo.search.negamax import arrays as negamax_arrays
 from zermelo.search.negamax.searcher import NegamaxSearcher
 
-_TABLE_BITS = 16  # size of the transposition table
+_TABLE_BITS = 16  # the transposition table has 2 ** 16 slots
 
 
 class SearchTargets(NamedTuple):
     """Results of searching a batch of states."""
 
-    q: Array  #: [row, action], in [-1, 1]; illegal actions have the value of a loss
-    is_decided: Array  #: whether the search proved a win or a loss
+    q: Array  #: [row, action]: Q values in [-1, 1]; illegal actions have the value of a loss
+    is_decided: Array  #: [row]: whether the search proved a win or a loss
     transitions: Transitions  #: states and their values, as learning targets
 
 
@@ -46,8 +46,8 @@ class ShallowSearch:
     def search(self, states: Array, depth: int) -> SearchTargets:
         """Search nonterminal states.
 
-        The learning targets are the values of these states and of their successors, except for
-        states that the static check resolves: a search never evaluates these with the network.
+        The learning targets are the values of the given states and of their successors. States that
+        the static check resolves are left out, because a search never needs the network for them.
         """
         win_score = self.hooks.win_score
         scores = self._searcher.look_ahead_batch(states, depth)
@@ -70,7 +70,7 @@ class ShallowSearch:
 def scores_to_values(scores: Array, depth: int, gamma: float, win_score: int) -> Array:
     """Return scores as values in [-1, 1].
 
-    Proven scores are discounted by their distance to the end, others by the search depth.
+    Proven scores are discounted by their distance to the end, and other scores by the search depth.
     """
     is_proven = np.abs(scores) > win_score // 2
     distance = np.where(is_proven, win_score - np.abs(scores), depth)

@@ -3,8 +3,9 @@
 Values are from the view of the side to move. The learning target of a state depends on `targets`:
 
 - `search`: the value of a shallow search with the network at its leaves. Proven values are exact,
-  and the others are more accurate than the network's own value (descent: Cohen-Solal 2020). All
-  moves of a position are searched, so one position yields about twenty learning targets.
+  and other values are more accurate than the network's value of the state itself (descent:
+  Cohen-Solal 2020). All moves of a position are searched, so one position yields about twenty
+  learning targets.
 - `steps`, as published: the reward if the game ends, else -g * V'(next state), where V' is the
   target network.
 
@@ -37,8 +38,8 @@ from zermelo.learn.networks import torch_arrays
 from zermelo.learn.networks.value_network import LineNetwork, ResidualNetwork
 from zermelo.learn.networks.weights_file import Array, Arrays
 
-_NUM_RESULTS = 100  # number of recent results in reports
-VALUE_ENCODERS = {"lines": "lines", "residual": "features"}  #: encoders, by the kind of network
+_NUM_RESULTS = 100  # number of recent game results in a report
+VALUE_ENCODERS = {"lines": "lines", "residual": "features"}  #: kind of network -> its encoder
 _NET, _TARGET_NET, _AVERAGE_NET = "net.", "slow.", "average."  # prefixes of arrays in checkpoints
 _RNG_STATE, _NUM_ROLLOUTS = "dice", "chunks"  # keys in the metadata of checkpoints
 
@@ -91,7 +92,7 @@ class HybridTrainer:
     def steps(self) -> Iterator[HybridReport]:
         """Make all remaining updates, and yield a report after each.
 
-        Rollouts requested before a checkpoint are not used after it.
+        At a checkpoint, rollouts that were requested but not yet used are discarded.
         """
         config = self.config
         while self.updates < config.updates:
@@ -114,7 +115,7 @@ class HybridTrainer:
                     break
 
     def update(self, rate: float) -> tuple[float, float]:
-        """Make one update on random symmetric images of a batch; return the loss and mean value."""
+        """Make one update on random symmetric images of a batch; return (loss, mean value)."""
         config = self.config
         batch = self.replay.sample(config.batch, self.rng).transitions
         symmetries = self.rng.integers(0, self.game_batch.num_symmetries, config.batch)
@@ -139,7 +140,7 @@ class HybridTrainer:
             return float(loss), float(values.mean())
 
     def _encode(self, states: Array, symmetries: Array) -> Tensor:
-        """Return encoded images of the states; a line network itself averages over all images."""
+        """Encode one image of each state or, for a line network, all images, which it averages."""
         if self.encoder.name != "lines":
             states = self.game_batch.transform(states, symmetries)
         return torch.from_numpy(self.encoder(states)).to(self.device)
@@ -150,7 +151,7 @@ class HybridTrainer:
         return self.search.search(states, 1).q
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return the averaged weights, and the network's shape with its search settings."""
+        """Return the averaged weights, and metadata: the network's shape and search settings."""
         searching = self.recipe.searching
         return self.average_net.export(), self.recipe.network.to_json() | {
             "depth": searching.play_depth,

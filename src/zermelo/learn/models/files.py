@@ -1,4 +1,4 @@
-"""Find and load the files of learned players: shipped models, runs and single files; no torch."""
+"""Find and load model files: shipped models, those of runs, and single files; needs no torch."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -78,7 +78,7 @@ class ModelFile(NamedTuple):
 def load_model_file(run: str, game: Game, kind: str) -> ModelFile:
     """Load the model `run` for a kind of player, or the shipped model if `run` is empty.
 
-    Raise BadWeights if there is no such model, or if it is not for this game and kind of player.
+    Raise BadWeights if there is no such model, or if it is for another game or kind of player.
     """
     run = run or _shipped_name(game, kind)
     path = find_model_file(run)
@@ -112,7 +112,7 @@ def _shipped_name(game: Game, kind: str) -> str:
 
 
 def find_model_file(run: str) -> Path:
-    """Return the path of a model file, given a shipped model's name, a run's folder or a path."""
+    """Return a model file's path; `run` is a shipped model's name, a run's folder or the path."""
     if run in shipped_model_names():
         return Path(str(resources.files(__package__) / "shipped" / f"{run}{_SUFFIX}"))
     path = Path(run)
@@ -135,7 +135,7 @@ def _choices() -> str:
 def build_metadata(
     game: WordGame, encoder: str, shape: dict[str, Any], **more: Any
 ) -> dict[str, Any]:
-    """Return the metadata of a weights file; `shape` describes the network."""
+    """Return the metadata of a weights file; `shape` describes the network, `more` is added."""
     return {
         "format": _FORMAT,
         "game": game.spec,
@@ -157,6 +157,6 @@ def check_arrays(path: Path, arrays: Arrays, expected: dict[str, tuple[int, ...]
 
 
 def with_biases(weights: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of all arrays of layers, by name, given the shapes of their weights."""
+    """Return the shapes of all weight and bias arrays, given the weights' shapes by layer name."""
     shapes = {f"{name}.weight": shape for name, shape in weights.items()}
     return shapes | {f"{name}.bias": shape[:1] for name, shape in weights.items()}

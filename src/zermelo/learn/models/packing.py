@@ -6,7 +6,7 @@ import numpy as np
 
 from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
 
-BITS = (32, 16, 8)  #: possible numbers of bits per weight
+BITS = (32, 16, 8)  #: the supported numbers of bits per weight
 _SCALE = ".scale"  # suffix of the array that holds the scales of an int8 array, one per row
 _MAX_INT8 = 127
 
@@ -32,7 +32,7 @@ def pack_weights(arrays: Arrays, bits: int) -> Arrays:
 
 
 def unpack_weights(path: Path, arrays: Arrays) -> Arrays:
-    """Return the arrays with int8 weights multiplied by their scales."""
+    """Return the arrays, after multiplying int8 weights by their scales and removing the scales."""
     unpacked = dict(arrays)
     for name in arrays:
         weights = arrays.get(name.removesuffix(_SCALE))

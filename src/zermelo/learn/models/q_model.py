@@ -1,4 +1,4 @@
-"""A learned Q function for play, read from a file with a network or a table; needs no torch."""
+"""A learned Q function for play. Its file contains a network or a table. It does not need torch."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -45,7 +45,7 @@ class QModel:
         return lambda states: net(encoder(states), self.game_batch.legal_masks(states))
 
     def values(self, states: Array) -> Array:
-        """Return Q [row, action] for the side to move; values of illegal actions mean nothing."""
+        """Return Q [row, action] for the side to move; illegal actions have meaningless values."""
         if not self.canonical:
             return self._q_function(states)
         images, symmetries = self.game_batch.canonicalise(states)
@@ -68,7 +68,7 @@ def _load_table(path: Path, arrays: Arrays, game: WordGame) -> QTable:
 
 
 def _read_opening(path: Path, metadata: dict[str, Any], game: WordGame) -> dict[Any, int]:
-    """Return the model's fixed opening moves, by state."""
+    """Return the model's fixed opening moves as a dictionary from states to actions."""
     opening: dict[Any, int] = {}
     state = game.initial()
     actions = metadata.get("opening", [])
@@ -84,7 +84,7 @@ def _read_opening(path: Path, metadata: dict[str, Any], game: WordGame) -> dict[
 def _array_shapes(
     path: Path, shape: dict[str, Any], input_shape: tuple[int, ...], num_actions: int
 ) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of a Q network's arrays, by name."""
+    """Return the shapes that a Q network's arrays must have, by the names of the arrays."""
     widths = {name: shape.get(name) for name in ("channels", "hidden")}
     for name, value in widths.items():
         if not isinstance(value, list) or not all(type(w) is int and w > 0 for w in value):

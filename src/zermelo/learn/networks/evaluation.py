@@ -1,4 +1,4 @@
-"""Average a policy-value network, on arrays or tensors, over symmetric images of a position."""
+"""Average a network's policy and value over symmetric images of a position; arrays or tensors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ PolicyValueFunction = Callable[[Any], tuple[Any, Any]]
 def average_over_symmetries(
     evaluate: PolicyValueFunction, game: Game, max_images: int
 ) -> PolicyValueFunction:
-    """Return a function that averages `evaluate` over up to `max_images` images of a position."""
+    """Return a function that averages `evaluate` over at most `max_images` images of a position."""
     symmetries = [(invert(s.cells), list(s.actions)) for s in game.symmetries()[:max_images]]
     if len(symmetries) <= 1:
         return evaluate

@@ -1,6 +1,6 @@
 """AlphaZero's fully connected network. On small boards it is as strong as a tower, and faster.
 
-Arrays in checkpoints have the names of the modules.
+Arrays in checkpoints are named after the torch modules.
 """
 
 import torch
@@ -14,7 +14,7 @@ from zermelo.learn.networks.weights_file import Array, Arrays
 
 
 class FullyConnected(nn.Module):
-    """An input layer, residual blocks of two layers, and two heads; all layers have one width.
+    """An input layer, residual blocks of two layers, and two heads; all layers have the same width.
 
     The inputs are the stones of both sides and, if `lines` is given, the indicators of these lines.
     """
@@ -68,7 +68,7 @@ class FullyConnected(nn.Module):
 
 
 def flatten_inputs(planes: Tensor, lines: LineFeatures | None) -> Tensor:
-    """Return stones and line indicators as one array of inputs [row, input]."""
+    """Return the inputs [row, input]: stones, then line indicators if `lines` is given."""
     stones = planes.flatten(2)
     indicators = lines.indicators(stones) if lines is not None else []
     return torch.cat([stones, *indicators], 2).flatten(1)

@@ -1,4 +1,4 @@
-"""Parts of fast inference on a CPU: fused batch norm, and bfloat16 where it is fast."""
+"""Functions for fast inference on a CPU: fuse batch norm, and use bfloat16 where it is fast."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 def fuse_batch_norm(name: str, convolution: Any, norm: Any) -> dict[str, Tensor]:
-    """Return the weight and bias of one convolution that replaces both layers."""
+    """Return weight and bias of a convolution that replaces both `convolution` and `norm`."""
     scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
     bias = 0 if convolution.bias is None else convolution.bias
     return {
@@ -19,7 +19,7 @@ def fuse_batch_norm(name: str, convolution: Any, norm: Any) -> dict[str, Tensor]
 
 def is_bfloat16_fast(device: str) -> bool:
     """Return whether bfloat16 is faster than float32 on the device."""
-    # No public function tells this; on CPUs without bfloat16 support it works but is slow.
+    # No public function tells this. On CPUs without bfloat16 support, bfloat16 works but is slow.
     return device == "cuda" or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())  # noqa: SLF001
 
 

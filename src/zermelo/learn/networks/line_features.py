@@ -19,9 +19,9 @@ class LineFeatures(nn.Module):
         self.num_indicators = 2 * len(self._counts) * len(lines)
 
     def indicators(self, stones: Tensor) -> list[Tensor]:
-        """Return, for each count, which lines hold exactly that many stones, all of one side.
+        """Return a tensor [row, side, line] for each number of stones from 1 up.
 
-        Each array is [row, side, line].
+        It is 1 where a line holds exactly this number of stones of the side and no other stones.
         """
         counts = stones @ self.lines.T
         is_alone = counts.flip(1) == 0

@@ -93,7 +93,7 @@ class NumpyFullyConnected:
 
 
 def encode_planes(game: Game, states: Array) -> Array:
-    """Return planes [row, 2, rows, cols] of states [row, word], first those of the side to move."""
+    """Return planes [row, 2, rows, cols] of states [row, word]; the first is the side to move's."""
     assert game.grid is not None
     cells = np.arange(game.grid.size, dtype=np.uint64)
     planes = (states[:, :2, None] >> cells) & np.uint64(1)
@@ -128,9 +128,9 @@ def add_line_planes(planes: Array, lines: Array) -> Array:
 
 
 def line_indicators(stones: Array, lines: Array) -> list[Array]:
-    """Return, for each count, which lines hold exactly that many stones, all of one side.
+    """Return an array [row, side, line] for each number of stones from 1 up.
 
-    Each array is [row, side, line].
+    It is 1 where a line holds exactly this number of stones of the side and no other stones.
     """
     counts = stones @ lines.T
     is_alone = counts[:, ::-1] == 0

@@ -27,12 +27,12 @@ def build_network(config: NetworkConfig, game: WordGame, encoder: str) -> Policy
 
 
 def fuse_network(net: PolicyValueNetwork) -> "FusedNetwork":
-    """Return the network in its fused form, with a copy of its weights."""
+    """Return the fused form of a network, with copied weights and without batch norm."""
     return FusedFullyConnected(net) if isinstance(net, FullyConnected) else FusedTower(net)
 
 
 class FusedNetwork(ABC):
-    """A network without batch norm, in bfloat16 where that is fast; numpy arrays in and out."""
+    """A network without batch norm, in bfloat16 where that is fast. It takes and returns arrays."""
 
     def __init__(self, net: PolicyValueNetwork) -> None:
         self._dtype = torch.bfloat16 if is_bfloat16_fast("cpu") else torch.float32

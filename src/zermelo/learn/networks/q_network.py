@@ -1,4 +1,4 @@
-"""Q networks, with one output per action. Arrays in checkpoints have the names of the modules."""
+"""Q networks, with one output per action. Checkpoints name their arrays after the torch modules."""
 
 import math
 
@@ -15,7 +15,7 @@ _INITIAL_NOISE = 0.5  # initial noise of a noisy layer, times the square root of
 
 
 class QNetwork(nn.Module):
-    """A network for the Q values of all actions; if dueling, Q is state value plus advantage."""
+    """A network for all actions' Q values; if it is dueling, Q is state value plus advantage."""
 
     def __init__(self, config: NetworkConfig, inputs: tuple[int, ...], num_actions: int) -> None:
         super().__init__()
@@ -73,13 +73,13 @@ class NoisyLinear(nn.Linear):
         self.register_buffer("noise_out", torch.zeros(outputs))
 
     def sample_noise(self, generator: torch.Generator) -> None:
-        """Sample factorised noise: the noise of a weight is its input's times its output's."""
+        """Sample factorised noise: each weight's is its input's noise times its output's noise."""
         for noise in (self.noise_in, self.noise_out):
             sample = torch.randn(noise.shape, generator=generator).to(noise.device)
             noise.copy_(sample.sign() * sample.abs().sqrt())
 
     def forward(self, x: Tensor) -> Tensor:
-        """Apply the layer with the latest noise."""
+        """Apply the layer with the noise that was sampled last."""
         if not self.is_noisy:
             return super().forward(x)
         weight = self.weight + self.weight_noise * torch.outer(self.noise_out, self.noise_in)

@@ -4,7 +4,7 @@ import numpy as np
 
 from zermelo.learn.networks.weights_file import BadWeights
 
-TABLE_KIND = "table"  #: the network kind that a weights file with a table states
+TABLE_KIND = "table"  #: kind of network in the metadata of a weights file with a table
 
 
 class QTable:
@@ -33,7 +33,7 @@ class QTable:
         return values
 
     def add_states(self, states: np.ndarray) -> np.ndarray:
-        """Add the states that are not in the table, and return the rows of all given states."""
+        """Add those states that are new; return the row number of each given state in the table."""
         keys = [state.tobytes() for state in states]
         new = []
         for index, key in enumerate(keys):

@@ -9,7 +9,7 @@ from torch.optim import Optimizer
 
 from zermelo.learn.networks.weights_file import Arrays
 
-_ADAM, _RNG = "adam.", "torch"  # names of arrays in checkpoints
+_ADAM, _RNG = "adam.", "torch"  # prefix and name of arrays in checkpoints
 
 
 def network_to_arrays(prefix: str, net: nn.Module) -> Arrays:
@@ -18,7 +18,7 @@ def network_to_arrays(prefix: str, net: nn.Module) -> Arrays:
 
 
 def arrays_to_tensors(arrays: Arrays, prefix: str) -> dict[str, Tensor]:
-    """Return copies, as tensors, of the arrays with the prefix; remove it from their names."""
+    """Return tensor copies of the arrays with the prefix, which is removed from their names."""
     return {
         name.removeprefix(prefix): torch.from_numpy(np.array(array))
         for name, array in arrays.items()

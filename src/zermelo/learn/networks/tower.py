@@ -1,4 +1,4 @@
-"""AlphaZero's residual tower. Arrays in checkpoints have the names of the modules."""
+"""AlphaZero's residual tower. Arrays in checkpoints are named after the torch modules."""
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +19,7 @@ class ResidualBlock(nn.Module):
         self.norms = nn.ModuleList([nn.BatchNorm2d(width), nn.BatchNorm2d(width)])
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
+        """Apply the block; the result has the same shape as `x`."""
         y = torch.relu(self.norms[0](self.first(x)))
         return torch.relu(x + self.norms[1](self.second(y)))
 
@@ -27,7 +27,7 @@ class ResidualBlock(nn.Module):
 class Tower(nn.Module):
     """Residual blocks of one width, with a policy head and a win/draw/loss head.
 
-    Both heads see the whole board through a hidden layer; the policy head also sees the cells.
+    Both heads see the whole board through a hidden layer; the policy head also sees single cells.
     """
 
     def __init__(

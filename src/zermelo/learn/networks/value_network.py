@@ -1,6 +1,6 @@
 """Value networks, with one output per state. In play, `hybrid.kernel_network` uses their weights.
 
-Arrays in checkpoints have the names of the modules.
+Arrays in checkpoints are named after the torch modules.
 """
 
 import torch

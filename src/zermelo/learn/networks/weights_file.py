@@ -1,7 +1,7 @@
-"""Weights files: safetensors with metadata in JSON. Loading them executes no code from them.
+"""Weights files: safetensors with metadata in JSON. Loading a file executes no code from the file.
 
-The metadata names the game, a fingerprint of its rules, the encoder and the network. Code that
-loads a file checks these first.
+The metadata contains the name of the game, a fingerprint of its rules, the encoder and the network.
+Code that loads a file checks these first.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _open(path: Path, max_bytes: int) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Open a file and check its metadata; raise BadWeights with a one-line message on a problem."""
+    """Open a file and check its metadata; raise BadWeights with a one-line message if it fails."""
     try:
         size = path.stat().st_size
         with safe_open(path, framework="numpy") as file:

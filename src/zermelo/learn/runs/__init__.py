@@ -1,5 +1,5 @@
-"""Training runs: training from a recipe, and the folder, log, charts and model card of a run.
+"""Training runs: train from a recipe, and write the folder, log, charts and model card of a run.
 
-This is the top layer of `zermelo.learn`: only `__main__` and packages outside import it.
+This is the top layer of `zermelo.learn`: in `zermelo.learn`, only `__main__` imports it.
 Listing runs (`listing.py`) needs no torch.
 """

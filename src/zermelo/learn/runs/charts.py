@@ -1,4 +1,4 @@
-"""SVG charts of a log: learning curves, and the values of the first moves over time."""
+"""SVG charts of a run's log: learning curves, and the Q values of the first moves over time."""
 
 from collections.abc import Sequence
 from html import escape
@@ -12,8 +12,8 @@ from zermelo.learn.runs.log import LogLine
 _CURVES = (
     ("mistakes", "mistake rate"), ("loss", "loss"), ("results", "results"), ("mean_q", "mean Q"),
 )  # fmt: skip
-_MAX_POINTS, _HEIGHT, _WIDTH = 60, 180, 820  # per curve
-_MAX_BOARDS, _CELL = 12, 26  # in the heat map
+_MAX_POINTS, _HEIGHT, _WIDTH = 60, 180, 820  # of each curve
+_MAX_BOARDS, _CELL = 12, 26  # of the heat map
 _COLOURS = """
 svg{--text:#1b1f24;--back:#fff;--faint:#5b636d;--grid:#e3e6ea;--c0:#0b62c4;--c1:#b3261e;
 --c2:#1a7f37;--c3:#8250df;--c4:#9a6700;--c5:#57606a;background:#fff}
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def draw_learning_curves(log: list[LogLine]) -> str:
-    """Return the curves of a log, one below the other, or "" if no curve has two points."""
+    """Return an SVG with the learning curves one below the other; "" if none has two points."""
     curves: list[str] = []
     for colour, (key, title) in enumerate(_CURVES):
         points = [(line["update"], line[key]) for line in log if line.get(key) is not None]
@@ -44,9 +44,10 @@ def draw_learning_curves(log: list[LogLine]) -> str:
 
 
 def draw_heat_map(log: list[LogLine], cols: int) -> str:
-    """Return the Q values of the first moves as a row of boards over time; "" if none are logged.
+    """Return an SVG of the Q values of the first moves; "" if the log contains none.
 
-    Losing moves are red, and winning moves are blue. `cols` is the width of the board.
+    Boards from left to right show the Q values in the course of the training. Losing moves are red,
+    and winning moves are blue. `cols` is the width of the board.
     """
     lines = _thin_out([line for line in log if line.get("start")], _MAX_BOARDS)
     if not lines or not cols:

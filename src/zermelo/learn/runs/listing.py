@@ -30,14 +30,14 @@ class RunSummary:
     game: str
     seed: int
     state: str  #: "finished" or "unfinished"
-    update: int  #: number of the update at the last checkpoint
-    updates: int  #: total number of updates
-    grades: dict[str, Any] | None  #: of the final weights alone, and with rules or a search
+    update: int  #: number of updates made before the last checkpoint
+    updates: int  #: number of updates of the complete run
+    grades: dict[str, Any] | None  #: grades of the final weights: alone, and with rules or a search
     player: str  #: the spec of the player that uses the final weights
 
 
 def runs_folder() -> Path:
-    """Return the default folder of runs."""
+    """Return the folder in which the folders of runs are created by default."""
     return home.state_folder() / "runs"
 
 
@@ -75,7 +75,10 @@ def summarize_run(folder: Path) -> RunSummary:
 
 
 def list_runs(*other_folders: Path) -> list[RunSummary]:
-    """Return summaries of the runs in the default folder and of `other_folders`, if they exist."""
+    """Return summaries of the runs in the default folder, and of the run in each other folder.
+
+    Folders without a readable run are skipped.
+    """
     folders = [path.parent for path in sorted(runs_folder().glob(f"*/{MANIFEST}"))]
     folders += [path for path in dict.fromkeys(other_folders) if path not in folders]
     summaries = []

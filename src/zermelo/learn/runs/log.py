@@ -9,7 +9,7 @@ LogLine = dict[str, Any]  #: contains at least the key "update"
 
 
 def append_line(folder: Path, line: LogLine) -> None:
-    """Append a line to the log of a run. If the last line is incomplete, begin a new one."""
+    """Append a line to the log of a run, even if the last line of the file is incomplete."""
     with (folder / LOG).open("ab+") as file:
         if file.tell():
             file.seek(-1, 2)
@@ -19,9 +19,10 @@ def append_line(folder: Path, line: LogLine) -> None:
 
 
 def read_log(folder: Path) -> list[LogLine]:
-    """Return the lines of a log in the order of updates, and only the last line of each update.
+    """Return the lines of a log, sorted by update; of several lines for one update, only the last.
 
-    A resumed run repeats the updates after its checkpoint. Lines that are not JSON are skipped.
+    A resumed run repeats the updates after its checkpoint, so these are logged more than once.
+    Lines that are not JSON are skipped.
     """
     lines: dict[int, LogLine] = {}
     try:
@@ -51,7 +52,7 @@ class TensorBoardLog:
         self._writer = SummaryWriter(str(folder / "tensorboard"), purge_step=update + 1)
 
     def add(self, line: LogLine) -> None:
-        """Write the numbers of a line."""
+        """Write the numbers of a log line as scalars."""
         if self._writer is not None:
             for name, value in line.items():
                 if name != "update" and isinstance(value, float):

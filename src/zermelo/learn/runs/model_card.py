@@ -1,4 +1,4 @@
-"""The model card of a finished run, as JSON and Markdown: its grades, and how to reproduce it."""
+"""The model card of a finished run, as JSON and Markdown: grades, and how to repeat the run."""
 
 import json
 import platform
@@ -24,9 +24,10 @@ _GRADE_LABELS = {
 
 
 def grade_run(run: Run) -> dict[str, Grade]:
-    """Grade the final weights against perfect play, alone ("raw") and with rules or a search.
+    """Grade the final weights against perfect play: alone ("raw"), and with rules or a search.
 
-    A Q function is also graded with a shell of rules; value and policy networks with their search.
+    The second grade of a Q function is with rules that override it ("shell"). The second grade of a
+    value or policy network is with the search that uses it ("search").
     """
     kinds = {
         "alphazero": {"raw": ",sims=0", "search": ""},

@@ -1,4 +1,4 @@
-"""The actors of a run: the rollout function for each kind of recipe, and the pool that runs it."""
+"""The actors of a run: the function that plays rollouts for its recipe, and a pool of actors."""
 
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
@@ -11,7 +11,7 @@ from zermelo.learn.dqn.rollouts import QLearningRollouts
 def create_rollout_function(recipe: Recipe) -> RolloutFunction:
     """Return the function with which actors play rollouts for this recipe.
 
-    Actors in other processes import this function by its name.
+    Actors in other processes import `create_rollout_function` by its name and call it themselves.
     """
     game = registry.game(recipe.game)
     assert isinstance(game, WordGame)
@@ -33,11 +33,11 @@ def create_rollout_function(recipe: Recipe) -> RolloutFunction:
 
 
 def create_actor_pool(recipe: Recipe, actors: int, cluster: str | None) -> ActorPool | None:
-    """Return a pool of `actors` actors, as processes or on the Ray cluster at address `cluster`.
+    """Return a pool of `actors` processes, or of actors on the Ray cluster at address `cluster`.
 
-    If both are omitted, return None if trainers of this kind can play games themselves, and
-    otherwise an actor in this process. Raise BadSpec if actors are requested for a recipe that
-    plays no games.
+    If neither is given, return None for a recipe whose trainer needs no pool, and a pool with one
+    actor in this process for any other recipe. Raise BadSpec if actors are requested for a recipe
+    that plays no games.
     """
     if recipe.kind == "supervised" and (actors or cluster is not None):
         msg = f"{recipe.name} plays no games: omit --actors and --cluster"

@@ -1,13 +1,13 @@
-"""The folder of a run, which can be killed at any time and resumed from its checkpoint.
+"""A run and its folder. The run can be killed at any time and resumed from its checkpoint.
 
     run.json                the recipe, the seed and a fingerprint of the rules
     checkpoint.safetensors  weights, optimiser, replay buffer, games in progress and random states
     final.safetensors       the weights for play, written at the end
     best.safetensors        the weights with the best grade so far, for comparison only
-    log.jsonl               a line for every grading
+    log.jsonl               a line of measurements for every grading
     card.md, card.json      the model card: how the run was made, and its grades
-    curves.svg, start.svg   the log as charts
-    tensorboard/            the log for TensorBoard, if that is installed
+    curves.svg, start.svg   charts of the log
+    tensorboard/            the log for TensorBoard, if TensorBoard is installed
 
 Files are replaced atomically. A resumed run ends with the same weights as an uninterrupted one,
 bit for bit.
@@ -37,17 +37,17 @@ _STATISTICS = "memory"  # the key of RunStatistics in a checkpoint
 
 
 class BadRun(ZermeloError):
-    """Raised when a folder contains no run, or a different run, or cannot be used for a new run."""
+    """Raised when a folder contains no run or a different run, or cannot hold a new run."""
 
 
 @dataclass
 class RunStatistics:
-    """Numbers for the log and the model card that the trainer does not keep."""
+    """Numbers that the log and the model card need and that the trainer does not keep."""
 
     loss_sum: float = 0.0  #: sum of the losses since the last line of the log
     num_losses: int = 0
     best_mistake_rate: float = 1.0
-    best_win_rate: float = 0.0  #: highest win rate in the latest games at any grading so far
+    best_win_rate: float = 0.0  #: highest share of wins in the latest games, of all gradings
     seconds: float = 0.0  #: time spent on training so far
 
     def to_json(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class Run:
         command: str | None = None,
     ) -> None:
         self.folder, self.recipe, self.seed, self.game = folder, recipe, seed, game
-        self.command = command  #: the command that reproduces the run; None if started from Python
+        self.command = command  #: the command that reproduces the run; None if unknown
         self.statistics = RunStatistics()
         self.warnings: list[str] = []
 
@@ -85,12 +85,12 @@ class Run:
         return f"{player_kind(self.recipe.kind)}:{self.folder}"
 
     def _identity(self) -> dict[str, Any]:
-        """Return the recipe, seed and rules that the files of this run must match."""
+        """Return the recipe, the seed and the rules, which must be the same in all files."""
         recipe = json.loads(json.dumps(self.recipe.to_json()))
         return {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
 
     def create(self) -> None:
-        """Create the folder; raise BadRun if it already contains a run."""
+        """Create the run's folder; raise BadRun if the folder already contains a run."""
         if (self.folder / MANIFEST).exists():
             msg = f"{self.folder} holds a run already: use --resume, or another --out"
             raise BadRun(msg)
@@ -108,8 +108,8 @@ class Run:
     def resume(self, trainer: Trainer) -> None:
         """Restore the trainer from the checkpoint, if one was saved.
 
-        Raise BadRun if the folder contains no run or a different one. Permitted changes of settings
-        are added to `warnings` and to the manifest.
+        Raise BadRun if the folder contains no run or a different one. Settings that may change and
+        have changed are added to `warnings` and to the manifest.
         """
         manifest = read_manifest(self.folder)
         changes = self._allowed_changes(self.folder, manifest)
@@ -126,15 +126,15 @@ class Run:
             self._write_manifest({**manifest, **self._identity()})
 
     def _allowed_changes(self, path: Path, metadata: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the settings in which a file differs from this run and that may change.
+        """Return the old and new values of the settings in which a file differs from this run.
 
-        Raise BadRun if it differs in a setting that must not change.
+        Raise BadRun if the file differs in a setting that must not change.
         """
         changes = []
         identity = self._identity()
         for name, was, now in _differences({key: metadata.get(key) for key in identity}, identity):
             setting = name.removeprefix("recipe.")
-            if setting == "summary":  # prose, which does not change the training
+            if setting == "summary":  # a description, which has no effect on the training
                 continue
             if not setting.startswith(_CHANGEABLE):
                 msg = f"{path} was started with another {setting}: {was!r}, and now it is {now!r}"
@@ -143,7 +143,7 @@ class Run:
         return changes
 
     def save_checkpoint(self, trainer: Trainer) -> None:
-        """Write the complete state of the training, and the weights for play."""
+        """Write a checkpoint: the complete state of the training, and the weights for play."""
         arrays, metadata = trainer.to_arrays()
         weights, model_metadata = self._export(trainer)
         arrays |= {f"{weights_file.PLAYS}{name}": array for name, array in weights.items()}
@@ -196,10 +196,10 @@ def read_json(path: Path) -> Any:
 def _load_checkpoint(
     trainer: Trainer, arrays: Arrays, metadata: dict[str, Any], path: Path
 ) -> None:
-    """Restore a trainer from a checkpoint; raise BadRun if an array does not fit."""
+    """Restore a trainer from a checkpoint; raise BadRun if the checkpoint does not fit it."""
     for name, expected in trainer.to_arrays()[0].items():
         array = arrays.get(name)
-        # The number of rows of a table or a list may change in the course of a run.
+        # The first dimension is not compared: tables and lists may grow in the course of a run.
         if array is None or array.shape[1:] != expected.shape[1:] or array.dtype != expected.dtype:
             actual = "missing" if array is None else f"{array.dtype} {list(array.shape)}"
             msg = f"{path}: {name} is {actual}, not {expected.dtype} {list(expected.shape)}"

@@ -11,7 +11,7 @@ from zermelo.learn.networks.weights_file import Arrays
 
 
 class Trainer(Protocol):
-    """Trains a network or table according to a recipe. Checkpoints include its random state."""
+    """Trains a network or table by a recipe. Its random state is part of its checkpoints."""
 
     game_batch: GameBatch
 
@@ -20,16 +20,16 @@ class Trainer(Protocol):
         """The number of updates so far."""
 
     def steps(self) -> Iterator[TrainingReport]:
-        """Make all remaining updates, and yield a report after each."""
+        """Make all remaining updates, and yield a report after each update."""
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Return Q [state, action] for the states, with the current weights for play."""
+        """Return the Q values of the states as [state, action], by the weights for play."""
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return the arrays that a player needs, and the shape of the network."""
+        """Return the arrays and the metadata of the model that a player needs."""
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return the complete state of the training, as arrays and JSON."""
+        """Return the complete state of the training, as arrays and as metadata for JSON."""
 
     def load_arrays(self, arrays: Arrays, metadata: dict[str, Any]) -> None:
         """Restore the state that `to_arrays` returned; other keys of `metadata` are ignored."""

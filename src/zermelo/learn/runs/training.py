@@ -36,7 +36,7 @@ from zermelo.learn.runs.run import BEST, Run
 from zermelo.learn.runs.trainer import Trainer
 
 _NUM_SAMPLES = 256  # random states whose values are logged if the game has no labelled positions
-_MAX_PLIES = 1 << 10  # maximum number of random plies that lead to these states
+_MAX_PLIES = 1 << 10  # each of these states is reached by fewer random plies than this
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,12 @@ def train(
 ) -> Run:
     """Train a player and return the run; `run.player` is the spec of the trained player.
 
-    `recipe`: a recipe, or its name or TOML file.
+    `recipe`: a recipe, or the name or TOML file of one.
     `out`: the folder of the run; by default, a folder in `runs_folder()`.
     `opponent`: learn a best response to this player, instead of using the recipe's opponents.
     `actors`: the number of processes that play games while this process learns.
-    `cluster`: run the actors on the Ray cluster at this address, or on a new one if "local".
-    `grade`: grade the final weights, which takes long for large games.
+    `cluster`: run the actors on the Ray cluster at this address, or on a new local one if "local".
+    `grade`: whether to grade the final weights; this takes long for large games.
     """
     run, trainer = prepare_training(
         recipe,
@@ -105,7 +105,7 @@ def prepare_training(
     actors: int = 0,
     cluster: str | None = None,
 ) -> tuple[Run, Trainer]:
-    """Return a run and its trainer, both new or restored from a folder."""
+    """Return a run and its trainer: both new, or with `resume` restored from the run's folder."""
     torch.set_num_threads(1)  # so that results do not depend on the number of cores
     if device == "cuda" and not torch.cuda.is_available():
         msg = "torch finds no CUDA device on this machine: omit --device, or use --device cpu"
@@ -145,7 +145,7 @@ def prepare_training(
 
 
 def _command(recipe: str, *, short: bool, **options: str | int | None) -> str:
-    """Return the command that reproduces a run."""
+    """Return the command line that reproduces a run with these options."""
     words = ["zermelo", "train", recipe, "--seed", str(options.pop("seed"))]
     words += ["--short"] if short else []
     for name, value in options.items():
@@ -167,7 +167,10 @@ def _explain_out_of_memory() -> Iterator[None]:
 
 
 def _run_name(recipe: Recipe, seed: int, opponent: str | None, *, short: bool) -> str:
-    """Return the name of a run's folder, such as tictactoe-dqn-against-level-3-7."""
+    """Return the default name of a run's folder.
+
+    It is tictactoe-dqn-against-level-3-7 for opponent level:3 and seed 7.
+    """
     against = "" if opponent is None else "-against-" + re.sub(r"[^\w.]+", "-", opponent)
     return f"{recipe.name}{'-short' * short}{against}-{seed}"
 
@@ -175,8 +178,8 @@ def _run_name(recipe: Recipe, seed: int, opponent: str | None, *, short: bool) -
 def _with_opponent(recipe: Recipe, opponent: str) -> Recipe:
     """Return the recipe with this opponent in all phases.
 
-    Symmetric states are merged only if the opponent is the learner or plays at random, because
-    other players may not reply symmetrically.
+    Symmetric states are then learned as one only if the opponent is the learner or plays at random,
+    because other players may reply differently to symmetric states.
     """
     is_learner = opponent in (SELF, LEAGUE)
     phases = tuple(replace(phase, opponent=opponent) for phase in recipe.learning.phases)
@@ -187,7 +190,7 @@ def _with_opponent(recipe: Recipe, opponent: str) -> Recipe:
 
 
 def _with_first_move(recipe: Recipe, game: WordGame) -> Recipe:
-    """Return the recipe with its `first_move`, unless that is "free", as the opening."""
+    """Return the recipe with its `first_move` as the opening; if "free", without a change."""
     if recipe.first_move == "free":
         return recipe
     if recipe.first_move != "centre" or game.grid is None or game.grid.size % 2 == 0:
@@ -256,7 +259,7 @@ def _make_updates(
 def _grade_update(
     run: Run, trainer: Trainer, report: TrainingReport, evaluation_set: EvaluationSet | None
 ) -> LogLine:
-    """Return a line for the log, and save the weights if their mistake rate is the best so far."""
+    """Return the log line of this update; save the weights if no mistake rate so far was lower."""
     statistics, game_batch = run.statistics, trainer.game_batch
     results = np.array(report.results or [0])
     win_rate = float((results > 0).mean())

@@ -23,8 +23,8 @@ from zermelo.search.solver import solution
 from zermelo.search.solver.solver import Solver, SolverSettings
 
 SECONDS = 10.0  #: time limit if the caller sets none
-_DEEPENING_SHARE, _PROVING_SHARE = 0.2, 0.9  # of what is left of the limit when the step begins
-_DEEPENING_ONLY_SHARE = 0.85  # for deepening if there is no solver
+_DEEPENING_SHARE, _PROVING_SHARE = 0.2, 0.9  # shares of the limit left when each step begins
+_DEEPENING_ONLY_SHARE = 0.85  # share of the limit for deepening if there is no solver
 
 
 def analyze(
@@ -36,8 +36,8 @@ def analyze(
 ) -> Analysis:
     """Return an analysis of every legal move of a position, with value, line and reasons.
 
-    With a player, the estimates and the choice are the player's; the reasons are those of the
-    exact search, whose own analysis is returned as the `verdict`.
+    With a player, the estimates and the chosen move are the player's. The reasons come from the
+    exact search; its own analysis is in the field `verdict`.
 
     >>> import zermelo as z
     >>> result = analyze(z.game("tictactoe").position("XX./OO./..."))
@@ -61,7 +61,7 @@ def analyze(
 
 
 def to_json(position: Position, analysis: Analysis, spec: str) -> dict[str, Any]:
-    """Return the fields of the JSON output: those of a solution, and the candidates."""
+    """Return the fields of the JSON output: the fields of a solution, and the candidates."""
     best = [candidate.move for candidate in analysis.candidates if candidate.best]
     fields = solution.Solution(
         position,
@@ -132,7 +132,7 @@ class Analyst(Player):
         if limit.seconds is None and limit.nodes is None:
             limit = replace(limit, seconds=SECONDS)
         analysis = _AnalysisInProgress(position, engine, SearchClock(limit))
-        has_solver = self._solver is not None  # on large boards, reasons take too long at each step
+        has_solver = self._solver is not None  # without one, reasons are too slow at each step
         share = _DEEPENING_SHARE if has_solver else _DEEPENING_ONLY_SHARE
         clock = analysis.clock.subclock(share)
         for iteration in deepen(
@@ -162,7 +162,7 @@ class _AnalysisInProgress:
         self.source = "search"
 
     def add_iteration(self, iteration: Iteration) -> None:
-        """Adopt the scores and lines of an iteration."""
+        """Replace the scores and update the lines with those of an iteration."""
         self.scores, self.depth = dict(iteration.scores), iteration.depth
         for action, score in iteration.scores.items():
             if iteration.exact or is_settled(self.engine, score, iteration.depth):
@@ -184,7 +184,7 @@ class _AnalysisInProgress:
         self.source = solver.source(self.state)
 
     def find_lines(self, solver: Solver) -> None:
-        """Find best play after every proven move."""
+        """Find the line of best play that follows each proven move."""
         for action in self._ranked():
             if action in self.proven:
                 child = self.game.play(self.state, action)
@@ -229,7 +229,7 @@ class _AnalysisInProgress:
         )
 
     def _best(self, ranked: list[int]) -> set[int]:
-        """Return the actions with the top score; a proven draw is not equal to an estimate of 0."""
+        """Return the actions with the top score; a proven draw does not equal an estimate of 0."""
         top = self.scores[ranked[0]]
         best = {action for action in ranked if self.scores[action] == top}
         is_proven = ranked[0] in self.proven

@@ -15,7 +15,7 @@ from zermelo.search.solver.solver import Solver, SolverSettings
 
 PLIES = (3, 5, 7, 9)
 SECONDS = 5.0  #: time limit of the search for a puzzle
-_MIN_MOVES = 3  # least number of moves before a puzzle, and of cells left for it
+_MIN_MOVES = 3  # the least number of moves before a puzzle, and of empty cells in it
 _MAX_NODES = 200_000  # positions that take more nodes to solve are skipped
 _TABLE_BITS = 18
 
@@ -26,7 +26,7 @@ class NoPuzzle(ZermeloError):
 
 @dataclass(frozen=True)
 class Puzzle:
-    """A position that the side to move wins in `plies` plies, with only one winning first move."""
+    """A position that the side to move wins in `plies` plies, and with only one first move."""
 
     position: Position
     solution: str  #: the winning first move
@@ -87,7 +87,7 @@ def _random_position(game: WordGame, rng: random.Random) -> Position | None:
 
 
 def _only_win(solver: Solver, state: Any, plies: int) -> int | None:
-    """Return the action that wins in exactly `plies` if it is unique and no win is faster."""
+    """Return the only action that wins in `plies` plies if no action wins faster, else None."""
     score = solver.hooks.win_score - plies
     clock = SearchClock(Limit(nodes=_MAX_NODES))
     try:

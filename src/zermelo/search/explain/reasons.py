@@ -33,7 +33,7 @@ KINDS = {
     "loses-slower": "proven: every move loses, some other move faster, and none more slowly",
     "forces-pass": "after the move the opponent must pass",
 }
-_MANY_MOVES, _MAX_EXAMINED = 64, 32  # above the first number of moves, only the best are examined
+_MANY_MOVES, _MAX_EXAMINED = 64, 32  # with more than 64 moves, only the best 32 are examined
 _NUMBER_WORDS = {2: "two", 3: "three", 4: "four"}
 
 
@@ -43,14 +43,14 @@ class EvaluatedMove:
 
     action: int
     sign: int | None = None  #: 1, 0 or -1 when proven
-    plies: int | None = None  #: to the end, including this move
+    plies: int | None = None  #: plies to the end, including this move
     diff: int | None = None  #: Reversi: the final disc difference
     line: tuple[int, ...] = ()  #: best play, starting with this move
     forced_win: ForcedWin | None = None  #: the threats that prove the win or the loss
 
 
 class RuleFacts:
-    """Facts about the moves of a non-terminal state that follow from the rules alone."""
+    """What the rules alone say about the moves of a non-terminal state."""
 
     def __init__(self, game: Game, state: Any) -> None:
         self.game, self.state = game, state
@@ -58,7 +58,7 @@ class RuleFacts:
         self.children = {action: game.play(state, action) for action in game.actions(state)}
         self.results = {action: game.result(child) for action, child in self.children.items()}
         self.opponent_threats = self._threats(state)
-        self.winning_replies: dict[int, list[int]] = {}  # to the moves examined so far
+        self.winning_replies: dict[int, list[int]] = {}  # by move examined so far
         self._reasons = {
             action: [self._end_of_game(action)] for action in self.children if self.ends(action)
         }
@@ -68,7 +68,7 @@ class RuleFacts:
         return bool(self.results[action][0])
 
     def examine(self, actions: Iterable[int]) -> None:
-        """Find the threats before and after these moves; illegal actions are skipped."""
+        """Find the threats that each of these moves blocks or makes; skip illegal actions."""
         for action in actions:
             if action in self.children and action not in self._reasons:
                 self.winning_replies[action] = self._winning_actions(self.children[action])
@@ -79,7 +79,7 @@ class RuleFacts:
                 ]
 
     def reasons(self, action: int) -> list[Reason]:
-        """Return the reasons for a move that follow from the rules; none if it was not examined."""
+        """Return what the rules alone say about a move; an empty list if it was not examined."""
         return self._reasons.get(action, [])
 
     def _winning_actions(self, state: Any) -> list[int]:
@@ -119,9 +119,9 @@ class RuleFacts:
         return f"makes {_NUMBER_WORDS.get(length, length)} in a row and loses"
 
     def _blocked_threats(self, action: int) -> list[Reason]:
-        """Return the threats of the opponent that this move stops and some other move does not.
+        """Return a reason for each opponent's threat that this move stops and another does not.
 
-        The line of each reason begins with such another move.
+        The line of each reason begins with a move that does not stop the threat.
         """
         reasons = []
         for threat in self.opponent_threats:
@@ -138,7 +138,7 @@ class RuleFacts:
         return reasons
 
     def _own_threats(self, action: int) -> list[Reason]:
-        """Return the threats that a move makes, with a reply that does not stop all of them."""
+        """Return a reason that lists a move's threats, if some reply does not stop all of them."""
         child = self.children[action]
         threats = self._threats(child)
         replies = self.game.actions(child) if threats else []
@@ -159,7 +159,7 @@ class RuleFacts:
         return []
 
     def _describe_cell(self, state: Any, action: int) -> str:
-        """Return the cell that a threat of the side not to move would fill, or its column."""
+        """Return the cell, or with gravity the column, of a threat by the side not to move."""
         assert isinstance(self.game, LineGame)
         if self.game.gravity:
             return f"column {self.game.to_text(action)}"
@@ -243,7 +243,7 @@ def _describe_defeat(game: Game, move: EvaluatedMove) -> str:
 
 
 def _describe_forced_win(game: Game, forced_win: ForcedWin) -> str:
-    """Describe the maximum number of moves of a win by threats, and whether fours suffice."""
+    """Describe how many moves a win by threats takes at most, and whether fours alone suffice."""
     moves = count_moves(forced_win.plies)
     names = {4: "threes", 5: "fours", 6: "fives"}
     fours = names.get(getattr(game, "win", 0), "immediate threats")

@@ -1,4 +1,4 @@
-"""Review a finished or unfinished game move by move: find the mistakes and the better moves."""
+"""Review a game, finished or not, move by move: find the mistakes and the better moves."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,14 +24,14 @@ class PlayedGame(Protocol):
 
 @dataclass(frozen=True)
 class ReviewedMove:
-    """One move of a reviewed game, or the start, for which `move` and `player` are None."""
+    """One move of a reviewed game, or its start; then `move` and `player` are None."""
 
     ply: int
     move: str | None
     player: int | None
     estimate: float  #: the value after the move for the first player, from -1 to 1
-    exact: bool  #: whether that value is proven
-    description: str  #: the value in words, for the player who moved
+    exact: bool  #: whether `estimate` is a proven value
+    description: str  #: the value in words, from the view of the player who moved
     mistake: str | None = None  #: "mistake" (proven), "slip" (by estimate) or None
     better: Candidate | None = None  #: after a mistake or slip, the best move
     reasons: tuple[Reason, ...] = ()
@@ -129,7 +129,7 @@ def _review_move(position: Position, analysis: Analysis, after: Position, ply: i
 
 
 def _classify(candidate: Candidate, best: Candidate) -> str | None:
-    """Return "mistake" for a proven loss of value, "slip" for a clear loss by estimate."""
+    """Return "mistake" if the value provably drops, "slip" if its estimate clearly drops."""
     if candidate.exact and best.exact:
         return "mistake" if candidate.expected_value < best.expected_value else None
     return "slip" if candidate.expected_value < best.expected_value - _SLIP else None

@@ -1,5 +1,6 @@
 """Search on boards above 64 cells: selective alpha-beta, and threat search for forced wins.
 
-`engine` is the entry point; `search.engines` creates the engines. From `zermelo.search`, this
-package imports only `engine` and `limits`; no other package there imports its other modules.
+`large.engine` is the entry point: other packages of `zermelo.search` import no other module of this
+one. `search.engines` creates the engines. From the rest of `zermelo.search`, this package imports
+only `search.engine` and `search.limits`.
 """

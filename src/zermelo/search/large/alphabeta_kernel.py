@@ -1,9 +1,9 @@
 """The alpha-beta kernel for boards above 64 cells, which makes and unmakes moves on one board.
 
 The evaluation counts windows, that is, all runs of `win` cells. A window with stones of one side
-only is worth more the fewer stones it lacks. The counts and the value of each cell for each side,
-which orders the moves, are updated with every stone. Counts are only hints: `result_after` decides
-whether a move ends the game.
+only is worth more the fewer stones it lacks. Every stone updates the counts and, for each side, the
+value of each cell; the values of the cells order the moves. Counts are only hints:
+`result_after` decides whether a move ends the game.
 
 Only the `WIDTH` most promising moves are searched, so proofs need care. A win is proven by one move
 whose child is a proven loss. A loss is proven if every legal move is accounted for:
@@ -15,8 +15,8 @@ whose child is a proven loss. A loss is proven if every legal move is accounted 
   beta) requires a proof, the other moves are searched as well; otherwise the loss counts as a bad
   estimate.
 
-Thus a score beyond ±DECISIVE_SCORE is proven. Its distance is exact within the depth as long as no
-move was left out; otherwise it is an upper bound.
+Thus a score beyond ±DECISIVE_SCORE is proven. Its distance to the end is exact within the searched
+depth if no move was left out; otherwise the distance is an upper bound.
 """
 
 from typing import Any
@@ -27,24 +27,24 @@ from zermelo.kernels import kernel
 from zermelo.search.large.windows import ACTION, CENTRALITY, FIRST_WINDOW, NUM_WINDOWS
 
 WIN_SCORE = 1 << 14  # a win in n plies scores WIN_SCORE - n
-DECISIVE_SCORE, MAX_ESTIMATE = 1 << 13, 8000  # scores beyond the first are proven
+DECISIVE_SCORE, MAX_ESTIMATE = 1 << 13, 8000  # scores beyond ±DECISIVE_SCORE are proven
 # Columns of `frames`, which has one row for each ply of the stack.
 ALPHA, BETA, BEST, NEXT, NUM_MOVES, STAGE, DEPTH, MOVE, CELL, PV_LENGTH, KILLER = range(11)
 NUM_THREATS, THREAT_1, THREAT_2 = range(11, 14)  # the opponent's winning moves, at most two
 NUM_COLUMNS = 14
-# frames[STAGE]: what the list of moves holds.
+# frames[STAGE]: which moves the list of moves holds.
 ALL_MOVES = 0  # all legal moves
 PROMISING = 1  # the most promising moves; some were left out
-FOURS = 2  # at the horizon: moves that threaten to win, besides the estimate
+FOURS = 2  # at the horizon, where the estimate counts as well: moves that threaten to win
 FORCED_BLOCK = 3  # the only block of a threat
 WIN_CHECKS = 4  # cells that complete a window of either side, to be tested and not searched
 LOST = 5  # moves that lose to a threat, or immediately by themselves
-# Entries of `control`.
+# Indices into `control`.
 PLY, NODES, BUDGET, SIDE, EMPTY_CELLS, SCORE, HIT_HORIZON = range(7)
 WIDTH, TEMPO, MAX_FOURS, IS_INITIALISED = range(7, 11)
 NUM_CONTROLS = 11
 NEW = -1  # frames[NEXT] of a state that has not been entered
-WEIGHTS = 2  # the row of `totals` with the value of a window, by number of stones
+WEIGHTS = 2  # the row of `totals` that holds the value of a window for each number of stones
 MAX_PLY = 100
 
 
@@ -59,16 +59,17 @@ def search(  # noqa: PLR0915 - numbered steps on one stack
     frames: Any,  # [ply, column]
     moves: Any,  # [ply, (actions…, their ranks…)]
     pv: Any,  # [ply, move]: the principal variation, of length frames[ply, PV_LENGTH]
-    windows: Any,  # see `WindowTables`, also for the next two
+    windows: Any,  # this and the next two arrays: see `WindowTables`
     cell_info: Any,
     entry_cells: Any,
-    stone_counts: Any,  # [side, window]
-    cell_values: Any,  # [side, cell]: the value of the windows through it
+    stone_counts: Any,  # [side, window]: the number of stones
+    cell_values: Any,  # [side, cell]: the value of the windows through the cell
     totals: Any,  # [side, (live windows by number of stones…, their value)], then WEIGHTS
 ) -> Any:
     """Search `board` with the window and depth in frames[0]; return whether the search is finished.
 
-    The score is then in control[SCORE]. After False, call again with a larger budget to continue.
+    If it is finished, the score is in control[SCORE]. Otherwise, call again with a larger budget to
+    continue.
     """
     ply = control[PLY]
     if control[IS_INITIALISED] == 0:
@@ -116,8 +117,8 @@ def search(  # noqa: PLR0915 - numbered steps on one stack
             if stage == LOST and not over:
                 score = 2 - WIN_SCORE
                 add_refutation(ply, frames, pv)
-        # 3. After the win checks, list the moves to search. After those, add the moves that were
-        #    left out if they matter; otherwise the state is done.
+        # 3. After the win checks, list the moves to search. When these have been searched, add the
+        #    moves that were left out if they matter; otherwise the state is done.
         elif stage == WIN_CHECKS and frames[ply, BEST] < WIN_SCORE - 1:
             done, score = expand(
                 game, ply, side, board, control, frames, moves, windows, cell_info, entry_cells,
@@ -164,7 +165,7 @@ def update_counts(
     cell_values: Any,
     totals: Any,
 ) -> None:
-    """Update all counts for a stone that is placed (step 1) or removed (-1)."""
+    """Update all counts for a stone that is placed (step 1) or removed (step -1)."""
     length = windows.shape[1]
     totals[side, length + 1] += step * cell_info[cell, CENTRALITY]
     for i in range(cell_info[cell, NUM_WINDOWS]):
@@ -210,7 +211,7 @@ def list_win_checks(
     stone_counts: Any,
     totals: Any,
 ) -> None:
-    """List the cells that complete a window, this side's first; the ranks hold their owners."""
+    """List the cells that complete a window, own windows first; ranks hold the window's owner."""
     length, ranks = windows.shape[1], moves.shape[1] // 2
     frames[ply, BEST] = -2 * WIN_SCORE
     frames[ply, STAGE] = WIN_CHECKS
@@ -239,7 +240,7 @@ def list_win_checks(
 
 
 def add_threat(ply: Any, frames: Any) -> None:
-    """Record the current move as a winning move of the opponent; end the list after two."""
+    """Record the current move as a winning move of the opponent; end the list after the second."""
     count = frames[ply, NUM_THREATS]
     frames[ply, NUM_THREATS] = count + 1
     if count == 0:
@@ -250,7 +251,7 @@ def add_threat(ply: Any, frames: Any) -> None:
 
 
 def add_refutation(ply: Any, frames: Any, pv: Any) -> None:
-    """Let the opponent carry out a threat after the current move; no move lasts longer."""
+    """Answer the current move with the opponent's win; end the list, as no move lasts longer."""
     frames[ply, NUM_MOVES] = frames[ply, NEXT]
     frames[ply + 1, PV_LENGTH] = 1
     pv[ply + 1, 0] = frames[ply, THREAT_1]
@@ -361,7 +362,7 @@ def list_fours(
 
 
 def insert_by_rank(ply: Any, action: Any, rank: Any, limit: Any, frames: Any, moves: Any) -> None:
-    """Insert an action into the list, highest rank first; drop the last one beyond `limit`."""
+    """Insert an action into the list, highest rank first; keep at most `limit` actions."""
     ranks = moves.shape[1] // 2
     index = frames[ply, NUM_MOVES]
     if index < limit:
@@ -379,7 +380,7 @@ def insert_by_rank(ply: Any, action: Any, rank: Any, limit: Any, frames: Any, mo
 
 
 def add_remaining_moves(ply: Any, board: Any, frames: Any, moves: Any, entry_cells: Any) -> Any:
-    """Append all other legal moves to a list that has been searched, if they matter.
+    """Append the legal moves that were left out, if they matter; return whether they do.
 
     They matter if all promising moves lose and a proof is required. They also matter if the block
     loses by itself or there are two threats: then any move that does not lose by itself lasts
@@ -409,7 +410,7 @@ def add_remaining_moves(ply: Any, board: Any, frames: Any, moves: Any, entry_cel
 
 
 def final_score(ply: Any, control: Any, frames: Any) -> Any:
-    """Return the score of a searched state; it is no proven loss if moves were left out."""
+    """Return the score of a searched state; if moves were left out, a loss becomes an estimate."""
     best = frames[ply, BEST]
     if frames[ply, STAGE] == PROMISING and best < frames[ply, BETA]:
         control[HIT_HORIZON] = 1

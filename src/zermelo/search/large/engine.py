@@ -18,12 +18,12 @@ from zermelo.search.limits import SearchClock, SearchStopped
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_WEIGHTS = (800, 120, 20, 3, 1)  # the value of a window by the number of stones it lacks, from 1
-_TEMPO = 150  # the value of having the move
+_WEIGHTS = (800, 120, 20, 3, 1)  # the value of a window that lacks 1, 2, 3, … stones
+_TEMPO = 150  # the value of being the side to move
 _WIDTH = 16
 _MAX_FOURS = 3
 _MAX_LINES = 1000
-# Limits of threat searches: a share of the time, or nodes if the time is not limited.
+# Limits of threat searches: a share of the time or, if time is not limited, a number of nodes.
 _WIN_SHARE, _WIN_NODES = 0.12, 20_000  # for a forced win of the side to move
 _DANGER_SHARE, _DANGER_NODES = 0.04, 5_000  # for a forced win of the opponent if this side passed
 _CHECK_NODES = 1_500  # for a forced win of the opponent after a move that seems best
@@ -32,8 +32,8 @@ _CHECK_NODES = 1_500  # for a forced win of the opponent after a move that seems
 class BoardEngine(Engine):
     """The engine for one line game on a board of any size.
 
-    `width` is the number of moves searched at an inner state, `max_fours` the number of consecutive
-    fours that are searched beyond the horizon.
+    `width` is the largest number of moves searched in a state above the horizon, `max_fours` the
+    largest number of consecutive fours searched beyond the horizon.
     """
 
     win_score = k.WIN_SCORE
@@ -60,13 +60,13 @@ class BoardEngine(Engine):
         for stones in range(1, game.win):
             self._totals[k.WEIGHTS, stones] = _WEIGHTS[min(game.win - stones, len(_WEIGHTS)) - 1]
         self._lines: dict[Any, list[int]] = {}
-        # By state: the score proven by a forced win, and the win; None if none was found.
+        # For each state: the score that a forced win proves, and that win; None if none was found.
         self._forced_wins: dict[Any, tuple[int, ForcedWin] | None] = {}
         self._is_in_danger = False  # whether the opponent threatens a forced win
         self._clock = SearchClock()  # of the whole search; depth 1 has no limit
 
     def start_iteration(self, depth: int) -> None:
-        """Start an iteration; only lines and forced wins are kept from earlier ones."""
+        """Start an iteration; only lines and forced wins are kept from earlier iterations."""
         del depth
         self.hit_horizon = False
 
@@ -74,8 +74,8 @@ class BoardEngine(Engine):
         """Return the score of a state that is not over; see `Engine.search`.
 
         Depth 0 still finds immediate wins, forced blocks and wins by threats. If the score is below
-        beta, the opponent may choose this state, so a forced win is searched for first: by fours,
-        or by all threats if the opponent is in danger.
+        beta, the opponent may choose to move into this state; so a forced win of the side to move
+        is searched for, by fours only or, if a forced win threatened at the root, by all threats.
         """
         score = self._proven_score(state)
         if score is None:
@@ -116,7 +116,7 @@ class BoardEngine(Engine):
         self._totals[: k.WEIGHTS] = 0
 
     def principal_variation(self, state: Any) -> list[int]:
-        """Return the expected play from a state, if a search of it found a score above alpha."""
+        """Return the expected play from a state, empty if no search found a score above alpha."""
         known = self._forced_wins.get(state)
         if known is not None:
             score, win = known
@@ -151,7 +151,7 @@ class BoardEngine(Engine):
         return self._threat_search.find(state, part)
 
     def known_forced_win(self, state: Any) -> ForcedWin | None:
-        """Return the forced win in a state, or against its side to move, if one was found."""
+        """Return the forced win that was found for or against the side to move, or None."""
         known = self._forced_wins.get(state)
         return None if known is None else known[1]
 
@@ -160,7 +160,7 @@ class BoardEngine(Engine):
         return None if known is None else known[0]
 
     def _check_forced_win(self, state: Any, clock: SearchClock) -> None:
-        """Look for a forced win of the side to move, once per state for each root."""
+        """Look for a forced win of the side to move; for each root, a state is searched once."""
         if state in self._forced_wins or not self._can_make_four(state):
             return
         self._forced_wins[state] = None

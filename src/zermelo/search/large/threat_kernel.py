@@ -1,11 +1,12 @@
-"""The threat search kernel: forced wins on boards above 64 cells, on an explicit stack.
+"""The threat search kernel: it finds forced wins on boards above 64 cells, with its own stack.
 
 The **attacker** moves first. A **four** is a move after which the attacker could win immediately; a
-**quiet threat** is a move after which it would win by fours if the defender passed. (The terms are
-those of five in a row; the search is the same for any length.) A state is won for the attacker
+**quiet threat** is a move after which the attacker would win by fours if the defender passed. (The
+terms are those of five in a row; the search is the same for any length.) A state is won for the
+attacker
 
-- if it can win immediately,
-- by a four after which the defender cannot win immediately, if there are two cells to block, or the
+- if the attacker can win immediately,
+- by a four, if the defender cannot win immediately and either there are two cells to block, or the
   block loses by itself (a forbidden point), or the state after the block is also won,
 - by a quiet threat, if the state after every defence is also won.
 
@@ -18,7 +19,8 @@ stones once the defender has made all blocks of the line. If a step depends on a
 which distant stones may change, every legal move is a defence.
 
 Every win that is found is thus proven. If no win is found, nothing is proven: the search is
-bounded, quiet threats are tried on promising cells only, and failures are stored by hash.
+bounded, quiet threats are tried on promising cells only, and failures are stored by hash,
+so that one state may be taken for another.
 """
 
 from typing import Any
@@ -35,19 +37,19 @@ from zermelo.search.large.threat_moves import (
     winning_cells,
 )
 
-# Columns of `frames`, with one row for each state on the stack. LAST_CELL is the last move.
+# Columns of `frames`, with one row for each state on the stack. LAST_CELL: cell of the last move.
 KIND, LIMIT, NODE_LIMIT, LAST_CELL, STAGE, NEXT, NUM_MOVES = range(7)
 LENGTH, PLIES, DEPENDS_ON_FOUL = range(7, 10)
 NUM_COLUMNS = 10
-# frames[KIND]: FOURS and THREATS if the attacker is to move, with fours only or with all threats;
-# BLOCK and DEFENCE if the defender is to move, after a four or after any threat.
+# frames[KIND]: if the attacker is to move, FOURS (it may only make fours) or THREATS (all threats);
+# if the defender is to move, BLOCK (after a four) or DEFENCE (after any threat).
 FOURS, THREATS, BLOCK, DEFENCE = range(4)
-TO_DEFENDER = 2  # added to a kind of the attacker, gives the kind of the defender
+TO_DEFENDER = 2  # the kind of an attacker's state plus this is the kind of the next state
 # frames[STAGE]: not entered yet, waiting for a search by fours only, trying the listed moves.
 NEW, TESTING_FOURS, TRYING_MOVES = range(3)
 # The result of a state: unknown so far, a win of the attacker, or no win; or a child was pushed.
 UNDECIDED, WIN, NO_WIN, CHILD_PUSHED = range(4)
-# Entries of `control`. MAX_SUB_*: limits of a search by fours within another search.
+# Indices into `control`. MAX_SUB_*: limits of a search by fours within another search.
 PLY, NODES, BUDGET, ATTACKER, EMPTY_CELLS, IS_WIN, IS_INITIALISED = range(7)
 MAX_SUB_FOURS, MAX_SUB_NODES, GENERATION = range(7, 10)
 NUM_CONTROLS = 10
@@ -64,15 +66,15 @@ def search_threats(
     control: Any,
     frames: Any,  # [ply, column]; the first row holds the state to search
     moves: Any,  # [ply, move]: cells to try
-    lines: Any,  # [ply, move]: the winning line, frames[ply, LENGTH] cells
-    windows: Any,  # see `threat_moves`, also for the next three
+    lines: Any,  # [ply, move]: the winning line, which has frames[ply, LENGTH] cells
+    windows: Any,  # this and the next three arrays: see `threat_moves`
     cell_info: Any,
     window_counts: Any,
     ranks: Any,
     failure_table: Any,  # [slot, (key, generation and limit)]: states searched without a win
     hash_key: Any,  # [1]: the hash of the stones
 ) -> Any:
-    """Search the state in frames[0]; return whether it is finished, with control[IS_WIN] set.
+    """Search the state in frames[0]; return True when the result is in control[IS_WIN].
 
     If the node budget is spent first, return False: call again with a larger budget to continue.
     """
@@ -123,7 +125,7 @@ def place_stone(
     window_counts: Any,
     hash_key: Any,
 ) -> None:
-    """Place a stone (step 1) or remove it (-1)."""
+    """Place a stone on a cell (step 1) or remove it (step -1)."""
     stone = 1 + (control[ATTACKER] if is_attacker else 1 - control[ATTACKER])
     board[cell] = stone if step == 1 else FREE
     control[EMPTY_CELLS] -= step
@@ -133,7 +135,7 @@ def place_stone(
 def push_state(
     ply: Any, kind: Any, limit: Any, node_limit: Any, last_cell: Any, frames: Any
 ) -> Any:
-    """Push a state on the stack."""
+    """Push a state onto the stack, into row `ply + 1`; return CHILD_PUSHED."""
     frames[ply + 1, KIND] = kind
     frames[ply + 1, LIMIT] = limit
     frames[ply + 1, NODE_LIMIT] = node_limit
@@ -143,19 +145,19 @@ def push_state(
 
 
 def push_fours_test(ply: Any, last_cell: Any, control: Any, frames: Any) -> Any:
-    """Push a short search by fours only."""
+    """Push a state onto the stack for a short search by fours only."""
     node_limit = control[NODES] + control[MAX_SUB_NODES]
     return push_state(ply, FOURS, control[MAX_SUB_FOURS], node_limit, last_cell, frames)
 
 
 def table_slot(ply: Any, frames: Any, failure_table: Any, hash_key: Any) -> Any:
-    """Return a state's slot in the failure table, and its key."""
+    """Return (slot, key): the slot of a state in the failure table, and the key of the state."""
     state_key = hash_key[0] ^ mix(word(1000 + frames[ply, KIND]))
     return word(state_key) % word(len(failure_table)), state_key
 
 
 def store_failure(ply: Any, control: Any, frames: Any, failure_table: Any, hash_key: Any) -> None:
-    """Store a state without a win, unless its search reached the node limit."""
+    """Store that a state's search found no win, unless that search reached the node limit."""
     if control[NODES] <= frames[ply, NODE_LIMIT]:
         slot, state_key = table_slot(ply, frames, failure_table, hash_key)
         failure_table[slot, 0] = state_key
@@ -163,7 +165,7 @@ def store_failure(ply: Any, control: Any, frames: Any, failure_table: Any, hash_
 
 
 def is_hopeless(ply: Any, control: Any, frames: Any, failure_table: Any, hash_key: Any) -> Any:
-    """Return whether no move is left, or an earlier search at least as deep has failed."""
+    """Return whether the limits allow no further move or a search at least as deep has failed."""
     if (frames[ply, KIND] == FOURS and frames[ply, LIMIT] == 0) or ply + 4 >= len(frames):
         return True
     slot, state_key = table_slot(ply, frames, failure_table, hash_key)
@@ -188,7 +190,7 @@ def enter_state(
     failure_table: Any,
     hash_key: Any,
 ) -> Any:
-    """Test the last stone, list the moves to try and return the result of the state."""
+    """Test if the last stone is forbidden, list the moves to try and return the state's result."""
     frames[ply, STAGE] = TRYING_MOVES
     frames[ply, NEXT] = 0
     frames[ply, NUM_MOVES] = 0
@@ -212,7 +214,8 @@ def enter_state(
         result = list_attacker_moves(
             game, ply, board, control, frames, moves, lines, windows, window_counts, ranks
         )
-    # Fours are tested before a quiet threat is accepted and before quiet threats are tried.
+    # Search by fours first: before the attacker tries quiet threats, and, after a move that is not
+    # a four, to find out whether it is a quiet threat.
     if result == UNDECIDED and (
         kind == THREATS or (kind == DEFENCE and frames[ply, NUM_MOVES] == 0)
     ):
@@ -233,7 +236,7 @@ def list_attacker_moves(
     window_counts: Any,
     ranks: Any,
 ) -> Any:
-    """List the attacker's moves; return the result if it wins immediately or has no moves."""
+    """List the attacker's moves; return WIN if one wins immediately, NO_WIN if there are none."""
     length = windows.shape[1]
     min_stones = length - 2 if frames[ply, KIND] == FOURS else max(1, length - 3)
     cell, num_moves = list_attacks(
@@ -258,7 +261,7 @@ def list_block(
     cell_info: Any,
     window_counts: Any,
 ) -> Any:
-    """List the block if the last move made one four; return WIN if it made two."""
+    """List the block if the attacker has one winning cell; return WIN if it has two such cells."""
     block, other = winning_cells(
         game, frames[ply, LAST_CELL], board, windows, cell_info, window_counts
     )
@@ -284,7 +287,7 @@ def try_next_move(
     window_counts: Any,
     hash_key: Any,
 ) -> Any:
-    """Try the next move; if none is left, the side to move has failed."""
+    """Play the next listed move; if none is left, return that the side to move has failed."""
     kind, index = frames[ply, KIND], frames[ply, NEXT]
     is_attacker = kind < TO_DEFENDER
     if index == frames[ply, NUM_MOVES]:
@@ -297,7 +300,7 @@ def try_next_move(
     limit, node_limit = frames[ply, LIMIT], frames[ply, NODE_LIMIT]
     if is_attacker:
         return push_state(ply, kind + TO_DEFENDER, limit - 1, node_limit, cell, frames)
-    if kind == DEFENCE and limit == 0:  # no quiet threat is left
+    if kind == DEFENCE and limit == 0:  # the attacker may make no more quiet threats
         return push_fours_test(ply, cell, control, frames)
     return push_state(ply, kind - TO_DEFENDER, limit, node_limit, cell, frames)
 
@@ -316,9 +319,9 @@ def handle_result(
     ranks: Any,
     hash_key: Any,
 ) -> Any:
-    """Return the result of a state, given that of the state above it on the stack."""
+    """Return the result of a state, given the result of the state above it on the stack."""
     is_attacker = frames[ply, KIND] < TO_DEFENDER
-    # 1. The result is of a search by fours, from this state or after the defender's pass.
+    # 1. The result comes from a search by fours, from this state or after a pass of the defender.
     if frames[ply, STAGE] == TESTING_FOURS:
         frames[ply, STAGE] = TRYING_MOVES
         if result == NO_WIN:
@@ -344,8 +347,8 @@ def handle_result(
             )
         )
         return UNDECIDED
-    # 2. The result is of a move. The attacker needs one that wins, the defender one that holds.
-    #    Of the moves that lose, keep the line of the one that lasts longest.
+    # 2. The result comes from a move. The attacker needs a move that wins, the defender a move that
+    #    holds. Of the defender's losing moves, keep the line of the one that lasts longest.
     last_cell = frames[ply + 1, LAST_CELL]
     place_stone(last_cell, is_attacker, -1, board, control, cell_info, window_counts, hash_key)
     if result == NO_WIN:
@@ -357,7 +360,7 @@ def handle_result(
 
 
 def copy_line(ply: Any, start: Any, frames: Any, lines: Any) -> None:
-    """Copy the line of the state above it on the stack, after the `start` moves that lead there."""
+    """Copy the winning line of row `ply + 1` to row `ply`, behind the first `start` moves there."""
     for i in range(frames[ply + 1, LENGTH]):
         lines[ply, start + i] = lines[ply + 1, i]
     frames[ply, LENGTH] = start + frames[ply + 1, LENGTH]

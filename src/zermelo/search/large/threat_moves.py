@@ -26,7 +26,7 @@ def update_counts(
 
 
 def winning_cell(game: BoardLineGame, window: Any, stone: Any, board: Any, windows: Any) -> Any:
-    """Return the empty cell of a window that lacks one stone, or NO_CELL if it does not win."""
+    """Return the only empty cell of a window, or NO_CELL if a stone there does not win."""
     cell = windows[window, 0]
     for j in range(windows.shape[1]):
         if board[windows[window, j]] == FREE:
@@ -50,13 +50,14 @@ def list_attacks(
 ) -> Any:
     """List the attacker's moves and return (cell, count).
 
-    The cell is one that wins immediately, or NO_CELL. The moves are the empty cells of windows with
-    no defending stones and at least `min_stones` attacking stones, fullest windows first. If the
-    defender threatens to win on one cell, only the move that blocks it is listed. If the defender
-    threatens to win on two or more cells, no move blocks them all and nothing is listed.
+    `cell` wins immediately, or is NO_CELL; `count` is the number of moves. The moves are
+    the empty cells of windows with no defending stones and at least `min_stones` attacking
+    stones, fullest windows first. If the defender threatens to win on one cell, only the move that
+    blocks it is listed. If the defender threatens to win on two or more cells, no move blocks them
+    all and nothing is listed.
     """
     length = windows.shape[1]
-    # 1. An immediate win, of the attacker or of the defender.
+    # 1. Look for an immediate win of the attacker or of the defender.
     block, is_lost = NO_CELL, False
     for window in range(len(window_counts)):
         stones = window_counts[window]
@@ -74,7 +75,7 @@ def list_attacks(
     if block != NO_CELL:
         moves[ply, 0] = block
         return NO_CELL, 0 if is_lost else 1
-    # 2. Empty cells, by rank.
+    # 2. List the empty cells by rank.
     num_moves = 0
     for window in range(len(window_counts)):
         if not min_stones <= window_counts[window] < length:
@@ -107,7 +108,10 @@ def sort_by_rank(ply: Any, num_moves: Any, moves: Any, ranks: Any) -> None:
 def winning_cells(
     game: BoardLineGame, last: Any, board: Any, windows: Any, cell_info: Any, window_counts: Any
 ) -> Any:
-    """Return two cells, or NO_CELL, where the attacker wins by a line through its last stone."""
+    """Return two cells where the attacker can complete a line through its last stone.
+
+    NO_CELL stands for a cell that does not exist.
+    """
     first = NO_CELL
     for i in range(cell_info[last, NUM_WINDOWS]):
         window = cell_info[last, FIRST_WINDOW + i]
@@ -143,10 +147,10 @@ def list_defences(
     ranks: Any,
     hash_key: Any,
 ) -> Any:
-    """List all moves that could stop the winning line in row `ply + 1`; return their number.
+    """List all moves that could stop the line in row `ply + 1` of `lines`; return their number.
 
-    The line has `size` moves, the attacker's first. `threat_kernel` explains why no other move
-    could stop it.
+    The line has `size` moves and begins with a move of the attacker. `threat_kernel` explains why
+    no other move could stop it.
     """
     length = windows.shape[1]
     for i in range(size):

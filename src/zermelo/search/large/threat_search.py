@@ -18,11 +18,11 @@ from zermelo.search.limits import SearchClock, SearchStopped
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_FOURS = 150  #: most fours in one line
-MAX_THREATS = 12  #: most moves of the attacker before the final fours
+MAX_FOURS = 150  #: the largest number of fours in one winning line
+MAX_THREATS = 12  #: the largest number of moves of the attacker before the final fours
 _TABLE_SLOTS = 1 << 16
-_MAX_SUB_FOURS, _MAX_SUB_NODES = 30, 200  # of a search by fours within another search
-_FOURS_SHARE = 0.5  # share of the limit for the search by fours only
+_MAX_SUB_FOURS, _MAX_SUB_NODES = 30, 200  # limits of a search by fours within another search
+_FOURS_SHARE = 0.5  # the share of the limit that the search by fours only may use
 
 
 class ThreatSearch:
@@ -49,7 +49,7 @@ class ThreatSearch:
     def find(
         self, state: Any, clock: SearchClock, max_threats: int = MAX_THREATS
     ) -> ForcedWin | None:
-        """Return a forced win in a state that is not over, by fours only if they are found quickly.
+        """Find a forced win in a state that is not over: first by fours only, then by all threats.
 
         None means that no win was found within the limits, not that there is none.
         """

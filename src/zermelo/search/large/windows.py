@@ -1,4 +1,4 @@
-"""Tables of windows: all runs of `win` cells on a large board, and those through each cell.
+"""Tables of windows: all runs of `win` cells on a large board, and the runs through each cell.
 
 Cells are indices into the padded board of `BoardLineGame`.
 """
@@ -22,7 +22,7 @@ class WindowTables(NamedTuple):
 
     windows: "NDArray[Any]"  #: [window, position in the window]: a cell
     cell_info: "NDArray[Any]"  #: [cell, column]
-    entry_cells: "NDArray[Any]"  #: [action]: the cell that is empty while the action is legal
+    entry_cells: "NDArray[Any]"  #: [action]: the action is legal as long as this cell is empty
 
 
 def build_tables(game: BoardLineGame) -> WindowTables:

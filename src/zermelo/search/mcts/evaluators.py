@@ -33,13 +33,13 @@ def load_evaluator(spec: str, game: Game) -> Evaluator:
 
 
 def policy_from_values(values: Any) -> "NDArray[Any]":
-    """Return unnormalised priors for the values [state, action] of moves, which lie in [-1, 1]."""
+    """Return unnormalised priors for moves with these values [state, action], from -1 to 1."""
     policy: NDArray[Any] = np.exp((values - values.max(1, keepdims=True)) / TEMPERATURE)
     return policy.astype(np.float32)
 
 
 class HeuristicEvaluator:
-    """Evaluates by the alpha-beta heuristic: values from the states, priors from their children."""
+    """Estimates states by the alpha-beta heuristic; estimates of their children give the priors."""
 
     def __init__(self, argument: str, game: Game) -> None:
         if argument:

@@ -1,6 +1,6 @@
 """Kernels of Monte Carlo tree search on arrays: selection, expansion, evaluation, backpropagation.
 
-The children of a node are contiguous. `stats` holds only what selection reads: the mean value and
+The children of a node are adjacent. `stats` holds only what selection reads: the mean value and
 an exploration term, both updated in backpropagation. Selection takes the child with the largest
 `mean + k * exploration`, where
 
@@ -10,9 +10,9 @@ an exploration term, both updated in backpropagation. Selection takes the child 
   exploration = prior / (1 + visits), k = c * sqrt(parent visits)
 
 All values of a node are for the player who moved into it. With USE_SOLVER, proven values are
-propagated (MCTS-Solver, Winands et al. 2008): a node is proven when one child wins for its mover,
-or when all its children are proven. With ALL_MOVES the search continues until every move of the
-root is proven.
+propagated (MCTS-Solver, Winands et al. 2008): a node is proven when one child is a win
+for the side to move at the node, or when all its children are proven. With ALL_MOVES the search
+continues until every move of the root is proven.
 """
 
 from typing import Any
@@ -121,7 +121,7 @@ def select_leaves(
     actions: Any,
     priors: Any,
     leaves: Any,  # [leaf, word]: the states to evaluate
-    leaf_nodes: Any,  # [leaf]: their nodes
+    leaf_nodes: Any,  # [leaf]: the nodes of these states
 ) -> Any:
     """Select a batch of leaves for the evaluator and return their number.
 
@@ -178,7 +178,7 @@ def expand_leaves(
     leaf_nodes: Any,
     num_leaves: Any,
     policy: Any,  # [leaf, action]: non-negative, not normalised
-    values: Any,  # [leaf]: for the side to move there
+    values: Any,  # [leaf]: for the side to move in the leaf
 ) -> Any:
     """Expand the selected leaves with the evaluator's policy and backpropagate its values."""
     use_solver = control[USE_SOLVER] != 0
@@ -210,7 +210,7 @@ def expand_leaves(
 def backpropagate(
     node: Any, visits: Any, value: Any, penalty: Any, nodes: Any, stats: Any, priors: Any
 ) -> None:
-    """Add visits, a value that alternates in sign and a penalty to a node and its ancestors."""
+    """Add visits, a penalty and a value to a node and its ancestors; the value's sign flips."""
     while node >= ROOT:
         nodes[node, VISITS] += visits
         nodes[node, VALUE_SUM] += value + penalty
@@ -247,7 +247,7 @@ def resolve_leaf(
 
 
 def add_children(node: Any, count: Any, moves: Any, control: Any, nodes: Any, actions: Any) -> None:
-    """Reserve children for the listed moves; each one is reset at its first visit."""
+    """Reserve a child node for each listed move; `reset_node` must initialise it later."""
     first = control[NUM_NODES]
     for child in range(count):
         actions[first + child] = moves[child]
@@ -258,7 +258,7 @@ def add_children(node: Any, count: Any, moves: Any, control: Any, nodes: Any, ac
 
 
 def visit_new_child(node: Any, rng: Any, nodes: Any, actions: Any) -> Any:
-    """Return a random unvisited child, after moving it behind the visited ones."""
+    """Choose a random unvisited child, move it right behind the visited ones, and return it."""
     visited = nodes[node, NUM_VISITED]
     child = nodes[node, FIRST_CHILD] + visited
     rng[0] = word(word(rng[0]) + word(STRIDE))
@@ -301,7 +301,7 @@ def select_child(node: Any, k: Any, skip_proven: Any, nodes: Any, stats: Any) ->
 
 
 def propagate_proof(node: Any, nodes: Any, stats: Any) -> None:
-    """Mark the ancestors of a proven node as proven, as far as they follow from it."""
+    """Mark each ancestor of a proven node as proven, as long as its value is now determined."""
     while node != ROOT:
         proof = nodes[node, PROOF]
         stats[node, MEAN] = _LOSS_MEAN if proof == LOSS else np.float32(proof - DRAW)
@@ -338,11 +338,11 @@ def copy_subtree(
     new_actions: Any,
     new_priors: Any,
 ) -> Any:
-    """Copy the subtree of a node into other arrays, where it becomes the root; return its size.
+    """Copy a node's subtree into other arrays, with the node as root; return the number of nodes.
 
     Nodes are copied breadth-first, since children must be contiguous: FIRST_CHILD of a copied node
-    refers to the old arrays until its own children are copied. Of unvisited children, only the
-    action is copied.
+    refers to the old arrays until its own children are copied. For unvisited children, only
+    the action is copied.
     """
     new_nodes[ROOT] = nodes[root]
     new_stats[ROOT] = stats[root]

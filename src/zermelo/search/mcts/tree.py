@@ -17,7 +17,7 @@ _INITIAL_NODES = 1 << 12
 MAX_NODES = 1 << 22  # about 200 MB; a tree with rollouts is then searched without growing
 _MAX_VALUE_SUM = (1 << 31) - 1  # the largest sum that a node can hold
 _MAX_LINE = 64
-_NO_LIMIT = 1 << 62  # simulations
+_NO_LIMIT = 1 << 62  # more simulations than any search can run
 _MIN_SLICE = 500  # simulations of a compiled kernel between two reports to the clock
 
 
@@ -34,16 +34,16 @@ class Evaluator(Protocol):
 
 @dataclass(frozen=True)
 class RootMove:
-    """The statistics of one move from the root, for the side to move."""
+    """The statistics of one move from the root, as seen by the side to move at the root."""
 
     action: int
     visits: int
     mean: float
-    value: int | None  #: 1, 0 or -1 if proven
+    value: int | None  #: 1, 0 or -1 if proven, otherwise None
 
 
 class _TreeArrays(NamedTuple):
-    """The arrays of the tree; the columns are those of the kernels."""
+    """The arrays of the tree; their columns are defined in `mcts.kernel`."""
 
     nodes: "NDArray[Any]"  #: int32 [node, column]
     stats: "NDArray[Any]"  #: float32 [node, column]
@@ -98,7 +98,10 @@ class MCTSTree:
         self._kernels = [self._room.bind_kernel(function, with_hooks=True) for function in kernels]
 
     def reset(self, state: Any, *, all_moves: bool = False) -> None:
-        """Start at a state that is not over; `all_moves` searches until every move is proven."""
+        """Start a new tree at a state that is not over.
+
+        With `all_moves`, the search continues until every move of the root is proven.
+        """
         nodes, stats, _, priors = self._arrays
         self._set_root(state)
         nodes[k.ROOT] = 0
@@ -145,7 +148,10 @@ class MCTSTree:
         return self.game.play(state, int(self._arrays.actions[node]))
 
     def simulate(self, max_simulations: int | None, clock: SearchClock) -> Iterator[int]:
-        """Simulate in slices and yield the number so far; the clock may raise SearchStopped."""
+        """Run simulations in slices; after each slice, yield how many have been run.
+
+        The clock may raise SearchStopped.
+        """
         control = self._control
         unit = k.VALUE_SCALE if self.evaluator else 1
         largest = _MAX_VALUE_SUM // unit - self.visits - len(self._leaf_nodes)
@@ -208,7 +214,7 @@ class MCTSTree:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the root, or with `all_moves` every move, is proven."""
+        """Whether the root is proven; with `all_moves`, its moves must all be proven, too."""
         return bool(k.is_finished(self._control, self._arrays.nodes))
 
     @property

@@ -26,16 +26,17 @@ from zermelo.search.negamax.kernel import parent_score, reset_search, search, so
 @kernel(f"uint64[:,::1], int64[::1], int64, int64[::1], {SEARCH_ARRAYS}", common=False, bare=True)
 def solve_batch(
     game: SolverHooks,
-    roots: Any,  # [root, word]: none of them over
-    scores: Any,  # [root]
+    roots: Any,  # [root, word]: states that are not over
+    scores: Any,  # [root]: the results
     begin: Any,
     control: Any,
     packed: Any,
 ) -> Any:
-    """Write the exact scores of the roots from `begin` on, clearing the table before each one.
+    """Write the exact score of each root, from number `begin` on; clear the table before each one.
 
     Return the number of finished roots: if the node limit is reached before the last root, call
-    it again with that number as `begin`. The caller must provide enough generations.
+    the kernel again with that number as `begin`. Each root uses up one generation number; the
+    caller must make sure that enough are left.
     """
     arrays = SearchArrays(*packed)
     for number in range(begin, roots.shape[0]):
@@ -58,8 +59,8 @@ def solve_batch(
 )
 def look_ahead_batch(
     game: SolverHooks,
-    roots: Any,  # [root, word]: none of them over
-    plies: Any,  # to look ahead, at least 1
+    roots: Any,  # [root, word]: states that are not over
+    plies: Any,  # the number of plies to look ahead, at least 1
     scores: Any,  # [root, action]: for the side to move at the root
     legal: Any,  # scratch memory for the actions of a state
     control: Any,
@@ -67,8 +68,8 @@ def look_ahead_batch(
 ) -> Any:
     """Write the score of every action of every root, or NO_SCORE for illegal actions.
 
-    These searches are short and cannot be continued, so the caller must provide enough nodes and
-    generations.
+    A search that reaches the node limit cannot be continued, so the caller must set a sufficient
+    limit. Each root uses up one generation number; the caller must make sure that enough are left.
     """
     arrays = SearchArrays(*packed)
     frames = arrays.frames

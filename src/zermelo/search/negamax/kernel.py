@@ -1,15 +1,15 @@
-"""The search kernel of bitboard games: negamax with alpha-beta, a transposition table and ordering.
+"""The negamax kernel of bitboard games: alpha-beta, a transposition table and move ordering.
 
 A score is for the side to move: a win in n plies is `win_score - n`, a loss in n plies
-`n - win_score`, a draw 0 (in Reversi the score is the disc difference). A score therefore moves
-towards 0 by one with every ply on its way to the root, and a table entry is valid wherever its
-state occurs.
+`n - win_score`, a draw 0 (in Reversi the score is the disc difference). The plies are counted
+from the scored state: a score moves towards 0 by one with every ply on its way to the root, and a
+table entry is valid wherever its state occurs in the tree.
 
 The recursion is a stack in arrays: a search that has used up its nodes returns and can be continued
-later. Limits, progress and Ctrl-C are thus left to the caller.
+later. Between two calls, the caller can handle limits, progress and Ctrl-C.
 
-The knowledge of a game that needs no search is in its hooks (see `SolverHooks`): `resolve` and
-`resolve_in_window` score a state or narrow its moves, `should_store` keeps cheap states out of
+What is known of a state without search comes from the game's hooks (see `SolverHooks`): `resolve`
+and `resolve_in_window` score a state or narrow its moves, `should_store` keeps cheap states out of
 the table, `rank_move` orders moves, `evaluate` and `evaluate_network` estimate a state at the
 horizon.
 """
@@ -76,24 +76,25 @@ from zermelo.search.negamax.transposition_table import (
 )
 from zermelo.search.state_keys import hash_words
 
-_SOON, _LATER = 10, 16  # plies, tuned on Connect Four
-_INDICES = 1 << 7  # a listed move is its rank times this, plus its index counted from the end
+_SOON, _LATER = 10, 16  # plies to the end of the game, tuned on Connect Four
+_INDICES = 1 << 7  # a listed move is coded as its rank times this, plus 127 minus its index
 _TABLE_MOVE_RANK = 1 << 40  # above every other rank
 
 
 @kernel(f"int64[::1], {SEARCH_ARRAYS}", bare=True)
 def solve(game: SolverHooks, control: Any, packed: Any) -> Any:
-    """Search states[0] until its score is found; return False when the node limit is reached.
+    """Search states[0] until its score is found; return False if the node limit is reached first.
 
-    With FIXED_WINDOW there is one search. Otherwise a sequence of null-window searches narrows
+    With FIXED_WINDOW there is a single search. Otherwise a sequence of null-window searches narrows
     control[LOWER] <= score <= control[UPPER], each testing whether the score is above a guess,
-    until the bounds are equal or, with SIGN_ONLY, decide between a win, a draw and a loss.
+    until the bounds are equal. With SIGN_ONLY, it stops as soon as the bounds show whether the
+    root is a win, a draw or a loss.
     """
     return solve_root(game, control, SearchArrays(*packed))
 
 
 def solve_root(game: SolverHooks, control: Any, arrays: Any) -> Any:
-    """Do the same as `solve`, for kernels that have unpacked the arrays."""
+    """Do what `solve` does, for kernels that have already unpacked the arrays."""
     frames = arrays.frames
     while control[FIXED_WINDOW] != 0 or not is_answered(control):
         if control[DEPTH] == NOT_STARTED:
@@ -122,18 +123,18 @@ def solve_root(game: SolverHooks, control: Any, arrays: Any) -> Any:
 
 
 def is_answered(control: Any) -> Any:
-    """Return whether the bounds of the root's score are narrow enough."""
+    """Return whether the bounds of the root's score are narrow enough to end the search."""
     if control[LOWER] >= control[UPPER]:
         return True
     return control[SIGN_ONLY] != 0 and (control[LOWER] > 0 or control[UPPER] < 0)
 
 
 def next_guess(game: SolverHooks, control: Any) -> Any:
-    """Return the next score to test, between the bounds.
+    """Return the next guess, between the bounds: a search tests whether the score is above it.
 
     This is a binary search that prefers scores of short games, which are cheap to prove. In games
     with `short_wins_first` it first tests whether the game is decided within `_SOON` plies, then
-    within `_LATER` plies, then who wins, and finally the distance. Scores from -SCORE_GAP to
+    within `_LATER` plies, then who wins, and finally finds the distance. Scores from -SCORE_GAP to
     SCORE_GAP other than 0 cannot occur and are skipped.
     """
     if control[SIGN_ONLY] != 0:
@@ -158,9 +159,10 @@ def next_guess(game: SolverHooks, control: Any) -> Any:
 
 
 def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR0915 - one loop
-    """Return (finished, score): the score of states[0] within its window, or a bound outside it.
+    """Search states[0] with the window in frames[0]; return (finished, score).
 
-    The search is fail-soft. If it is not finished, the node limit was reached or the stack is full.
+    A score inside the window is exact; a score outside the window is a bound (fail-soft). If the
+    search is not finished, the node limit was reached or the stack is full.
     """
     frames, states = arrays.frames, arrays.states
     depth = control[DEPTH]
@@ -205,7 +207,7 @@ def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR091
                 control[cutoffs] += 1
                 if control[cutoffs] >> control[HISTORY_BITS] != 0:
                     control[HISTORY_BITS] += 1
-            # Outside the window the best score is a bound; inside it is the score.
+            # A best score outside the window is a bound; a best score inside it is exact.
             score = frames[depth, BEST]
             if score > frames[depth, ALPHA]:
                 frames[depth, LOWER_BOUND] = max(frames[depth, LOWER_BOUND], score)
@@ -224,7 +226,7 @@ def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR091
 
 
 def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any:
-    """Return (settled, score) for a state just reached; if not settled, list its moves."""
+    """Return (settled, score) for a state just reached; if it is not settled, list its moves."""
     # 1. Use what the game knows without search.
     frames = arrays.frames
     state = game.load(arrays.states, depth)
@@ -249,7 +251,8 @@ def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any
     if control[USE_TABLE] != 0 and game.should_store(state):
         canonical = state
         if depth < control[SYMMETRY_DEPTH]:
-            # `canonical_state`, written out: a call costs some 4 % where sizes share a kernel.
+            # This is `canonical_state`, inlined by hand: where boards of several sizes share a
+            # kernel, a call would cost some 4 % of the time.
             for number in range(1, len(arrays.symmetry_tables)):
                 image = game.transform_by_table(state, arrays.symmetry_tables[number])
                 if image < canonical:
@@ -264,14 +267,15 @@ def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any
             if low >= beta or high <= alpha or low >= high:
                 return True, high if high <= alpha else low
         # The bounds of an earlier iteration are void, but its best move is a good first move to
-        # try. The move of a canonical state may belong to a mirror image.
+        # try. The best move of a canonical state is not used, as it may belong to a mirror image.
         is_own_move = depth >= control[SYMMETRY_DEPTH]
         if is_own_move and (is_current or control[FIXED_WINDOW] != 0):
             first = move
     # 3. Score the moves that need no search, and list the others.
     alpha, beta = max(alpha, low), min(beta, high)
     count, best, best_move = order_moves(game, depth, state, mask, first, control, arrays, beta)
-    # A move that needs a search wins later than one that does not, perhaps too late.
+    # A win by a move that needs a search takes longer than an immediate win, perhaps too long for
+    # its score to exceed alpha.
     most = max(best, parent_score(game, game.min_loss_plies - game.win_score))
     if best >= beta or most <= alpha:
         return True, best if best >= beta else most
@@ -287,15 +291,16 @@ def order_moves(
     depth: Any,
     state: Any,
     mask: Any,
-    first: Any,  # the table's move, or NO_MOVE
+    first: Any,  # the best move in the transposition table, or NO_MOVE
     control: Any,
     arrays: Any,
     beta: Any,
 ) -> Any:
-    """Return (count, best, best move): the number of moves to search, and the best of the others.
+    """List the moves that need a search and score the others; return (count, best, best move).
 
-    The moves that need a search are listed by rank, highest first (insertion sort). A move that
-    causes a cutoff ends the list.
+    `count` is the number of listed moves, which are sorted by rank, highest first (insertion sort).
+    `best` and `best move` are the highest score without search and its move. If that score causes
+    a cutoff, the remaining moves are skipped.
     """
     moves = arrays.moves
     count, best, best_move = 0, NO_SCORE, NO_MOVE
@@ -337,7 +342,7 @@ def order_moves(
 
 
 def estimate_leaf(game: SolverHooks, state: Any, control: Any, arrays: Any) -> Any:
-    """Return the estimate of a state at the horizon: by the heuristic, or blended with a network.
+    """Estimate a state at the horizon by the heuristic or, with a network, by a blend of both.
 
     A blended estimate is looked up in a cache first.
     """
@@ -363,7 +368,7 @@ def estimate_leaf(game: SolverHooks, state: Any, control: Any, arrays: Any) -> A
 
 
 def has_symmetric_descendants(game: SolverHooks, root: Any, symmetry_tables: Any) -> Any:
-    """Return whether a symmetry can map one state below the root to another."""
+    """Return whether a symmetry may map a state below the root to another state below the root."""
     for number in range(1, len(symmetry_tables)):
         image = game.transform_by_table(root, symmetry_tables[number])
         if not game.have_disjoint_futures(root, image):
@@ -372,18 +377,18 @@ def has_symmetric_descendants(game: SolverHooks, root: Any, symmetry_tables: Any
 
 
 def parent_score(game: SolverHooks, score: Any) -> Any:
-    """Convert the score of a child to the parent: flip the sign and add a ply."""
+    """Convert a child's score to a score of its parent: flip the sign and add a ply."""
     score = -score
     return score - game.ply_cost * sign(score)
 
 
 def child_bound(game: SolverHooks, bound: Any) -> Any:
-    """Convert a bound on a state's score to its children: the inverse of `parent_score`."""
+    """Convert a bound on a state's score to one on its children's scores: undo `parent_score`."""
     return -(bound + game.ply_cost * sign(bound))
 
 
 def reset_search(control: Any, table: Any) -> None:
-    """Clear the history and reduce the table to few slots."""
+    """Clear the counts of the history heuristic and reduce the table to few slots."""
     control[HISTORY_BITS] = 0
     for cutoffs in range(HISTORY, HISTORY_END):
         control[cutoffs] = 0
@@ -399,13 +404,13 @@ def grow_table(game: SolverHooks, control: Any, table: Any) -> None:
 
 
 def set_num_slots(num_slots: Any, control: Any) -> None:
-    """Use this many slots of the table; it grows when they are nearly full."""
+    """Use this many slots of the table, and set the node count at which it grows again."""
     control[NUM_SLOTS] = num_slots
     control[GROW_AT_NODE] = control[NODES] + NODES_PER_SLOT * num_slots
 
 
 def store_result(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> None:
-    """Store a finished state in the transposition table."""
+    """Store the bounds and the best move of a searched state in the transposition table."""
     frames = arrays.frames
     key, move = game.load_key(arrays.keys, depth), frames[depth, BEST_MOVE]
     low, high = frames[depth, LOWER_BOUND], frames[depth, UPPER_BOUND]

@@ -1,4 +1,4 @@
-"""The searcher: it holds the kernels' arrays for one game and calls the kernels in slices."""
+"""The searcher: it holds the arrays of one game and runs the kernels a slice of nodes at a time."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,12 @@ from zermelo.search.state_keys import build_symmetry_tables
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MIN_PLIES, _MAX_PLIES = 140, 1000  # of the stack; with passes, plies may exceed cells
+# The smallest and the largest stack; with passes, a game may have more plies than cells.
+_MIN_PLIES, _MAX_PLIES = 140, 1000
 _NO_HORIZON = 1 << 20
 _MAX_GENERATION = 1 << 16
 _CACHE_LINE = 64  # bytes
-SYMMETRY_PLIES = 12  #: plies from the root in which states are looked up by their canonical form
+SYMMETRY_PLIES = 12  #: states up to this many plies from the root are looked up by canonical form
 
 
 class Unsolved(ZermeloError):
@@ -31,13 +32,13 @@ class LeafNetwork:
     """A network that estimates states at the horizon, with a cache of its estimates."""
 
     weights: Any  #: float32, flat
-    layers: Any  #: float32 [row, …]: scratch memory
-    estimates: Any  #: uint64 [slot, word]: states, each with its estimate
+    layers: Any  #: float32 [row, …]: scratch memory for the layers
+    estimates: Any  #: uint64 [slot, word]: the cache of states, each with its estimate
     blend: tuple[int, int] = (1000, 0)  #: weights of network and heuristic in thousandths
 
     @classmethod
     def none(cls, num_words: int) -> "LeafNetwork":
-        """Return empty arrays, for estimates by the heuristic alone."""
+        """Return empty arrays without a network: the heuristic alone gives the estimates."""
         import numpy as np
 
         empty: NDArray[Any] = np.zeros(0, np.float32)
@@ -98,7 +99,7 @@ class NegamaxSearcher:
         self._arrays.table[:] = 0
 
     def start_generation(self) -> None:
-        """Invalidate the bounds in the table; its moves still serve to order moves."""
+        """Invalidate the bounds in the table; its best moves are still used for move ordering."""
         self.control[arrays.GENERATION] += 1
         if self.control[arrays.GENERATION] >= _MAX_GENERATION:
             self._arrays.table[:] = 0
@@ -109,9 +110,9 @@ class NegamaxSearcher:
     ) -> tuple[int, int]:
         """Return bounds of the score of a state that is not over.
 
-        If the score lies within [low, high], both bounds equal it; otherwise they show on which
-        side it lies. With `sign_only`, stop when a win, a draw or a loss is proven. Raise
-        SearchStopped when a limit of the clock is reached.
+        If the score lies within [low, high], both bounds equal it; otherwise they show
+        whether it lies below or above. With `sign_only`, stop when a win, a draw or a loss is
+        proven. Raise SearchStopped when a limit of the clock is reached.
         """
         control = self.control
         control[arrays.FIXED_WINDOW], control[arrays.SIGN_ONLY] = 0, sign_only
@@ -129,7 +130,7 @@ class NegamaxSearcher:
         return int(self.control[arrays.GUESS])
 
     def _run(self, state: Any, low: int, high: int, clock: SearchClock) -> None:
-        """Run the kernel to the end, in slices."""
+        """Run the kernel, slice by slice, until the search is finished."""
         control = self.control
         control[arrays.DEPTH] = arrays.NOT_STARTED
         control[arrays.LOWER], control[arrays.UPPER] = low, high
@@ -163,10 +164,10 @@ class NegamaxSearcher:
     def run_batch(
         self, run: Any, states: Any, arguments: tuple[Any, ...], clock: SearchClock
     ) -> None:
-        """Call a kernel, which returns the number of finished states, until all are finished.
+        """Call a kernel repeatedly until it has finished all states.
 
         The kernel is called with the states, the given arguments, the number of finished states,
-        and the control and arrays of the search.
+        and the control and arrays of the search. It returns the new number of finished states.
         """
         control = self.control
         control[arrays.FIXED_WINDOW], control[arrays.SIGN_ONLY], control[arrays.HORIZON] = (
@@ -184,9 +185,10 @@ class NegamaxSearcher:
             clock.add_nodes(nodes) if finished == len(states) else clock.report(nodes)
 
     def look_ahead_batch(self, states: Any, plies: int) -> Any:
-        """Return the scores [state, action] of states that are not over, searched to `plies`.
+        """Return the scores [state, action] of all actions, searched to a depth of `plies` plies.
 
-        Illegal actions have NO_SCORE. The searches are short and have no limit.
+        The states must not be over. Illegal actions have NO_SCORE. The searches are short and
+        have no limit.
         """
         import numpy as np
 
@@ -200,14 +202,14 @@ class NegamaxSearcher:
         return scores
 
     def _reserve_generations(self, number: int) -> None:
-        """Clear the table if generation numbers do not suffice for this many more generations."""
+        """Clear the table if fewer than this many generation numbers are left."""
         assert number < _MAX_GENERATION
         if self.control[arrays.GENERATION] + number >= _MAX_GENERATION:
             self._arrays.table[:] = 0
             self.control[arrays.GENERATION] = 0
 
     def table_move(self, state: Any) -> int | None:
-        """Return the best action of a state in the table, or None if this generation has none."""
+        """Return the table's best action for a state, or None if this generation has none."""
         key = self.hooks.key(state)
         num_slots, generation = (
             int(self.control[arrays.NUM_SLOTS]),
@@ -225,7 +227,7 @@ def terminal_score(hooks: SolverHooks, state: Any) -> int:
 
 
 def _aligned_zeros(slots: int, words: int) -> "NDArray[Any]":
-    """Return zeros aligned to a cache line, so that both slots of a key lie in the same line."""
+    """Return an array aligned to cache lines, so that both slots of a key lie in the same line."""
     import numpy as np
 
     size = slots * words * 8

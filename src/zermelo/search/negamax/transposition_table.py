@@ -1,12 +1,13 @@
 """The transposition table: bounds and best moves of the states that a search has finished.
 
-A row of the array is a slot: the key, which is the whole state, then one word (sizes in bits),
+Each row of the array is a slot. It holds a key, which is the whole state, and then one word that is
+divided into these fields (sizes in bits):
 
     generation 16 | ply 8 | best move 8 | lower bound 16 | upper bound 16
 
-with equal bounds if the score is exact. Entries of an older generation are void. A key has two
-adjacent slots. The table starts with few slots, so that it stays in the processor's cache in a
-short search, and grows from there.
+The bounds are equal if the score is exact. The bounds of older generations are void. A key can be
+stored in either of two adjacent slots. The table starts with few slots, so that it stays in the
+processor's cache in a short search, and grows from there.
 """
 
 from typing import Any
@@ -16,27 +17,27 @@ from zermelo.core.game import SolverHooks
 
 MIN_SLOTS, GROWTH = 1 << 10, 4
 CACHED_SLOTS = 1 << 16  # the number of slots that fit into the processor's cache
-NODES_PER_SLOT = 6  # the table grows when there are more nodes per slot
-MAX_REHASHED_SLOTS = 1 << 18  # rehashing more would take longer than a slice should
+NODES_PER_SLOT = 6  # the table grows after this many searched nodes per slot
+MAX_REHASHED_SLOTS = 1 << 18  # rehashing more would delay the next check of the clock
 NO_MOVE = 255
-BIAS = 1 << 15  # added to scores, which are stored as unsigned 16 bits
+BIAS = 1 << 15  # added to scores, so that they can be stored as unsigned 16 bits
 
 
 def first_slot(key: Any, num_slots: Any) -> Any:
     """Return the first of the two slots of a key."""
     digest = word(0)
-    for part in key:  # `hash_words`, written out for the same reason as in `kernel.enter_state`
+    for part in key:  # `hash_words`, inlined by hand for the reason in `kernel.enter_state`
         digest = mix(digest ^ part)
     return 2 * scale(digest, num_slots // 2)
 
 
 def is_current(entry: Any, generation: Any) -> Any:
-    """Return whether an entry belongs to this generation."""
+    """Return whether a table entry belongs to this generation."""
     return entry >> word(48) == word(generation)
 
 
 def probe(game: SolverHooks, table: Any, key: Any, num_slots: Any, generation: Any) -> Any:
-    """Return (is_current, lower bound, upper bound, best move) for a key.
+    """Return (is_current, lower bound, upper bound, best move) from the entry of a key.
 
     The bounds of an entry that is not current are void. The move is NO_MOVE if none is stored.
     """
@@ -62,7 +63,7 @@ def store(
     low: Any,
     high: Any,
 ) -> None:
-    """Store bounds and the best move of a key.
+    """Store the bounds and the best move of the state with this key.
 
     The first slot keeps the state nearest to the root, since its search cost most; the second slot
     is always replaced.
@@ -87,8 +88,8 @@ def rehash(
 ) -> None:
     """Move the current entries to their slots in a larger table.
 
-    It works from the last pair of slots to the first: every entry moves up, to a pair that has
-    already been vacated.
+    The entries are moved from the last pair of slots to the first: every entry moves to a pair
+    further back, which has already been vacated.
     """
     for old_slot in range(old_num_slots - 1, -1, -1):
         entry = table[old_slot, -1]

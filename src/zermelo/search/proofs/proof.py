@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_POSITIONS = 2_000_000
 MAX_BYTES = 20_000_000
-_HEADER_BYTES = 400  # an upper bound
+_HEADER_BYTES = 400  # an upper bound of the header's size
 _SLICE = 1 << 12  # states between two checks of the limits
 _PAIRING_STEPS = 200  # limit of the search for a pairing strategy after one move
 
@@ -34,7 +34,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Proof:
-    """A claim about a game, and a line for each position with the owner of a strategy to move."""
+    """A claim about a game, and a line for each position in which a strategy prescribes a move."""
 
     game: WordLineGame
     claim: str  #: the winner, "first" or "second", or "draw"
@@ -90,7 +90,7 @@ class _MoveChoices:
     """The candidate moves of a slice of states, and the chosen one for each state."""
 
     states: Any  # [state, word]
-    candidates: Any  # [state, number]: actions by cost
+    candidates: Any  # [state, number]: actions, lowest cost first
     counts: Any  # [state]: number of candidates
     pairs: Any  # [state, number]: the pairs of a pairing strategy as masks
     num_pairs: Any  # [state]: number of pairs, or NO_PAIRING
@@ -98,7 +98,7 @@ class _MoveChoices:
 
     @property
     def actions(self) -> Any:
-        """The chosen actions."""
+        """The chosen action of each state."""
         return self.candidates[range(len(self.chosen)), self.chosen]
 
 
@@ -117,7 +117,7 @@ class _Prover:
             for cell, step in list_windows(game.grid, game.win)
         ]
         self.winning_lines: NDArray[Any] = np.array(masks, np.uint64)
-        # With gravity the answer in a pair may be illegal; if lines can lose, it may lose.
+        # With gravity the answer in a pair may be illegal; if a line can lose, the answer may lose.
         self.pairing_steps = -1 if game.lose else 0 if game.gravity else _PAIRING_STEPS
         self.cell_names = [game.grid.text(cell) for cell in range(game.grid.size)]
 
@@ -142,7 +142,7 @@ class _Prover:
         return Proof(game, "draw", lines + self._find_strategy(replies, HOLD, 0))
 
     def _shortest_win(self, score: int) -> list[str]:
-        """Return the first player's strategy with the best opening move that needs fewest lines."""
+        """Return the first player's strategy for that best opening move that needs fewest lines."""
         game, start = self.game, self.game.initial()
         openings: dict[Any, int] = {}
         for action in self.solver.best_actions(start, score, self.clock):
@@ -259,7 +259,7 @@ class _StateQueue:
         self._slots: NDArray[Any] = np.zeros(1, np.int32)
 
     def append_replies(self, choices: _MoveChoices) -> None:
-        """Append the states after every reply to the chosen moves."""
+        """Append each state that results from a reply to a chosen move."""
         import numpy as np
 
         most = self.used + len(choices.states) * self.game.num_actions

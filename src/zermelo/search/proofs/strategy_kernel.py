@@ -29,10 +29,10 @@ from zermelo.search.state_keys import find_index_slot
 HOLD, WIN = 0, 1
 MAX_MOVES = 64
 MAX_PAIRS = 32
-NO_PAIRING = -1  #: in place of a number of pairs
+NO_PAIRING = -1  #: stands for the number of pairs if there is no pairing strategy
 UNSCORED = -1  #: in `chosen`: the score of the state must be found first
 _OPEN_REPLY = 1000  # the cost of a reply to which there is no immediate win; above every rank
-_ENDS_WELL, _FAILS = -(1 << 40), 1 << 40  # costs
+_ENDS_WELL, _FAILS = -(1 << 40), 1 << 40  # costs of moves that reach the goal, or fail, immediately
 _FULL_LINE = 1 << 20  # the weight of a line without free cells
 _LINE, _NEXT_PAIR = 0, 1  # columns of the stack of `find_pairing`
 
@@ -89,7 +89,7 @@ def list_candidate_moves(
 def insert_candidate(
     actions: Any, costs: Any, number: Any, counts: Any, action: Any, cost: Any
 ) -> None:
-    """Insert an action into the candidates of a state, by its cost."""
+    """Insert an action into the candidates of a state, which are sorted by cost."""
     at = counts[number]
     counts[number] = at + 1
     while at > 0 and costs[number, at - 1] > cost:
@@ -101,7 +101,7 @@ def insert_candidate(
 
 
 def cost_of_replies(game: SolverHooks, child: Any) -> Any:
-    """Return the cost of the replies to which the owner has no immediate win.
+    """Return the total cost of the replies after which the owner cannot win immediately.
 
     The cost is above _FAILS if a reply refutes the move.
     """
@@ -122,7 +122,7 @@ def cost_of_replies(game: SolverHooks, child: Any) -> Any:
 
 
 def weigh_open_lines(child: Any, lines: Any) -> Any:
-    """Return the weight of the lines open to the opponent, doubled for every stone in a line.
+    """Return the weight of all lines open to the opponent; each stone doubles a line's weight.
 
     These are the weights of Erdős and Selfridge, On a combinatorial game (1973).
     """
@@ -139,8 +139,8 @@ def find_pairing(
 ) -> Any:
     """Find pairs that hold the draw after the owner's move; return their number or NO_PAIRING.
 
-    The search is depth-first: the open line with the fewest free cells gets a pair, if possible one
-    that lies in two lines.
+    The search is depth-first: the open line with the fewest free cells gets a pair, preferably
+    a pair that lies in two open lines.
     """
     own = child[1]
     free = game.full ^ (own | child[0])
@@ -203,7 +203,7 @@ def push_next_pair(lines: Any, own: Any, cells: Any, pairs: Any, stack: Any, dep
 
 
 def nth_pair(cells: Any, number: Any) -> Any:
-    """Return the pair of a mask's cells with this number; pairs with the lowest cell come first."""
+    """Return pair `number` of the cells in a mask; pairs with the lowest cell come first."""
     following = popcount(cells) - 1
     while number >= following:
         cells = cells & (cells - word(1))
@@ -281,10 +281,10 @@ def append_replies(
     num_indexed: Any,
     used: Any,
 ) -> Any:
-    """Append to queue[:used] the states after every reply for which a move must be listed.
+    """Append to queue[:used] each state after a reply in which the strategy needs a move.
 
-    Return the length of the queue. The index holds its first `num_indexed` rows; the other rows are
-    added first. The caller must provide enough room in both arrays.
+    Return the length of the queue. The index holds its first `num_indexed` states; the others are
+    added to it first. The caller must provide enough room in both arrays.
     """
     for row in range(num_indexed, used):
         slots[find_index_slot(game, queue, slots, game.load(queue, row))] = row + 1

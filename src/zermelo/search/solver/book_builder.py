@@ -1,7 +1,8 @@
 """Build an opening book with the solver.
 
-Only the states of the last ply are searched; the scores of earlier states follow from them. Every
-score is appended to a journal beside the book, so that an interrupted build can be resumed.
+Only the states after the book's last ply are searched; the scores of earlier states follow from
+them. Every score that is searched is appended to a journal beside the book, so that an interrupted
+build can be resumed.
 """
 
 import os
@@ -119,7 +120,7 @@ class _Journal:
             yield tuple(state), score
 
     def append(self, state: State, score: int) -> None:
-        """Append a line and wait until it has reached the disk."""
+        """Append a state with its score, and wait until the line has reached the disk."""
         with self.path.open("a", encoding="ascii") as file:
             file.write(" ".join(map(str, (*state, score))) + "\n")
             file.flush()

@@ -23,7 +23,7 @@ from zermelo.search.tablebase.opening_book import OpeningBook
 from zermelo.search.tablebase.tablebase import Tablebase
 
 GOALS = ("exact", "wdl", "win")
-_ESTIMATE_SHARE = 0.1  # share of a limit for an estimate before the proof
+_ESTIMATE_SHARE = 0.1  # the share of a limit that is spent on an estimate before the proof
 _SECONDS_AFTER_CTRL_C = 0.2  # for an estimate when a search without a limit is interrupted
 
 
@@ -32,7 +32,7 @@ class Solution:
     """What is known about a position, for the side to move."""
 
     position: Position
-    value: Value | None = None  #: when proven
+    value: Value | None = None  #: None unless proven
     estimate: float | None = None
     plies: int | None = None  #: to the end under best play; None for draws, Reversi and estimates
     best: tuple[str, ...] = ()  #: best moves
@@ -42,12 +42,12 @@ class Solution:
     seconds: float = 0.0
     source: str = "search"
     diff: int | None = None  #: Reversi: the raw disc difference
-    depth: int | None = None  #: of an estimate: plies searched
+    depth: int | None = None  #: the number of plies searched for an estimate
     complete: bool = True  #: whether `best` contains all best moves
     wins: bool | None = None  #: the answer to the goal "win", when proven
 
     def to_json(self, spec: str) -> dict[str, Any]:
-        """Return the fields of `zermelo solve --json`."""
+        """Return the fields that `zermelo solve --json` prints."""
         fields = {
             "game": spec,
             "moves": self.position.moves,
@@ -186,7 +186,7 @@ class _PositionSolver:
         return replace(self.solution, nodes=clock.nodes, seconds=clock.seconds, source=source)
 
     def source(self) -> str:
-        """Return the source of an exact score."""
+        """Return where an exact score of the position comes from: tablebase, book or search."""
         return "search" if self.solver is None else self.solver.source(self.position.state)
 
     def estimate(self, clock: SearchClock) -> int | None:

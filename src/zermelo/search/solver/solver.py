@@ -23,7 +23,8 @@ from zermelo.search.negamax.searcher import NegamaxSearcher, terminal_score
 from zermelo.search.tablebase.tablebase import Tablebase
 
 _MAX_LINE = 64
-# Node limits for a proof and for iterative deepening, in turn; then the proof has no limit.
+# Node limits of the searches to the end and of iterative deepening, which take turns. After these
+# turns, a search to the end without a limit follows.
 _TURNS = ((2_000_000, 4_000_000), (32_000_000, 16_000_000))
 
 
@@ -154,13 +155,13 @@ class Solver:
         return self.tablebase.source
 
     def best_actions(self, state: Any, score: int, clock: SearchClock | None = None) -> list[int]:
-        """Return all actions that reach the score of a state, given that score."""
+        """Return all best actions of a state whose exact score is given."""
         return [a for a in self.game.actions(state) if self.reaches(state, a, score, clock)]
 
     def reaches(
         self, state: Any, action: int, score: int, clock: SearchClock | None = None
     ) -> bool:
-        """Return whether an action reaches at least this score."""
+        """Return whether an action achieves at least this score for the side to move."""
         child = self.game.play(state, action)
         return not self.is_above(child, self._child_bound(score), clock)
 
@@ -169,7 +170,7 @@ class Solver:
     ) -> list[int]:
         """Return a line of best play from a state with this score: always the first best action.
 
-        It ends at the end of the game, after 64 plies, or at the last state in the book.
+        The line ends at the end of the game, after 64 plies, or at the last state in the book.
         """
         actions: list[int] = []
         is_in_book = self.source(state) == "book"
@@ -184,7 +185,7 @@ class Solver:
         return actions
 
     def _look_up(self, state: Any) -> int | None:
-        """Return a score that needs no search (finished game or tablebase), or None."""
+        """Return the score of a finished game or from the tablebase; None if a search is needed."""
         if self.game.result(state)[0]:
             return terminal_score(self.hooks, state)
         return self.tablebase.score(state) if self.tablebase else None
@@ -240,7 +241,7 @@ class Solver:
         return sorted(children.values(), key=self._evaluate_child)
 
     def _evaluate_child(self, child: Any) -> int:
-        """Estimate a child for its side to move: low for good moves."""
+        """Estimate a child for its side to move; the better the move to it, the lower."""
         if self.game.result(child)[0]:
             return terminal_score(self.hooks, child)
         return int(self.hooks.evaluate(child))
@@ -249,7 +250,7 @@ class Solver:
         """Return scores or bounds of these children, for the side to move at their parent.
 
         The first child whose score is not above `guess` is decisive: the other threads are stopped
-        and their moves left out.
+        and the children they are searching are left out.
         """
         clocks = [clock.subclock() for _ in self._searchers]
         pending = iter(children)
@@ -288,7 +289,7 @@ class Solver:
 
 @contextlib.contextmanager
 def _cancel_on_error(clocks: list[SubClock]) -> Iterator[None]:
-    """Stop all threads if one fails, or on Ctrl-C."""
+    """Stop all threads if one of them fails or Ctrl-C is pressed."""
     try:
         yield
     except BaseException:

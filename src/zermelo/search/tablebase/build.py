@@ -45,7 +45,7 @@ def solve_all_states(
 def _find_states(
     game: WordGame, tables: "NDArray[Any]", max_states: int, progress: Progress | None
 ) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Return all states in breadth-first order [state, word], and their index."""
+    """Return all states in breadth-first order [state, word], and their hash index."""
     import numpy as np
 
     run = compile_kernel(append_children, game)
@@ -97,7 +97,7 @@ def _score_all(
 
 
 def _to_codes(game: WordGame, scores: "NDArray[Any]") -> "NDArray[Any]":
-    """Return scores as codes; raise TooLarge if one does not fit."""
+    """Convert scores to codes; raise TooLarge if a score does not fit into a code."""
     import numpy as np
 
     if game.hooks.ply_cost:
@@ -122,8 +122,8 @@ def append_children(
 ) -> Any:
     """Append the new children of states[begin:end] to the queue states[:used]; return its length.
 
-    The index holds the first `num_indexed` rows; the other rows are added first. The caller must
-    provide enough room in both arrays.
+    The index holds the first `num_indexed` states of the queue; the others are added to it first.
+    The caller must provide enough room in both arrays.
     """
     for row in range(num_indexed, used):
         slots[find_index_slot(game, states, slots, game.load(states, row))] = row + 1
@@ -162,9 +162,9 @@ def score_states(
 ) -> Any:
     """Score the states of states[begin:end] that are still unknown, from the last one to the first.
 
-    Most children are behind their parents in the queue and already scored. A child that is not,
-    because a shorter path leads to it, is scored before its parent. Return False if a chain of such
-    children is longer than `stack`, which happens if a state can recur.
+    Most children are behind their parents in the queue and already scored. A child that is
+    ahead, because a shorter path leads to it, is scored before its parent. Return False if a chain
+    of such children is longer than `stack`, which happens if a state can recur.
     """
     for start in range(end - 1, begin - 1, -1):
         stack[0] = start

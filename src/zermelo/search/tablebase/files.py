@@ -62,12 +62,12 @@ class GameIdentity(NamedTuple):
 
 
 def tablebase_path(game: WordGame) -> Path:
-    """Return the path of a game's tablebase; it is different for different rules."""
+    """Return the path of a game's tablebase, which depends on the rules of the game."""
     return _folder() / f"{_file_stem(game.spec)}-{GameIdentity.of(game).digest}.table"
 
 
 def has_candidates(spec: str) -> bool:
-    """Return whether there is a tablebase of a game with this spec, for any rules."""
+    """Return whether a tablebase for this spec exists, whatever rules it was built with."""
     try:
         return any(path.name.startswith(f"{_file_stem(spec)}-") for path in _folder().iterdir())
     except OSError:
@@ -174,7 +174,7 @@ def _check_identity(header: _Header, game: WordGame) -> None:
 
 
 def _check_size(file: IO[bytes], header: _Header) -> None:
-    """Refuse a file whose size is wrong; the payload can then be read without checks."""
+    """Refuse a file whose size does not match its header, before its payload is read."""
     begin, size = file.tell(), os.fstat(file.fileno()).st_size
     if not 1 <= header.bytes <= header.raw_size * 2 or size != begin + header.bytes:
         _refuse(f"it has {size:,} bytes, not {begin + header.bytes:,}")

@@ -49,12 +49,12 @@ class OpeningBook(Tablebase):
         return book
 
     def has_possible_scores(self) -> bool:
-        """Return whether no score exceeds the length of the game."""
+        """Return whether every win and loss fits into the longest possible game."""
         return bool(abs(self._codes).max() <= self.game.hooks.max_plies(self.game.initial()) + 1)
 
     @classmethod
     def from_scores(cls, game: WordGame, scores: dict[State, int]) -> Self:
-        """Return a book with these scores, which are given by canonical state."""
+        """Return a book with these scores; the keys of `scores` are canonical states."""
         import numpy as np
 
         states = sorted(scores)
@@ -64,7 +64,7 @@ class OpeningBook(Tablebase):
 
 
 def book_path(game: WordGame) -> Path:
-    """Return the path of a game's book; it is different for different rules."""
+    """Return the path of a game's book, which depends on the rules of the game."""
     return _folder() / f"{GameIdentity.of(game).digest}.book"
 
 

@@ -33,14 +33,14 @@ class Tablebase:
     (765, 0, True)
     """
 
-    source: ClassVar[str] = "table"  #: the `source` field of solutions from it
+    source: ClassVar[str] = "table"  #: the `source` field of solutions from a tablebase
     _kind: ClassVar[str] = "tablebase"
 
     def __init__(self, game: WordGame, keys: "NDArray[Any]", codes: "NDArray[Any]") -> None:
         import numpy as np
 
         self.game = game
-        self._keys, self._codes = keys, codes  # [word, state] and [state], in ascending order
+        self._keys, self._codes = keys, codes  # [word, state] and [state], by ascending key
         self._word = np.uint64
         self._symmetry_tables = _python_symmetry_tables(game)
 

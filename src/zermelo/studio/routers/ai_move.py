@@ -40,12 +40,12 @@ async def choose_action(body: AiMoveRequest, players: Players) -> AiMove:
 
 
 def _read_board(body: AiMoveRequest) -> Position:
-    """Return the position. Raise BadBoard or BadSpec if it is impossible or the game is over."""
+    """Return the position. Raise BadBoard or BadSpec if it cannot occur or the game is over."""
     size, win = body.board_size, body.win_length or body.board_size
     if len(body.board) != size * size:
         msg = f"{len(body.board)} cells do not make a board of {size}x{size}"
         raise BadBoard(msg)
-    # The preset's rules are compiled separately, so use it where it applies.
+    # Use the preset for its sizes: a game with another spec would have its rules compiled again.
     spec = "tictactoe" if size == win == 3 else f"tictactoe:size={size},win={win}"
     position = registry.named_game(spec).position(body.board, 0 if body.player == 1 else 1)
     if position.is_over:

@@ -54,7 +54,7 @@ class PlayerInfo(_Info):
     models: list[ModelInfo] | None = None
 
 
-# These are not async, so that FastAPI runs them in its thread pool: models are read from files.
+# These routes read files, so they are not async: FastAPI then runs them in its thread pool.
 
 
 @router.get("/games", response_model=list[GameInfo])

@@ -22,7 +22,7 @@ from zermelo.studio.responses import MatchSummary, MatchView, view_match
 _MAX_RECENT = 1000
 
 router = APIRouter(prefix="/api/v1/matches")
-# The latest positions by game and moves, so that a request does not replay the whole match.
+# Recently used positions by game and moves, so that a request need not replay a whole match.
 _recent: dict[tuple[str, str], Position] = {}
 
 
@@ -146,7 +146,7 @@ def _store_recent(row: MatchRow, position: Position) -> Position:
 
 
 def _at_position(row: MatchRow, position: Position) -> MatchRow:
-    """Return the row of a match updated to a new position, after a move or an undo."""
+    """Return the row of a match with a new current position, after a move or an undo."""
     moves = position.moves or []
     return replace(
         row,

@@ -17,7 +17,7 @@ router = APIRouter(prefix="/api/v1")
 class FormatInfo(BaseModel):
     """A format of game records."""
 
-    model_config = ConfigDict(from_attributes=True)  # of a RecordFormat
+    model_config = ConfigDict(from_attributes=True)  # the attributes of a RecordFormat
 
     name: str
     summary: str

@@ -22,7 +22,7 @@ from zermelo.ui.fullscreen.panels import AnalysisPanel, MovesPanel, StatusPanel
 from zermelo.ui.session import Session
 
 SWITCH_INTERVAL = 0.001  #: seconds that a thinking thread may delay the handling of a key
-_LEVELS = (1, 3, 5, 7, 10)  # offered in the dialog; any other level can be typed
+_LEVELS = (1, 3, 5, 7, 10)  # levels that the dialog offers; any other level can be typed
 _TICK = 0.5  # seconds between two updates of the clock
 _KEYS = """arrows or hjkl   move the cursor; the mouse moves it too
 Enter or click   play at the cursor
@@ -39,7 +39,7 @@ q                save the game and quit"""
 
 
 class SessionChanged(Message):
-    """Posted when the session has changed, in any thread."""
+    """Posted when the session has changed, from whichever thread changed it."""
 
 
 class FullScreen(App[None]):
@@ -89,7 +89,7 @@ class FullScreen(App[None]):
         session.on_change = self._notify
 
     def _notify(self) -> None:
-        """Post a message unless one is still unhandled. May be called from any thread."""
+        """Post SessionChanged unless one is still unhandled. May be called from any thread."""
         if not self._is_notified:
             self._is_notified = True
             self.post_message(SessionChanged())
@@ -136,7 +136,7 @@ class FullScreen(App[None]):
         self._moves.show(view)
 
     def on_board_cursor_moved(self) -> None:
-        """Update the clock and the move at the cursor."""
+        """Update the status panel, which shows the clock and the move at the cursor."""
         self._status.show(self.session.view(), self._board.move_at_cursor)
 
     def on_resize(self) -> None:
@@ -147,14 +147,14 @@ class FullScreen(App[None]):
         self._board.fit(self._room.size)
 
     def on_board_move_chosen(self, message: Board.MoveChosen) -> None:
-        """Play a move, or let a paused player continue."""
+        """Play the chosen move; if a player is paused, let it continue instead."""
         if self.session.view().paused:
             self.session.resume()
         else:
             self.session.play(message.move)
 
     def on_moves_panel_ply_chosen(self, message: MovesPanel.PlyChosen) -> None:
-        """Show the ply that was clicked."""
+        """Show the position after the move that was clicked."""
         self.session.show_ply(message.ply)
 
     def action_session(self, name: str) -> None:
@@ -166,7 +166,7 @@ class FullScreen(App[None]):
         self.session.set_analysis(not self.session.view().analyzing)
 
     def action_step(self, plies: int) -> None:
-        """Show an earlier or later ply."""
+        """Show the position that is `plies` moves later or, if negative, earlier."""
         self.session.show_ply(self.session.view().ply + plies)
 
     def action_toggle_theme(self) -> None:

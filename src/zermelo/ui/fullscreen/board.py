@@ -69,7 +69,7 @@ class Board(Widget, can_focus=True):
         self.show(view)
 
     def show(self, view: View) -> None:
-        """Show the position of a view."""
+        """Show the position of this view on the board."""
         is_new_game, self._game = view.game != self._game, view.game
         self.view = view
         position = view.position
@@ -89,7 +89,7 @@ class Board(Widget, can_focus=True):
         self.refresh(layout=height != self.size.height)
 
     def fit(self, room: Size) -> None:
-        """Choose the largest cell size that fits into `room`."""
+        """Choose the largest cell size with which the board fits into `room`."""
         self._room = room
         width, height = room.width - self._margin, room.height - 3
         fitting = (
@@ -120,7 +120,7 @@ class Board(Widget, can_focus=True):
         return max(widths + [len(move) + 4 for move in self.move_cells.extra])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the number of lines of the board and of the moves below it."""
+        """Return the total number of lines of the board and the moves below it."""
         del container, viewport, width
         extra = len(self.move_cells.extra)
         return self._bottom + (extra + 1 if extra else 0)
@@ -149,7 +149,7 @@ class Board(Widget, can_focus=True):
         size, extra = self.num_cells, len(self.move_cells.extra)
         if self.cursor >= size:
             spot = self.cursor + down + right
-            spot = max(spot, size - self.cols // 2 - 1 if size else 0)  # back to the bottom row
+            spot = max(spot, size - self.cols // 2 - 1 if size else 0)  # back to the bottom cells
             spot = min(spot, size + extra - 1)
         else:
             row, col = divmod(self.cursor, self.cols)
@@ -175,12 +175,12 @@ class Board(Widget, can_focus=True):
 
     @property
     def _highlighted(self) -> set[int]:
-        """The cells that the cursor marks: its own, and the one where a stone would land."""
+        """The spots that the cursor marks: its own, and the cell where a stone would land."""
         cell = self.move_cells.landing.get(self.move_cells.move_at.get(self.cursor, ""))
         return {self.cursor} if cell is None else {self.cursor, cell}
 
     def action_choose_move(self) -> None:
-        """Choose the move at the cursor, or a forced pass regardless of the cursor."""
+        """Choose the move at the cursor; choose a forced pass wherever the cursor is."""
         legal, extra = self.view.legal, self.move_cells.extra
         is_forced = len(legal) == 1 and legal[0] in extra
         self.post_message(self.MoveChosen(legal[0] if is_forced else self.move_at_cursor))
@@ -249,7 +249,7 @@ class Board(Widget, can_focus=True):
         return segments
 
     def _draw_cell(self, cell: int) -> tuple[str, Style]:
-        """Return the text and style of a cell; the text is sufficient without colours."""
+        """Return the text and style of a cell; the text alone says everything, without colours."""
         position, move_cells = self.view.position, self.move_cells
         stone = self._stones[cell]
         row, col = divmod(cell, self.cols)
@@ -269,7 +269,7 @@ class Board(Widget, can_focus=True):
         return text, style + self._style("cursor") if cell == self.cursor else style
 
     def _mark(self, cell: int) -> str:
-        """Return ! for a forbidden cell, + for a legal one if some are illegal, else a dot."""
+        """Return ! for a forbidden cell, + for a legal one if others are illegal, else a dot."""
         move = self.move_cells.move_at.get(cell)
         if move is not None and move in self._forbidden:
             return "!"

@@ -36,7 +36,7 @@ class ChoiceDialog(ModalScreen[str]):
         self._title, self._options = title, options
 
     def compose(self) -> ComposeResult:
-        """Yield an input line and the list."""
+        """Yield an input line and the list of choices."""
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = self._title
             line = Input(placeholder="Type a name, or choose one below", max_length=200)
@@ -77,7 +77,7 @@ class HelpDialog(ModalScreen[None]):
         self._text = text
 
     def compose(self) -> ComposeResult:
-        """Yield the text."""
+        """Yield the help text."""
         with VerticalScroll(classes="dialog") as dialog:
             dialog.border_title = "Keys"
             yield Static(self._text, markup=False)

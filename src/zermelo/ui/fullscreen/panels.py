@@ -114,7 +114,7 @@ class MovesPanel(Widget):
         self._shown: object = None
 
     def show(self, view: View) -> None:
-        """List the moves of a view and scroll to the ply on the screen."""
+        """List the moves of a view and scroll to the one that led to the position shown."""
         shown = view.ply, view.moves
         is_same, self._shown, self.view = shown == self._shown, shown, view
         if is_same:
@@ -127,7 +127,7 @@ class MovesPanel(Widget):
             )
 
     def render(self) -> Text:
-        """Return the list with number, side, move and seconds."""
+        """Return the list; each line has the number, the side, the move and its seconds."""
         view = self.view
         text = Text(no_wrap=True)
         text.append("    start\n", "reverse" if view.ply == 0 else "")
@@ -140,6 +140,6 @@ class MovesPanel(Widget):
         return text
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the ply of the line that was clicked."""
+        """Choose the position after the move whose line was clicked."""
         if event.y <= self.view.num_plies:
             self.post_message(self.PlyChosen(event.y))

@@ -49,7 +49,7 @@ class App:
         self._frame_key: tuple[object, ...] = ()
         self._last_update = 0.0
         self.surface = self._create_surface(size)
-        # The last frame without the pulsing bar.
+        # The last frame that was drawn, but without the pulsing bar.
         self._frame = pygame.Surface(self.surface.get_size())
         self.view: View = session.view()
         self._move_cells = moves_by_cell(self.view.position, self.view.legal)
@@ -107,7 +107,7 @@ class App:
     # Input.
 
     def handle(self, event: pygame.Event) -> None:
-        """Handle an event."""
+        """Handle one event of mouse, keyboard or window."""
         self.update()
         if event.type in (pygame.QUIT, pygame.WINDOWCLOSE):
             self.running = False
@@ -145,7 +145,7 @@ class App:
             self.session.play(self.screen.move_cells.move_at[cell])
 
     def _scroll(self, steps: int) -> None:
-        """Scroll the open menu, or the move list under the mouse."""
+        """Scroll the open menu or, if the mouse is over it, the move list."""
         if self.screen.menu:
             top = min(max(0, self.input.top - steps), self.screen.menu.max_top)
             self.input = replace(self.input, top=top)
@@ -179,7 +179,7 @@ class App:
         self.session.show_ply(min(last, max(0, plies.get(key, last))))
 
     def _move_cursor(self, down: int, right: int) -> None:
-        """Move the cursor, wrapping at the edges; the first press shows it in the centre."""
+        """Move the cursor, wrapping at the edges; the first key press shows it in the centre."""
         grid = self.view.game.grid
         if grid is None:
             return
@@ -192,7 +192,7 @@ class App:
         self.input = replace(self.input, cursor=cell)
 
     def _play_at_cursor(self) -> None:
-        """Play at the cursor, or play a forced move that has no cell."""
+        """Play the move at the cursor; if the only legal move has no cell, play that instead."""
         move_cells = self.screen.move_cells
         if not move_cells.move_at and len(move_cells.extra) == 1:
             self.session.play(move_cells.extra[0])
@@ -200,7 +200,7 @@ class App:
             self._play_at(self.input.cursor)
 
     def _activate(self, name: str) -> None:
-        """Perform the action of a control or key."""
+        """Perform the action with this name, which belongs to a control or a key."""
         session = self.session
         kind, _, value = name.partition(":")
         ply, new_pressed_at = self.view.num_plies, self.input.new_pressed_at

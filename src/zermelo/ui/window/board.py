@@ -76,7 +76,7 @@ def _draw_labels(surface: pygame.Surface, layout: Layout, columns: tuple[str, ..
 def _draw_legal_moves(
     surface: pygame.Surface, layout: Layout, position: Position, move_cells: MoveCells
 ) -> None:
-    """Draw crosses on forbidden cells, and dots on legal ones unless all empty cells are legal."""
+    """Draw crosses on forbidden cells and, if some empty cells are illegal, dots on legal cells."""
     num_empty = (position.board or ()).count(0)
     if len(move_cells.move_at) < num_empty:
         for index in move_cells.move_at:
@@ -104,7 +104,7 @@ def _draw_stones(surface: pygame.Surface, layout: Layout, position: Position) ->
 
 
 def _draw_corners(surface: pygame.Surface, rect: pygame.Rect, colour: str) -> None:
-    """Draw the corners of a cell, which mark the last move."""
+    """Draw a mark in each corner of a cell, to show that the last move was played there."""
     is_tiny = rect.width < _TINY
     box = rect.inflate(-2, -2) if is_tiny else rect.inflate(-5, -5)
     arm = max(3, rect.width // 5)
@@ -115,14 +115,14 @@ def _draw_corners(surface: pygame.Surface, rect: pygame.Rect, colour: str) -> No
 
 
 def _draw_ghost(surface: pygame.Surface, layout: Layout, position: Position, move: str) -> None:
-    """Draw a pale stone in each cell that a move would fill."""
+    """Draw a pale stone in each cell where this move would place one."""
     ghost = draw_stone(position.game, position.player, layout.cell, _GHOST_ALPHA)
     for index in filled_cells(position, move):
         surface.blit(ghost, layout.rect(index))
 
 
 def _draw_heat(surface: pygame.Surface, cell: pygame.Rect, candidate: Candidate) -> None:
-    """Colour a cell by the value of its move: the whole cell if proven, a patch if estimated."""
+    """Colour a cell by its move's value: the whole cell if it is proven, a patch if estimated."""
     value = candidate.expected_value
     hue = theme.GOOD if value > _EVEN else theme.BAD if value < -_EVEN else theme.EVEN
     nearness = 1 - min(candidate.plies or 0, 24) / 40
@@ -152,9 +152,10 @@ def _draw_heat_label(surface: pygame.Surface, cell: pygame.Rect, candidate: Cand
 
 
 def heat_labels(candidate: Candidate) -> list[str]:
-    """Return the labels of a cell, longest first: "win 3", "W3", "W", or "+0.25", "+".
+    """Return the possible labels of a cell, longest first: "win 3", "W3", "W", or "+0.25", "+".
 
-    The number counts the winner's moves to the end or, in Reversi, is the difference in discs.
+    In "win 3", 3 is the number of moves that the winner still needs or, in Reversi, the difference
+    in discs.
     """
     value = candidate.value
     if value is not None:
@@ -167,7 +168,7 @@ def heat_labels(candidate: Candidate) -> list[str]:
 
 
 def _draw_text(surface: pygame.Surface, area: pygame.Rect, text: str) -> None:
-    """Draw a game without a board as monospaced text."""
+    """Draw the position of a game without a board as monospaced text."""
     lines = text.splitlines()
     step = theme.width("W", theme.BODY) + 2
     for row, line in enumerate(lines):

@@ -29,7 +29,7 @@ class InputState:
     menu: str = ""  #: the open menu
     item: int = -1  #: the item of the menu selected with the arrow keys
     top: int = 0  #: the first visible item of the menu
-    scroll: int | None = None  #: first line of the move list, None to follow the game
+    scroll: int | None = None  #: first visible line of the move list; None to follow the game
     new_pressed_at: int = -1  #: ply at which New was pressed once; a second press confirms it
 
 
@@ -181,7 +181,7 @@ def _certainty_text(analysis: Analysis) -> str:
 
 
 def _draw_captions(surface: pygame.Surface, side: Panel, view: View) -> None:
-    """Draw the captions before the menus."""
+    """Draw the caption to the left of each menu."""
     for control in side.controls:
         name = control.name.removeprefix("menu:")
         if name not in ("game", *SEATS):
@@ -218,7 +218,7 @@ def _draw_control(surface: pygame.Surface, control: Control, *, hover: bool) -> 
 
 
 def _draw_move_list(surface: pygame.Surface, side: Panel, view: View) -> None:
-    """Draw the title of the move list and the numbers before the moves."""
+    """Draw the title of the move list and the number before each pair of moves."""
     title = pygame.Rect(side.card.x, side.moves.y - 32, 130, 26)
     theme.write(surface, "Moves", theme.BODY, theme.INK, title)
     num_lines = side.moves.height // panel.LINE

@@ -1,4 +1,4 @@
-"""The layout: where the board, its cells and the panel are, for every size of the window."""
+"""The layout: where the board, its cells and the panel are in a window of any size."""
 
 from dataclasses import dataclass
 
@@ -40,18 +40,18 @@ class Layout:
         return self.grid.index(row, col)
 
     def column_label(self, col: int) -> pygame.Rect:
-        """Return the rectangle above a column."""
+        """Return the rectangle above a column, for its label."""
         x = self.board.x + col * self.cell
         return pygame.Rect(x, self.board.y - _LABEL, self.cell, _LABEL)
 
     def row_label(self, row: int) -> pygame.Rect:
-        """Return the rectangle to the left of a row."""
+        """Return the rectangle to the left of a row, for its label."""
         y = self.board.y + row * self.cell
         return pygame.Rect(self.board.x - _LABEL - 2, y, _LABEL, self.cell)
 
 
 def arrange(size: tuple[int, int], grid: Grid | None) -> Layout:
-    """Return the layout for a window of this size; a window below MIN_SIZE shows part of it."""
+    """Return the layout for a window of this size; one below MIN_SIZE shows only part of it."""
     width, height = (max(pair) for pair in zip(size, MIN_SIZE, strict=True))
     panel_width = min(_PANEL_WIDTH[1], max(_PANEL_WIDTH[0], width // 10 * 3))
     panel = pygame.Rect(

@@ -52,7 +52,7 @@ def _game_items() -> list[MenuItem]:
         for spec in dict.fromkeys((entry.name, entry.example)):
             try:
                 registry.named_game(spec)
-            except BadSpec:  # a family that needs sizes
+            except BadSpec:  # the name alone is not a game, since it needs sizes
                 continue
             note = entry.summary if entry.name in (spec, "mnk") else ""
             items.append(MenuItem(spec, spec, note))
@@ -60,7 +60,7 @@ def _game_items() -> list[MenuItem]:
 
 
 def _player_items(current: str) -> list[MenuItem]:
-    """Return an item for each player; that of the current player keeps its parameters."""
+    """Return an item for each player; the item of the current player keeps its parameters."""
     name = player_name(current)
     return [
         MenuItem(current if entry.name == name else entry.name, entry.name, entry.summary)
@@ -89,7 +89,7 @@ def strength_label(spec: str) -> str:
 
 
 def strength_items(spec: str) -> list[MenuItem]:
-    """Return an item for each strength of a player, with its other parameters unchanged."""
+    """Return an item for each strength of a player; its other parameters stay unchanged."""
     entry = _find_entry(spec)
     if entry is None:
         return []

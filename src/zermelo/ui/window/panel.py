@@ -1,4 +1,4 @@
-"""The panel beside the board: which controls it has and where; `drawing` draws them."""
+"""The panel beside the board: which controls it has and where they are; `drawing` draws them."""
 
 from dataclasses import dataclass, field
 
@@ -27,7 +27,7 @@ class Control:
     name: str
     rect: pygame.Rect
     label: str
-    kind: str = "button"  #: or menu, move, item
+    kind: str = "button"  #: button, menu, move or item
     enabled: bool = True
     on: bool = False
     note: str = ""
@@ -35,7 +35,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Panel:
-    """The arrangement of the panel."""
+    """Where the card, the move list and the controls of the panel are."""
 
     card: pygame.Rect
     moves: pygame.Rect  #: the move list; its height is a whole number of lines
@@ -58,8 +58,8 @@ def arrange(
 ) -> Panel:
     """Return the panel of a view.
 
-    `extra` are the moves without a cell, `scroll` is the first line of the move list to show, or
-    None to follow the game, and `confirm_new` tells whether New asks for a second press.
+    `extra` are the legal moves that have no cell. `scroll` is the first line of the move list to
+    show, or None to follow the game. If `confirm_new`, the button New asks for a second press.
     """
     card = pygame.Rect(area.x, area.y, area.width, _CARD)
     y = card.bottom + _GAP + 2
@@ -87,7 +87,10 @@ def arrange(
 
 
 def _menu_openers(menu: str, row: pygame.Rect, view: View) -> list[Control]:
-    """Return the control that opens a menu and, if the player has a strength, one for that menu."""
+    """Return the control that opens a menu.
+
+    For a player with a strength, also return the control that opens the strength menu.
+    """
     rect = pygame.Rect(row.x + _CAPTION, row.y, row.width - _CAPTION, row.height)
     if menu == "game":
         return [Control("menu:game", rect, view.game.spec, "menu")]
@@ -116,7 +119,7 @@ def _buttons(
 
 
 def _place_in_row(buttons: list[tuple[str, str, bool, bool]], row: pygame.Rect) -> list[Control]:
-    """Return controls of equal width, side by side, for buttons (name, label, enabled, on)."""
+    """Return a control for each button (name, label, enabled, on), side by side, equally wide."""
     number = len(buttons)
     width = (row.width - (number - 1) * _GAP) // number
     return [
@@ -129,7 +132,7 @@ def _place_in_row(buttons: list[tuple[str, str, bool, bool]], row: pygame.Rect) 
 
 
 def _step_buttons(area: pygame.Rect, view: View) -> list[Control]:
-    """Return the buttons for the first, previous, next and last position."""
+    """Return the buttons that show the first, previous, next and last position."""
     width = area.width // 4
     last = view.num_plies
     plies = (("|<", 0), ("<", max(0, view.ply - 1)), (">", min(last, view.ply + 1)), (">|", last))
@@ -152,7 +155,7 @@ def _top_line(view: View, num_lines: int, scroll: int | None) -> int:
 
 
 def _move_controls(area: pygame.Rect, view: View, top: int, num_lines: int) -> list[Control]:
-    """Return a control for each visible move, two per line; a click shows the position after it."""
+    """Return a control for each visible move, which shows the position after it; two per line."""
     width = (area.width - _NUMBER) // 2
     return [
         Control(

@@ -8,7 +8,7 @@ from zermelo.core.game import Game
 from zermelo.ui.window import theme
 
 _SCALE = 4  # stones are drawn this many times larger, then shrunk, which smooths their edges
-# In fortieths of a cell, as in the SVG pictures.
+# These lengths are in fortieths of a cell, as in the SVG pictures.
 _CELL, _DISC, _RING, _ARM, _STROKE = 40, 16, 12, 11, 5
 
 

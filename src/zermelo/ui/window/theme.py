@@ -30,7 +30,7 @@ def width(text: str, size: int) -> int:
 
 
 def fit(text: str, size: int, room: int) -> str:
-    """Return as much of a text as fits into the room, with an ellipsis if it is cut."""
+    """Return as much of a text as fits into `room` pixels, with an ellipsis if it is cut."""
     if width(text, size) <= room:
         return text
     while text and width(text + _ELLIPSIS, size) > room:
@@ -39,7 +39,7 @@ def fit(text: str, size: int, room: int) -> str:
 
 
 def wrap(text: str, size: int, room: int, max_lines: int) -> list[str]:
-    """Return a text in at most `max_lines` lines; the last one is cut if necessary."""
+    """Break a text into at most `max_lines` lines; the last line is cut if necessary."""
     lines: list[str] = []
     for word in text.split(" "):  # keeps words joined by a non-breaking space together
         longer = f"{lines[-1]} {word}" if lines else word
@@ -60,7 +60,7 @@ def write(
     rect: pygame.Rect,
     align: str = "midleft",
 ) -> pygame.Rect:
-    """Draw a line of text in a rectangle, cut to its width; return the area drawn."""
+    """Draw one line of text, cut to the width of `rect`; return the area that it fills."""
     image = _render(fit(text, size, rect.width), size, colour)
     place = image.get_rect(**{align: getattr(rect, align)})
     return surface.blit(image, place)
