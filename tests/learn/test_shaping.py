@@ -201,7 +201,7 @@ def test_a_potential_fades() -> None:
 
 
 def test_shaping_that_does_not_fit_a_game_is_refused() -> None:
-    with pytest.raises(BadSpec, match="it can be patterns"):
+    with pytest.raises(BadSpec, match="the only possible value is 'patterns'"):
         shaping.build_potential("luck", GameBatch(z.game("gomoku6")))  # type: ignore[arg-type]
     with pytest.raises(BadSpec, match="line games up to 64 cells, not for reversi"):
         shaping.build_potential("patterns", GameBatch(z.game("reversi")))  # type: ignore[arg-type]

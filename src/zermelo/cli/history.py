@@ -222,7 +222,7 @@ def _export(
 def _select_games(
     store: "History", ids: tuple[str, ...], player: str | None, game: str | None, limit: int
 ) -> list["StoredGame"]:
-    """Return the games to export: the games and runs with these IDs or, without IDs, all games."""
+    """Return the games with these IDs and the games of runs with these IDs; all without IDs."""
     games: list[StoredGame] = []
     for key in ids:
         run = store.run(key)

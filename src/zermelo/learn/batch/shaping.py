@@ -92,7 +92,7 @@ def build_potential(
 ) -> FadingPotential:
     """Return the potential with this name; "patterns" is the only name so far."""
     if name != "patterns":
-        msg = f"shaping is {name!r}: it can be patterns"
+        msg = f"shaping is {name!r}: the only possible value is 'patterns'"
         raise BadSpec(msg)
     counter = PatternCounter(game_batch.game)
     return FadingPotential(lambda states: _potential(counter(states)), schedule)

@@ -105,7 +105,7 @@ class HybridPlayer(AlphaBetaPlayer):
 
 
 def _with_parts(analysis: Analysis, position: Position, engine: HybridEngine) -> Analysis:
-    """Add the parts of each move's estimate, from the view of the side that makes the move."""
+    """Attach to each move the parts of its estimate, from the view of the side that moves."""
     candidates: list[Candidate] = []
     for candidate in analysis.candidates:
         after = position.play(candidate.move)

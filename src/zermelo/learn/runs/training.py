@@ -194,7 +194,10 @@ def _with_first_move(recipe: Recipe, game: WordGame) -> Recipe:
     if recipe.first_move == "free":
         return recipe
     if recipe.first_move != "centre" or game.grid is None or game.grid.size % 2 == 0:
-        msg = f"first_move is {recipe.first_move!r}: it must be free, or centre if there is one"
+        msg = (
+            f"first_move is {recipe.first_move!r}: it must be 'free' or, on a board with a centre "
+            "cell, 'centre'"
+        )
         raise BadSpec(msg)
     return replace(recipe, acting=replace(recipe.acting, opening=(game.grid.size // 2,)))
 

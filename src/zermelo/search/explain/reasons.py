@@ -138,7 +138,7 @@ class RuleFacts:
         return reasons
 
     def _own_threats(self, action: int) -> list[Reason]:
-        """Return a reason that lists a move's threats, if some reply does not stop all of them."""
+        """Return a reason that lists a move's threats, unless every reply stops all of them."""
         child = self.children[action]
         threats = self._threats(child)
         replies = self.game.actions(child) if threats else []
