@@ -157,9 +157,9 @@ def test_boards_as_numbers() -> None:
     assert game.position([1, 0, 0, 0, -1, 0, 0, 0, 0]).player == 0
     for board, part in (
         ([0] * 8, "8 cells do not make"),
-        ([2] + [0] * 8, "'2' in a board"),
-        ([True] + [0] * 8, "'True' in a board"),
-        (["X"] * 9, "'X' in a board"),
+        ([2] + [0] * 8, "'2' is not a cell"),
+        ([True] + [0] * 8, "'True' is not a cell"),
+        (["X"] * 9, "'X' is not a cell"),
     ):
         with pytest.raises(z.BadBoard, match=part):
             game.position(board)

@@ -304,7 +304,7 @@ def test_bad_recipes_are_refused(tmp_path: Path) -> None:
         ('kind = "alphazero"', 'kind = "dqn"', "tower does not go with kind dqn"),
         ("simulations = [4, 8]", "simulations = []", "list of numbers above 0"),
         ("plies = 6", 'plies = 6, rule = "uct"', "it can be gumbel or puct"),
-        ("channels = [8, 8]", "channels = [8, 4]", "have the same width"),
+        ("channels = [8, 8]", "channels = [8, 4]", "must be equally wide"),
         (_TOWER, 'kind = "dense", hidden = [8, 8]', "their number must be odd"),
         (_TOWER, 'kind = "dense", hidden = [8, 8, 4]', "have the same width"),
     ):
@@ -366,7 +366,7 @@ def test_out_of_memory_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise torch.OutOfMemoryError
 
     monkeypatch.setattr(rollouts, "play_rollout", run_out_of_memory)
-    with pytest.raises(z.ZermeloError, match="or use --device cpu"):
+    with pytest.raises(z.ZermeloError, match="or --device cpu"):
         training.train(alphazero_recipe(tmp_path), tmp_path / "run", grade=False)
 
 

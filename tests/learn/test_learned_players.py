@@ -209,7 +209,7 @@ def test_shipped_models(shipped: Path) -> None:
 def test_without_shipped_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_files.resources, "files", lambda _package: tmp_path)
     assert model_files.shipped_model_names() == []
-    with pytest.raises(BadWeights, match="name of a shipped model: none yet"):
+    with pytest.raises(BadWeights, match="name of a shipped model: none"):
         model_files.find_model_file("tictactoe-dqn")
     for studio in serve(create_app(tmp_path / "m.db")):
         models = {player["name"]: player["models"] for player in studio.get("players").json()}

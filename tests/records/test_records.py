@@ -104,7 +104,7 @@ FIFTH = "a1 b1 c1 a2 a1"
 BAD = [
     ("text", f"tictactoe {FIFTH} *", "line 1, move 5: illegal move 'a1' in tictactoe after"),
     ("text", "tictactoe a1 1-0 0-1", "line 1: two results, 1-0 and 0-1"),
-    ("text", "tictactoe a1", "line 1: the result is missing"),
+    ("text", "tictactoe a1", "line 1 must end with a result"),
     ("text", "tictactoe a1 b1 a2 b2 a3 0-1", "line 1: the result says the second player wins"),
     ("text", "tictactoe a1 1/2-1/2", "line 1: the result says a draw"),
     ("text", "[Event chess] e4 e5 1-0", "line 1: unknown game '[Event'"),

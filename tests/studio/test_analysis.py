@@ -119,7 +119,7 @@ def test_a_match_against_a_hybrid(studio: Studio) -> None:
         ({"game": "nim"}, "unknown game"),
         ({"game": "tictactoe", "player": "human"}, "cannot analyse"),
         ({"game": "tictactoe", "player": "nobody"}, "unknown player"),
-        ({"game": "gomoku", "player": "perfect"}, "beyond perfect"),
+        ({"game": "gomoku", "player": "perfect"}, "perfect cannot play"),
         ({"game": "gomoku", "player": "hybrid:squava-hybrid"}, "trained for squava"),
         ({"game": "gomoku", "player": "minimax:2,heuristic=published"}, "is for squava"),
         ({"game": "tictactoe", "moves": "b2 b2"}, "taken"),

@@ -212,7 +212,7 @@ def test_a_position_by_moves_and_by_board(studio: Studio) -> None:
         ({"board": "XXX/OOO/..."}, ""),
         ({"board": "X"}, ""),
         ({"board": "…" * 1000}, ""),
-        ({"board": "O../.X./...", "moves": ["b2"]}, "not from both"),
+        ({"board": "O../.X./...", "moves": ["b2"]}, "not both"),
         ({"moves": ["z9"]}, "illegal move"),
     ):
         assert_refused(studio.post("position", game="tictactoe", **body), 422, word)
