@@ -8,6 +8,8 @@ from typing import Any
 import numba
 from numba import njit
 
+from zermelo.kernels.helper_pipeline import HelperCompiler
+
 #: ZERMELO_BOUNDS=1 turns an index outside an array into an error; tests use it.
 BOUNDS = os.environ.get("ZERMELO_BOUNDS", "0") == "1"
 _COMMON = {"nogil": True, "error_model": "numpy", "boundscheck": BOUNDS}
@@ -19,7 +21,13 @@ def helper(function: Callable[..., Any], flags: dict[str, Any] = _COMMON) -> Any
 
     The wrappers would triple the compile time of the solver.
     """
-    return njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **flags)(function)
+    return njit(
+        forceinline=True,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        pipeline_class=HelperCompiler,
+        **flags,
+    )(function)
 
 
 def entry(

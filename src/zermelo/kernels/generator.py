@@ -211,10 +211,10 @@ def _named_tuple_lines(name: str, fields: list[str] | tuple[str, ...]) -> list[s
 @functools.cache
 def _intrinsics_digest() -> str:
     """Return a digest of the code, without docstrings, that generated modules import."""
-    from zermelo.kernels import flags, intrinsics
+    from zermelo.kernels import flags, helper_pipeline, intrinsics
 
     digest = hashlib.sha256()
-    for module in (intrinsics, flags):
+    for module in (intrinsics, flags, helper_pipeline):
         tree = ast.parse(inspect.getsource(module))
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.FunctionDef) and ast.get_docstring(node):

@@ -6,7 +6,7 @@ this is computed on windows, the runs of cells in which a line can lie.
 
 from typing import TYPE_CHECKING, Any
 
-from zermelo.core.bitboard import WORD_BITS, Word, pick, popcount, word
+from zermelo.core.bitboard import WORD_BITS, Numbers, Word, pick, popcount, word
 from zermelo.core.game import SolverHooks
 from zermelo.core.notation import Grid
 from zermelo.games.geometry import list_windows
@@ -23,7 +23,7 @@ class LineTactics(SolverHooks):
     """Solver hooks of the line games."""
 
     has_tactics: bool  # False if lines must be exact: then the hooks use only the rules
-    line_counts: tuple[int, ...]  # [cell]: the number of winning lines through it
+    line_counts: Numbers  # [cell]: the number of winning lines through it
     eval_weights: tuple[int, ...]  # see `heuristic`
     even_above: Word  # the cells with an even number of cells above them
     odd_rows: Word  # rows 1, 3, 5, … from the bottom
