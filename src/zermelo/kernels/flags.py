@@ -8,6 +8,8 @@ from typing import Any
 import numba
 from numba import njit
 
+from zermelo.kernels.machine_code import MachineCodeCache
+
 #: ZERMELO_BOUNDS=1 turns an index outside an array into an error; tests use it.
 BOUNDS = os.environ.get("ZERMELO_BOUNDS", "0") == "1"
 _COMMON = {"nogil": True, "error_model": "numpy", "boundscheck": BOUNDS}
@@ -35,7 +37,8 @@ def entry(
     The kernel is compiled for one signature only: a call with other types is an error and does not
     compile it again.
     """
-    dispatcher = njit(cache=True, **flags)(kernel.py_func)
+    dispatcher = njit(**flags)(kernel.py_func)
+    dispatcher._cache = MachineCodeCache(kernel.py_func)  # noqa: SLF001 - as enable_caching() does
     types = numba.core.sigutils.normalize_signature(f"({signature},)")[0]
 
     def bind(values: tuple[Any, ...]) -> Any:
