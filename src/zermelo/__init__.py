@@ -9,9 +9,11 @@
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `typing`, whose import would take longer than the rest of this file
 if TYPE_CHECKING:
+    from typing import Any
+
     from zermelo.arena.tournament import tournament
     from zermelo.core.bitboard import Word
     from zermelo.core.errors import (
@@ -83,7 +85,7 @@ __all__ = [  # noqa: RUF022 - errors last
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _MODULES:
         msg = f"module 'zermelo' has no attribute {name!r}"
         raise AttributeError(msg)

@@ -4,9 +4,14 @@ Commands import their dependencies when they run, so that `--help` stays fast. N
 imports this one.
 """
 
+import atexit
+import contextlib
 import errno
 import os
+import signal
 import sys
+import threading
+from typing import Any, NoReturn
 
 import click
 
@@ -35,10 +40,14 @@ def main() -> None:
     # Matrix products are small here, so OpenBLAS threads would only wait for each other, and for
     # a long time if the cores are busy. This must be set before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if sys.stdin is None:
-        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole run
-    elif hasattr(sys.stdin, "reconfigure"):
+    _replace_closed_streams()
+    if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")  # invalid UTF-8 is bad input, not a crash
+    _leave(_run())
+
+
+def _run() -> int:
+    """Run the command of this process; return the exit code."""
     try:
         code = cli(standalone_mode=False)
         sys.stdout.flush()
@@ -49,7 +58,7 @@ def main() -> None:
         code = _fail(error.format_message())
     except ZermeloError as error:
         code = _fail(str(error))
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, _Interrupted, KeyboardInterrupt):
         _fail("stopped")
         code = _INTERRUPTED
     except (BrokenPipeError, SystemExit):  # click turns a broken pipe into an exit
@@ -64,7 +73,34 @@ def main() -> None:
         if place is None:
             raise
         code = _fail(place)
-    sys.exit(code or 0)
+    return code or 0
+
+
+def _replace_closed_streams() -> None:
+    """Discard what is written to a closed stdout or stderr; read nothing from a closed stdin.
+
+    The null device takes the number of the closed stream, in this process and in its children.
+    Otherwise the next file that is opened would get it, and with it what is meant for the stream.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole run
+            os.set_inheritable(stream.fileno(), True)  # noqa: FBT003 - the API of os
+            setattr(sys, name, stream)
+
+
+def _leave(code: int) -> NoReturn:
+    """End this process; a second Ctrl-C ends it at once."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):  # its reader has gone
+            stream.flush()
+    compiler = sys.modules.get("zermelo.kernels.compiler")
+    if compiler is not None and compiler.is_compiling():  # only after Ctrl-C
+        atexit._run_exitfuncs()  # noqa: SLF001 - exit() would wait for the compilation
+        os._exit(code)
+    sys.exit(code)
 
 
 def _end_quietly() -> int:
@@ -76,8 +112,13 @@ def _end_quietly() -> int:
 def _fail(text: str) -> int:
     """Print an error message on one line; return the exit code."""
     line = " ".join(text.split())
-    click.echo(f"zermelo: {line}", err=True)
+    with contextlib.suppress(OSError):  # nobody reads stderr
+        click.echo(f"zermelo: {line}", err=True)
     return _BAD_ARGUMENTS
+
+
+class _Interrupted(Exception):
+    """Ctrl-C in a command; click would print an empty line and report the end of a file alike."""
 
 
 class _Group(click.Group):
@@ -86,6 +127,16 @@ class _Group(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
         return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; tell Ctrl-C from the end of a file, which click does not."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _Interrupted from None
+        except EOFError as error:
+            msg = f"a file or the input ended too early: {error}"
+            raise ZermeloError(msg) from error
 
 
 @click.group(

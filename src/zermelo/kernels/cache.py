@@ -1,18 +1,18 @@
-"""The cache of generated modules, in the user's cache folder, with numba's files beside them.
+"""The cache of generated modules, in the user's cache folder, with their machine code beside them.
 
-The file of a module is named by the digest of its text, so it can never be out of date; numba keys
-its machine code by numba version and CPU. The folder can be deleted at any time.
+The file of a module is named by the digest of its text, so it can never be out of date. The text is
+stored for people and tracebacks only: what runs is the text in memory. `machine_code` stores the
+result of the compilation. The folder can be deleted at any time.
 """
 
 import hashlib
-import importlib.util
 import os
 import sys
 from types import ModuleType
 from typing import Any
 
 from zermelo.core import home
-from zermelo.core.files import write_atomically
+from zermelo.kernels import sealed_files
 
 
 def is_enabled() -> bool:
@@ -21,22 +21,23 @@ def is_enabled() -> bool:
 
 
 def load(text: str) -> Any:
-    """Import the module with this source text, after writing it to the cache if necessary."""
+    """Return the module with this source text, after writing it to the cache if necessary."""
     checks_bounds = os.environ.get("ZERMELO_BOUNDS", "0")
     digest = hashlib.sha256(f"{sys.version}\n{checks_bounds}\n{text}".encode()).hexdigest()[:24]
     name = f"k_{digest}"
     if name in sys.modules:
         return sys.modules[name]
     path = home.cache_folder() / f"{name}.py"
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        write_atomically(path, text)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module: ModuleType = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    stored = sealed_files.read_trusted(path)
+    if stored != text.encode():
+        if stored is not None:
+            sealed_files.discard(path, "is damaged")
+        sealed_files.write_plain(path, text)
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module  # named tuples look up their module while it is being executed
     try:
-        spec.loader.exec_module(module)
+        exec(compile(text, path, "exec"), vars(module))  # noqa: S102 - the code of our generator
     except BaseException:
         del sys.modules[name]
         raise

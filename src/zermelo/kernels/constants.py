@@ -65,10 +65,12 @@ def to_literal(value: Any) -> str:
     """Return Python source that evaluates to this constant, including its numpy type."""
     if isinstance(value, tuple):
         return f"({''.join(to_literal(v) + ', ' for v in value)})"
+    if getattr(value, "shape", ()):
+        return _to_array_literal(value)
     return f"np.{type(value).__name__.replace('bool', 'bool_').rstrip('_')}({value})"
 
 
-def to_array_literal(value: Any) -> str:
+def _to_array_literal(value: Any) -> str:
     """Return Python source that evaluates to an array; the data in it is compressed."""
     packed = base64.b85encode(zlib.compress(value.tobytes(), 9)).decode()
     raw = f"zlib.decompress(base64.b85decode({packed!r}))"

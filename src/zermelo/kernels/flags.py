@@ -9,6 +9,7 @@ import numba
 from numba import njit
 
 from zermelo.kernels.helper_pipeline import HelperCompiler
+from zermelo.kernels.machine_code import MachineCodeCache
 
 #: ZERMELO_BOUNDS=1 turns an index outside an array into an error; tests use it.
 BOUNDS = os.environ.get("ZERMELO_BOUNDS", "0") == "1"
@@ -31,23 +32,22 @@ def helper(function: Callable[..., Any], flags: dict[str, Any] = _COMMON) -> Any
 
 
 def entry(
-    kernel: Any,
-    constants: Any,
-    signature: str,
-    flags: dict[str, Any] = _COMMON,
-    *,
-    frozen: bool,
+    kernel: Any, constants: Any, signature: str, flags: dict[str, Any] = _COMMON
 ) -> Callable[..., Any]:
-    """Return a function that calls a kernel with a game's constants as its first argument.
+    """Return a function that compiles a kernel and passes it a game's constants when it is called.
+
+    `constants` is the class of the tuple in which the kernel receives them, or None if they are
+    globals of its module.
 
     The kernel is compiled for one signature only: a call with other types is an error and does not
     compile it again.
     """
-    dispatcher = njit(cache=True, **flags)(kernel.py_func)
+    dispatcher = njit(**flags)(kernel.py_func)
+    dispatcher._cache = MachineCodeCache(kernel.py_func)  # noqa: SLF001 - as enable_caching() does
     types = numba.core.sigutils.normalize_signature(f"({signature},)")[0]
 
     def bind(values: tuple[Any, ...]) -> Any:
-        if frozen:
+        if constants is None:
             return _compile_once(dispatcher, types)
         game = constants(*values)
         return functools.partial(_compile_once(dispatcher, (numba.typeof(game), *types)), game)

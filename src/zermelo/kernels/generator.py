@@ -6,9 +6,9 @@ How it works, and why (measurements in docs/design.md):
    itself. The rules are plain methods of the game's class, or of its hooks' class.
 2. For compilation the sources of the kernel, of the rules it reaches and of the functions those
    call are written into one module. `game.play(…)` becomes a call of the rule, `game.full` a field
-   of a named tuple of typed constants.
-3. For a specialised game that tuple is a global, which numba freezes into the code. All other games
-   of a class receive the tuple at run time, so that they share one compilation.
+   of a named tuple of typed constants, or a typed constant.
+3. For a specialised game each constant is a global, which numba freezes into the code. All other
+   games of a class receive the tuple at run time, so that they share one compilation.
 4. The module's name is the digest of its text, so the on-disk cache can never be stale: any edit of
    the compiled source produces a new module.
 """
@@ -25,7 +25,7 @@ from zermelo.core import bitboard
 from zermelo.core.errors import KernelError
 from zermelo.core.game import SolverHooks
 from zermelo.core.symmetry import transform_word
-from zermelo.kernels.constants import find_annotation, to_array_literal, to_literal, to_typed
+from zermelo.kernels.constants import find_annotation, to_literal, to_typed
 from zermelo.kernels.registry import Kernel, Rules, kernel_options, qualified_name
 from zermelo.kernels.rewriter import rewrite_source
 
@@ -71,29 +71,27 @@ class ModuleGenerator:
         if not self.is_frozen:
             self.add_constant("num_actions")  # numba does not accept a named tuple without fields
         self._add_function("kernel", self._function)
-        # A frozen array is a global of its own: numba copies the tuple wherever it is read.
-        arrays = [name for name in sorted(self._annotations) if self.is_frozen_array(name)]
-        fields = [name for name in sorted(self._annotations) if name not in arrays]
-        values = tuple(self._value(name) for name in fields)
+        names = sorted(self._annotations)
+        values = tuple(self._value(name) for name in names)
         origin = qualified_name(self._function)
         lines = [
             f'"""Generated from {origin} and {self._classes[-1].__name__}."""',
             *self._import_lines(),
-            *_named_tuple_lines(self.tuple_name, fields),
             *[f"{name} = {value!r}" for name, value in sorted(self._globals.items())],
         ]
+        if self.is_frozen:
+            # Each constant is a global of its own: numba copies a tuple wherever it is read.
+            lines += [f"game_{n} = {to_literal(v)}" for n, v in zip(names, values, strict=True)]
+        else:
+            lines += _named_tuple_lines(self.tuple_name, names)
         for name, tuple_fields in self._tuples.items():
             own_name = f"{name}_{self._unique_name}"
             lines += [*_named_tuple_lines(own_name, tuple_fields), f"{name} = {own_name}"]
-        lines += [f"game_{name} = {to_array_literal(self._value(name))}" for name in arrays]
-        if self.is_frozen:
-            lines.append(f"game = {self.tuple_name}(*{to_literal(values)})")
         for text in self._functions.values():
             lines += ["@helper", text]
         signature = kernel_options(self._function).signature
-        lines.append(
-            f"bind = entry(kernel, {self.tuple_name}, {signature!r}, frozen={self.is_frozen})"
-        )
+        constants = None if self.is_frozen else self.tuple_name
+        lines.append(f"bind = entry(kernel, {constants}, {signature!r})")
         return "\n".join(lines) + "\n", values
 
     def _import_lines(self) -> list[str]:
@@ -167,10 +165,6 @@ class ModuleGenerator:
         if name not in self._annotations:
             is_state = name == "initial"
             self._annotations[name] = _STATE if is_state else find_annotation(self._classes, name)
-
-    def is_frozen_array(self, name: str) -> bool:
-        """Return whether this constant, added before, is an array and a global of the module."""
-        return self.is_frozen and self._annotations[name] is bitboard.Numbers
 
     def _value(self, name: str) -> Any:
         value = self._rules.initial() if name == "initial" else getattr(self._rules, name)

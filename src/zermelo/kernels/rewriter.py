@@ -27,8 +27,8 @@ def rewrite_source(generator: "ModuleGenerator", function: Any, name: str) -> st
 class _Rewriter(ast.NodeTransformer):
     """Rewrites one function: calls of game methods become calls of functions of the module.
 
-    Annotations, docstrings and assertions are removed. With frozen constants the game is a global
-    of the module and no longer a parameter.
+    Annotations, docstrings and assertions are removed. Frozen constants are globals of the module,
+    and the game is no longer a parameter.
     """
 
     def __init__(self, generator: "ModuleGenerator", function: Any) -> None:
@@ -74,7 +74,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if _is_game(node.value):
             self._generator.add_constant(node.attr)
-            if self._generator.is_frozen_array(node.attr):
+            if self._generator.is_frozen:
                 return ast.copy_location(ast.Name(f"game_{node.attr}", node.ctx), node)
         self.generic_visit(node)
         return node
