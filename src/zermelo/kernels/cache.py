@@ -5,7 +5,9 @@ stored for people and tracebacks only: what runs is the text in memory. `machine
 result of the compilation. The folder can be deleted at any time.
 """
 
+import functools
 import hashlib
+import importlib.metadata
 import os
 import sys
 from types import ModuleType
@@ -20,11 +22,25 @@ def is_enabled() -> bool:
     return os.environ.get("ZERMELO_JIT", "1") != "0"
 
 
+def module_name(text: str) -> str:
+    """Return the name of the module with this source text."""
+    versions = f"{sys.version}\n{_numba_version()}\n{os.environ.get('ZERMELO_BOUNDS', '0')}"
+    return f"k_{hashlib.sha256(f'{versions}\n{text}'.encode()).hexdigest()[:24]}"
+
+
+def is_compiled(text: str) -> bool:
+    """Return whether there is machine code for this module, if only for another CPU."""
+    return any(home.cache_folder().glob(f"{module_name(text)}-*.nbc"))
+
+
+@functools.cache
+def _numba_version() -> str:
+    return importlib.metadata.version("numba")  # without importing it, which takes half a second
+
+
 def load(text: str) -> Any:
     """Return the module with this source text, after writing it to the cache if necessary."""
-    checks_bounds = os.environ.get("ZERMELO_BOUNDS", "0")
-    digest = hashlib.sha256(f"{sys.version}\n{checks_bounds}\n{text}".encode()).hexdigest()[:24]
-    name = f"k_{digest}"
+    name = module_name(text)
     if name in sys.modules:
         return sys.modules[name]
     path = home.cache_folder() / f"{name}.py"

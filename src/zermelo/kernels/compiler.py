@@ -1,16 +1,37 @@
 """The compiler: turns a kernel into native code for a game, or runs it as plain Python."""
 
+import contextlib
 import functools
 import threading
+import time
 import typing
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from zermelo.core.errors import KernelError
 from zermelo.kernels import cache
+from zermelo.kernels.compiler_pool import Compilation, CompilerPool
 from zermelo.kernels.generator import ModuleGenerator
 from zermelo.kernels.registry import Kernel, Rules
 
+Watch = Callable[[Compilation], AbstractContextManager[object]]
+
 _LOCK = threading.RLock()  # held while a kernel is generated, loaded or compiled
 _compilations: set[threading.Event] = set()  # running ones that the main thread began
+_pool: CompilerPool | None = None
+_watch: Watch = contextlib.nullcontext
+
+
+def use_pool(pool: CompilerPool | None) -> None:
+    """Let a pool compile all kernels from now on; None compiles them in this process again."""
+    global _pool  # noqa: PLW0603 - one for the whole process, as are the kernels
+    _pool = pool
+
+
+def watch_compilations(watch: Watch) -> None:
+    """Enter the context that `watch` returns whenever this process compiles a kernel itself."""
+    global _watch  # noqa: PLW0603 - one for the whole process, as is the terminal
+    _watch = watch
 
 
 def compile_kernel(function: Kernel, rules: Rules) -> Kernel:
@@ -59,11 +80,30 @@ def _compile_once(function: Kernel, rules: Rules) -> Kernel:
 
 
 def _compile(function: Kernel, rules: Rules) -> Kernel:
+    compilation = plan_compilation(function, rules)
+    if cache.is_compiled(compilation.text):
+        return _load(compilation, function, rules)
+    if _pool is not None:
+        _pool.submit(compilation).done.result()
+        return _load(compilation, function, rules)
+    with _watch(compilation):
+        compilation.begin = time.monotonic()
+        return _load(compilation, function, rules)
+
+
+def plan_compilation(function: Kernel, rules: Rules) -> Compilation:
+    """Return what has to be compiled for a kernel, without compiling it."""
     with _LOCK:
         text, constants = ModuleGenerator(function, rules).generate()
-        module = cache.load(text)
+    return Compilation(text, constants, function.__name__, {rules.spec})
+
+
+def _load(compilation: Compilation, function: Kernel, rules: Rules) -> Kernel:
+    """Load machine code from the cache, or else compile it in this thread."""
+    with _LOCK:
+        module = cache.load(compilation.text)
         try:
-            return typing.cast("Kernel", module.bind(constants))
+            return typing.cast("Kernel", module.bind(compilation.constants))
         except Exception as error:
             if not type(error).__module__.startswith("numba."):
                 raise

@@ -1,4 +1,4 @@
-"""Time and node limits of a search.
+"""Time and node limits of a search, and the interface through which long work reports its progress.
 
 A search works in slices of nodes and reports each one to its clock, which raises `SearchStopped`
 when a limit is reached. Ctrl-C is also handled between two slices.
@@ -7,11 +7,19 @@ when a limit is reached. Ctrl-C is also handled between two slices.
 import threading
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from zermelo.core.player import Limit
 
 _SLICE_SECONDS = 0.01  # about how long a slice takes
 _MIN_SLICE, _MAX_SLICE = 1_000, 100_000  # nodes
+
+
+class ProgressCallback(Protocol):
+    """Is called from time to time with a text and, if it is known, the share of the work done."""
+
+    def __call__(self, text: str, share: float | None = None) -> None:
+        """Show the text; `share` is between 0 and 1."""
 
 
 class SearchStopped(Exception):

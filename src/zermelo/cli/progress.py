@@ -1,0 +1,154 @@
+"""How long work shows its progress on stderr: by a bar on a terminal, by lines in a log.
+
+Work only tells its display how far it is; a thread of the display draws. So a report costs next to
+nothing, and the bar moves even while the work is busy in a kernel.
+"""
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from zermelo.kernels.compiler_pool import Compilation
+
+State = tuple[str, float | None]  #: a text and, if it is known, the share of the work done
+
+_DELAY = 0.3  # seconds before the bar appears: short work shows none
+_REFRESH = 0.1  # seconds between two updates of the bar
+_LOG_INTERVAL = 10.0  # seconds between two lines in a log
+_displays: list["Progress"] = []  # of nested work; only the last one is visible
+
+
+class Progress:
+    """The progress of one piece of work. Call it with a text and the share that is done, 0 to 1."""
+
+    def __init__(self, title: str, poll: Callable[[], State] | None = None) -> None:
+        self._title = title
+        self._state: State = ("", None)
+        self._poll = poll
+        self._begin = time.monotonic()
+        self._has_news = poll is not None
+        self._closed = threading.Event()
+        self._lock = threading.Lock()
+        self._bar: Any = None
+        is_terminal = sys.stderr.isatty()
+        target = self._draw if is_terminal else self._write_lines
+        self._thread = threading.Thread(target=target, name="progress", daemon=True)
+
+    def __call__(self, text: str, share: float | None = None) -> None:
+        """Report what is going on."""
+        self._state, self._has_news = (text, share), True
+
+    def __enter__(self) -> "Progress":
+        """Show this progress, in place of that of the work of which this is a part."""
+        if _displays:
+            _displays[-1].hide()
+        _displays.append(self)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Erase the bar."""
+        self._closed.set()
+        self.hide()
+        self._thread.join()
+        _displays.remove(self)
+
+    def hide(self) -> None:
+        """Erase the bar until the next report, so that something else can be printed."""
+        with self._lock:
+            self._has_news = self._poll is not None
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+
+    def _draw(self) -> None:
+        self._closed.wait(_DELAY)
+        while not self._closed.wait(_REFRESH):
+            with self._lock:
+                is_visible = _displays[-1] is self and not self._closed.is_set()
+                if is_visible and self._has_news:
+                    self._update_bar()
+
+    def _update_bar(self) -> None:
+        if self._bar is None:
+            self._bar = _create_bar(self._begin)
+            self._bar.start()
+        text, share = self._poll() if self._poll else self._state
+        self._bar.update(
+            self._bar.task_ids[0],
+            description=f"{self._title}: {text}" if text else self._title,
+            total=None if share is None else 1.0,
+            completed=share or 0.0,
+        )
+
+    def _write_lines(self) -> None:
+        while not self._closed.wait(_LOG_INTERVAL):
+            if _displays[-1] is self and self._has_news:
+                text, share = self._poll() if self._poll else self._state
+                seconds = time.monotonic() - self._begin
+                left = f", about {seconds / share - seconds:,.0f} s left" if share else ""
+                line = f"{self._title}: {text}" if text else self._title
+                with contextlib.suppress(OSError):  # nobody reads stderr
+                    click.echo(f"{line} ({seconds:,.0f} s{left})", err=True)
+
+
+def hide() -> None:
+    """Erase the bar that is visible, if any, so that something else can be printed."""
+    if _displays:
+        _displays[-1].hide()
+
+
+@contextlib.contextmanager
+def show_compilation(compilation: "Compilation") -> Iterator[None]:
+    """Show the progress of a kernel's compilation."""
+    game = min(compilation.games)
+
+    def poll() -> State:
+        return f"{compilation.kernel} for {game}", compilation.elapsed_share
+
+    with Progress("compiling, once on this machine", poll):
+        yield
+
+
+def _create_bar(begin: float) -> Any:
+    """Return a bar of the library rich, which takes too long to import for short work."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.table import Column
+
+    class TimeColumn(TextColumn):
+        """The time so far and, if it can be told, the time left."""
+
+        def render(self, task: Any) -> Any:
+            from rich.text import Text
+
+            seconds = time.monotonic() - begin
+            left = ""
+            if task.total and task.completed:
+                left = f", about {seconds / task.completed - seconds:,.0f} s left"
+            return Text(f"{seconds:,.0f} s{left}")
+
+    text_column = TextColumn(
+        "{task.description}",
+        markup=False,
+        table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1),
+    )
+    bar = Progress(
+        text_column,
+        BarColumn(bar_width=20),
+        TaskProgressColumn(),
+        TimeColumn(""),
+        console=Console(stderr=True, highlight=False),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+        expand=True,
+    )
+    bar.add_task("", total=None)
+    return bar
