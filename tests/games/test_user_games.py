@@ -65,7 +65,7 @@ def test_a_plain_game_works_everywhere(tmp_path: Path) -> None:
     assert game.start().legal == ["1", "2", "3"]
     assert str(game.start()) == "(21, 0)"
     assert game.start().svg().startswith("<svg")
-    with pytest.raises(z.BadBoard, match="has no board to start from"):
+    with pytest.raises(z.BadBoard, match="cannot start from a board: give moves instead"):
         game.position("XO")
     done = zermelo("choose", str(path), "random:seed=1")
     assert done.stdout.strip() in "0123"
