@@ -122,7 +122,7 @@ REACHABLE = [
 ]
 UNREACHABLE = [
     ("tictactoe", "XXX/OOO/...", "finished line already"),
-    ("tictactoe", "XX./.../...", "2 X and 0 O cannot arise"),
+    ("tictactoe", "XX./.../...", "2 X and 0 O cannot occur"),
     ("tictactoe", "X../.../... X", "X cannot be to move with 1 X and 0 O: it is O's turn"),
     ("tictactoe", "XXX/.../OO. X", "X cannot be to move"),
     ("gomoku6", "XXXX../OOO.../OOO.../XXXX../....../O.....", "without a common last stone"),
