@@ -341,7 +341,7 @@ BAD = {
     "load": "there is no game of tictactoe",
     "level": "Name a level from 1",
     "level x": "it must be a whole number",
-    "level 99": "there are levels 1 to 10",
+    "level 99": "it must be 1 to 10",
     "level \x00": "level",
     "swap": "You play both sides",
 }

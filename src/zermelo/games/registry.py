@@ -247,7 +247,7 @@ _ENTRIES: dict[str, GameEntry] = {
         ),
         GameEntry(
             "line",
-            "any game of this family, by its parameters",
+            "any k-in-a-row game, defined by its parameters",
             _build_line_game,
             (
                 _int("rows", 5),
