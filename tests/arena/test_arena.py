@@ -467,7 +467,7 @@ def test_players_in_files(faults: str, tmp_path: Path) -> None:
         (
             "import zermelo as z\nclass A(z.Player):\n def __init__(self, net): pass\n think = 1",
             "",
-            "A needs net",
+            "A has required arguments net",
         ),
         ("raise ValueError('no')", "", "line 1: ValueError: no"),
         ("import sys; sys.exit(5)", "", "SystemExit: 5"),
