@@ -1,4 +1,4 @@
-"""The command line as `python -m zermelo`."""
+"""Run the command line with `python -m zermelo`."""
 
 from zermelo.cli import main
 

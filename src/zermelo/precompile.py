@@ -31,7 +31,7 @@ _OTHER_SIZES = ("gomoku:renju=true", "mnk:4x4x4", "gomoku", "reversi:6")
 
 
 def compile_all(progress: Callable[[str], None], games: Sequence[str] = ()) -> int:
-    """Compile the kernels for these games, by default all built-in ones; return how many kernels.
+    """Compile the kernels for these games or all built-in games; return the number of kernels.
 
     There is one worker process for each core, since numba compiles one kernel at a time. A worker
     compiles one game after the other, and ends after its current game if this process dies.

@@ -457,17 +457,17 @@ def test_players_in_files(faults: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "suffix", "part"),
     [
-        ("x = 1", "", "there is no player in it"),
-        (FAULTS, "", "several players in it"),
-        (FAULTS, ":Nobody", "no player 'Nobody' in it; it has Fine"),
+        ("x = 1", "", "defines no player: write a class"),
+        (FAULTS, "", "defines several players"),
+        (FAULTS, ":Nobody", "defines no player 'Nobody', only Fine"),
         (FAULTS, ":Fine,seed=1", "takes no seed"),
         (FAULTS, ":Fine,Crash", "more than one class"),
-        (FAULTS, ":Fine,speed=1", "no parameter 'speed'"),
-        ("import zermelo as z\nclass A(z.Player): pass", "", "A lacks think"),
+        (FAULTS, ":Fine,speed=1", "unknown parameter 'speed'"),
+        ("import zermelo as z\nclass A(z.Player): pass", "", "A must define think"),
         (
             "import zermelo as z\nclass A(z.Player):\n def __init__(self, net): pass\n think = 1",
             "",
-            "A needs net",
+            "A has required arguments net",
         ),
         ("raise ValueError('no')", "", "line 1: ValueError: no"),
         ("import sys; sys.exit(5)", "", "SystemExit: 5"),

@@ -201,7 +201,7 @@ def test_the_published_heuristic_without_its_centre() -> None:
         for name in ("published", "published-no-centre")
     )
     assert with_it.estimate != without.estimate
-    with pytest.raises(z.BadSpec, match="heuristic=published-no-centre is for squava"):
+    with pytest.raises(z.BadSpec, match="heuristic=published-no-centre works only for squava"):
         z.player("minimax:heuristic=published-no-centre").choose(z.game("tictactoe").start())
 
 

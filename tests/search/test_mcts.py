@@ -343,7 +343,7 @@ def test_it_is_stronger_with_more_simulations() -> None:
         ("mcts:sims=0", "sims is 0"),
         ("mcts:batch=0", "batch is 0"),
         ("mcts:batch=2000000", "1 to 4096"),
-        ("mcts:simulations=5", "no parameter"),
+        ("mcts:simulations=5", "unknown parameter"),
         ("mcts:sims=-5", "whole number"),
     ],
 )

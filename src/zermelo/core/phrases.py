@@ -2,7 +2,7 @@
 
 from zermelo.core.value import Value
 
-# (number, word for estimates above it), tried in order; an estimate below all is "losing".
+# (threshold, word for estimates above it), highest first; below all thresholds it is "losing".
 _WORDS = ((0.9, "winning"), (0.3, "better"), (-0.3, "balanced"), (-0.9, "worse"))
 
 
@@ -29,7 +29,7 @@ def word_for(
 def describe_value(
     value: Value | None, estimate: float | None, plies: int | None = None, diff: int | None = None
 ) -> str:
-    """Return the word for a value, followed by the moves to the win or the disc margin, if known.
+    """Return the word for a value, then the number of moves or the disc margin if it is known.
 
     >>> describe_value(Value.WIN, None, plies=5), describe_value(Value.LOSS, None, diff=-12)
     ('wins in 3 moves', 'loses by 12')

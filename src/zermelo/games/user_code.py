@@ -25,7 +25,7 @@ _loaded_files: set[str] = set()
 
 
 class _TimeUp(BaseException):
-    """Raised when time is up; no Exception, so that user code does not catch it by accident."""
+    """Raised when time is up; as a BaseException, user code does not catch it by accident."""
 
 
 def load_module(path: Path) -> ModuleType:
@@ -78,7 +78,7 @@ def guard(spec: str) -> Iterator[None]:
     except (BadSpec, KeyboardInterrupt):
         raise
     except _TimeUp:
-        msg = f"{spec}: no answer within {_MAX_SECONDS:.0f} seconds: its rules may never end"
+        msg = f"{spec} did not finish within {_MAX_SECONDS:.0f} seconds: it may loop forever"
         raise BadSpec(msg) from None
     except BaseException as error:  # noqa: BLE001 - user code may even call sys.exit
         where = locate_error(error) or f"{spec}: {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""The tree of a Monte Carlo tree search: it allocates, enlarges and reads the kernels' arrays."""
+"""The tree of a Monte Carlo tree search, which manages the arrays of the kernels."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -111,7 +111,7 @@ class MCTSTree:
         self._control[[k.NUM_NODES, k.IS_FULL, k.ALL_MOVES]] = 1, 0, all_moves
 
     def advance_to(self, state: Any) -> bool:
-        """Keep only the subtree of a state one or two moves ahead; return False if it has none."""
+        """Keep only the subtree of a state one or two moves ahead; return False if none exists."""
         node = self._find(state)
         nodes = self._arrays.nodes
         # A node that was proven when it was created has no children to choose from.
