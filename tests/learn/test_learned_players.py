@@ -215,7 +215,7 @@ def test_without_shipped_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         models = {player["name"]: player["models"] for player in studio.get("players").json()}
         assert models["dqn"] == []
         assert models["random"] is None
-        assert_refused(studio.post("matches", game="tictactoe", second="dqn:x"), 422, "shipped model: none")
+        assert_refused(studio.post("matches", game="tictactoe", second="dqn:x"), 422, "none yet")
 
 
 @pytest.fixture
