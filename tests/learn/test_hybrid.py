@@ -354,8 +354,8 @@ def test_files_that_do_not_fit_are_refused(trained: Path, tmp_path: Path) -> Non
         z.player(f"dqn:{trained}").choose(GAME.start())
     weights, metadata = weights_file.read(trained / model_files.FINAL)
     for name, change, part in (
-        ("hidden", [128], "two widths"),
-        ("hidden", [10**9, 5], "two widths"),
+        ("hidden", [128], "two layer widths"),
+        ("hidden", [10**9, 5], "two layer widths"),
         ("depth", "4", "depth must be 1 or more"),
         ("shares", [2, 0], "two weights from 0 to 1"),
         ("hidden", [64, 32], "but this network expects"),
