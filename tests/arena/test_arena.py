@@ -742,7 +742,7 @@ def test_a_script_needs_no_main_guard(tmp_path: Path) -> None:
         (["tictactoe", "random", "human"], "human needs a screen"),
         (["tictactoe", "random", "gone.py"], "there is no such file"),
         (["tictactoe", "random", "random", "--resume"], "--resume needs --db"),
-        (["tictactoe", "random", "random", "--sprt", "50,0"], "the lower one first, such as 0,50"),
+        (["tictactoe", "random", "random", "--sprt", "50,0"], "in ascending order, such as 0,50"),
         (["tictactoe", "random", "random", "--sprt", "x"], "is not a pair of Elo differences"),
         (["tictactoe", "random", "random", "greedy", "--sprt", "0,5"], "needs two players"),
         (["tictactoe", "random", "random", "--games", "0"], "0 is not in the range"),

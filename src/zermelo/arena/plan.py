@@ -47,7 +47,7 @@ class Plan:
     players: tuple[str, ...]  #: player specs
     games: int = 100  #: number of games for each pair
     seed: int = 0
-    opening_plies: int | None = None  #: None: chosen by the size of the board
+    opening_plies: int | None = None  #: if None, it depends on the size of the board
     seconds: float | None = None  #: time limit per move
     patience: float = PATIENCE  #: seconds after which a player without a time limit forfeits
     sprt: tuple[float, float] | None = None  #: Elo differences of the hypotheses
@@ -97,7 +97,7 @@ class Plan:
 
     @cached_property
     def is_stochastic(self) -> tuple[bool, ...]:
-        """For each player, whether it moves at random; then two games may be equal by chance."""
+        """For each player, whether it is stochastic, so that its games may be equal by chance."""
         return tuple(is_stochastic(spec) for spec in self.players)
 
     @cached_property
@@ -140,7 +140,7 @@ class Plan:
         return tuple(actions)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what identifies a run: its settings, the version and digests of its files."""
+        """Return the fields that identify a run: settings, version and digests of its files."""
         paths = [player_file_path(spec) for spec in self.players if is_player_file(spec)]
         paths += [Path(self.game)] if files.is_game_file(self.game) else []
         paths += [path for spec in self.players for path in model_files(spec)]

@@ -57,7 +57,7 @@ class Scoresheet:
     def start_turn(
         self, activity: Activity, number: int, seat: int, ply: int, first: float, second: float
     ) -> float:
-        """Record a turn that starts now and the seconds each seat has used; return the time."""
+        """Record a turn that starts now, with each seat's time so far; return the current time."""
         now = time.monotonic()
         _HEAD.pack_into(self._map, 0, activity, number, seat, ply, now, first, second)
         return now

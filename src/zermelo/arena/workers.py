@@ -49,7 +49,7 @@ _Events = queue.SimpleQueue[tuple["_WorkerProcess", _Message | None]]  # None wh
 def play_games(
     plan: Plan, numbers: Iterable[int], processes: int
 ) -> Generator[list[GameRow], None, None]:
-    """Yield lists of the games with these numbers as they end, in no particular order.
+    """Play the games with these numbers; yield lists of games as they end, in no special order.
 
     Some lists are empty. Closing the generator stops the games, and returns when all workers have
     ended.
@@ -182,7 +182,7 @@ class _WorkerPool:
         return rows
 
     def _assign_games(self, worker: _WorkerProcess) -> None:
-        """Assign games for half a second; near the end fewer, so that workers end together."""
+        """Assign half a second of games; near the end fewer, so that workers finish together."""
         if worker.sent_at:
             rate = worker.chunk / max(time.monotonic() - worker.sent_at, 1e-6)
             worker.chunk = int(min(_MAX_CHUNK, 4 * worker.chunk, rate * _CHUNK_SECONDS))

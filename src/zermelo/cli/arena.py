@@ -22,7 +22,7 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
         """Return the two Elo differences, or fail with a usage error."""
         match = re.fullmatch(r"(-?\d{1,4}(?:\.\d+)?),(-?\d{1,4}(?:\.\d+)?)", str(value))
         if not match or float(match[1]) >= float(match[2]):
-            msg = f"{value!r} is not a pair of Elo differences, the lower one first, such as 0,50"
+            msg = f"{value!r} is not a pair of Elo differences in ascending order, such as 0,50"
             self.fail(msg, param, ctx)
         return float(match[1]), float(match[2])
 
@@ -106,7 +106,7 @@ def arena(
         advice = (
             f"continue with: {options.repeat_command(resume=True)}"
             if db
-            else "with --db FILE, --resume could continue it later"
+            else "add --db FILE next time to be able to continue with --resume"
         )
         click.echo(f"stopped after {done}; {advice}", err=True)
     if html is not None:

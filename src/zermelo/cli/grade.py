@@ -136,14 +136,14 @@ def _print_refutation(grade: "Grade") -> None:
     type=(int, int),
     metavar="LOW HIGH",
     default=(0, 400),
-    help="Range of the number of moves played before a position.",
+    help="Minimum and maximum number of moves from the start of the game to the position.",
 )
 @click.option(
     "--decided",
     type=(int, int),
     metavar="LOW HIGH",
     default=(1, 400),
-    help="Range of the number of plies to the end under best play.",
+    help="Minimum and maximum number of plies to the end of the game under best play.",
 )
 @options.integer_option("--keeping", "Maximum number of moves that preserve the value.", 400, low=1)
 @options.integer_option(
@@ -173,7 +173,7 @@ def positions(
 
     for name, (low, high) in (("--plies", plies), ("--decided", decided)):
         if not 0 <= low <= high:
-            msg = f"{name} {low} {high}: give two numbers from 0, the lower one first"
+            msg = f"{name} {low} {high}: give two numbers, neither below 0, the lower one first"
             raise click.UsageError(msg)
     rules = registry.game(game)
     begin = time.perf_counter()

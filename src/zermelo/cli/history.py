@@ -28,12 +28,12 @@ _MAX_PLAYERS = 50  # characters in the players column of a table
 @click.option(
     "--game",
     metavar="GAME",
-    help="Select only games of GAME. Required to load GAME from a Python file.",
+    help="Select only games of GAME; a game from a Python file is loaded only if named here.",
 )
 @click.option("--player", metavar="PLAYER", help="Select only games with this player.")
 @options.integer_option(
     "--limit",
-    "Maximum number of games and runs.",
+    "Maximum number of games, and of runs.",
     low=1,
     high=10**9,
     show_default=f"{_LIST_LIMIT} for `list`, none for `export`",
@@ -66,7 +66,8 @@ def history(
     """List, show or export the stored games and runs.
 
     The ID of a run is a number, the ID of a game in a run is RUN/NUMBER, and the ID of a match is a
-    word. `export` writes these games and all games of these runs; without an ID, all games.
+    word. `export` writes the games and the games of the runs with the given IDs, or all games if no
+    ID is given.
     """
     from zermelo.core import home
     from zermelo.store.history import History
@@ -75,7 +76,7 @@ def history(
         msg = "name a game or run to show; `zermelo history` lists their IDs"
         raise click.UsageError(msg)
     if action == "list" and ids:
-        msg = f"list takes no ID; try `zermelo history show {' '.join(ids)}`"
+        msg = f"`list` takes no ID; try `zermelo history show {' '.join(ids)}`"
         raise click.UsageError(msg)
     with History(db or home.database()) as store:
         if action == "list":
@@ -206,8 +207,8 @@ def _export(
             return
         if len(texts) > 1 and not records.FORMATS[record_format].by_line:
             msg = (
-                f"{record_format} files hold one game, not {len(texts)}: name one ID, or a folder "
-                "with --out"
+                f"a file in the format {record_format} holds one game, not {len(texts)}: give one "
+                "ID, or a folder for --out"
             )
             raise ZermeloError(msg)
         if out is None:
@@ -222,7 +223,7 @@ def _export(
 def _select_games(
     store: "History", ids: tuple[str, ...], player: str | None, game: str | None, limit: int
 ) -> list["StoredGame"]:
-    """Return the games with these IDs and the games of runs with these IDs; all without IDs."""
+    """Return the games, and the games of the runs, with these IDs; all games if none is given."""
     games: list[StoredGame] = []
     for key in ids:
         run = store.run(key)
@@ -246,13 +247,13 @@ def _find_game(store: "History", key: str) -> "StoredGame":
 def _replay_or_fail(stored: "StoredGame", game: str | None) -> "Match":
     match = _replay(stored, game)
     if match is None:
-        msg = f"{stored.id} is a game defined by a Python file: add --game {stored.game} to load it"
+        msg = f"game {stored.id} uses rules from a Python file: load them with --game {stored.game}"
         raise ZermeloError(msg)
     return match
 
 
 def _replay(stored: "StoredGame", game: str | None) -> "Match | None":
-    """Return a stored game as a match, or None if it needs a Python file other than `game`."""
+    """Return a stored game as a match, or None if its rules are a Python file other than `game`."""
     from zermelo.matches.match import Match
 
     rules = _load_rules(stored.game, game)
@@ -300,7 +301,7 @@ def _date_text(seconds: float) -> str:
 @click.option("--from", "source", metavar="FORMAT", default="text", help="Format of FILE.")
 @click.option("--to", "target", metavar="FORMAT", default="text", help="Format to write.")
 @click.option(
-    "--game", metavar="GAME", help="Game of the records, if their format does not name it."
+    "--game", metavar="GAME", help="Game of the records; needed if the format does not name it."
 )
 def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     """Convert game records from one format to another.
@@ -312,6 +313,6 @@ def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     from zermelo.games import registry
 
     rules = registry.game(game) if game else None
-    games = list(records.read_all(file, source, rules))  # all first: a bad one writes nothing
+    games = list(records.read_all(file, source, rules))  # all are read before any is written
     for record in games:
         click.echo(records.write(record, target).rstrip("\n"))

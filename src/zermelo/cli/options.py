@@ -1,4 +1,4 @@
-"""Code that commands share: common options, the answering of positions, and readable output."""
+"""Code that commands share: common options, answers for positions, and readable output."""
 
 import contextlib
 import functools
@@ -132,10 +132,11 @@ def position_options(command: Command) -> Command:
             "--stdin",
             "from_stdin",
             is_flag=True,
-            help="Read one position per line: moves, or `board:` followed by a board.",
+            help="Read one position per line of standard input: moves, or `board:` and a board.",
         ),
         click.option(
-            "--board", help="Board rows, top row first, then the side to move: X../.O./... X"
+            "--board",
+            help='Rows of the board from the top, then the side to move, such as "X../.O./... X".',
         ),
         moves_option,
     ):
@@ -145,7 +146,7 @@ def position_options(command: Command) -> Command:
 
 def moves_option(command: Command) -> Command:
     """Add `--moves`."""
-    return click.option("--moves", help='Moves from the initial position: "b2 a1"')(command)
+    return click.option("--moves", help='Moves from the initial position, as in "b2 a1".')(command)
 
 
 def load_saved_game(game: str | None, first: str | None, second: str | None) -> "Save":
@@ -192,7 +193,7 @@ def answer_positions(
     """Print the answer for a position, or for each line of standard input; return the exit code.
 
     For a bad line, print an error instead of an answer. `workers` is the number of threads that
-    compute answers; `stop` is set when the answers are no longer needed, such as after Ctrl-C.
+    compute answers; `stop` is set when no more answers are needed, for example after Ctrl-C.
     """
     if not source.stdin:
         fields = answer(game.position(source.board, moves=source.moves))
@@ -233,8 +234,8 @@ def _map_in_order(
                 pending.put(pool.submit(function, line))
             pending.put(None)
 
-        # A separate thread reads: otherwise a program that waits for each answer before it sends
-        # the next line would wait forever.
+        # Lines are read in a separate thread. Otherwise a program that waits for each answer
+        # before it sends the next line would wait forever.
         threading.Thread(target=read, daemon=True).start()
         try:
             while (future := pending.get()) is not None:

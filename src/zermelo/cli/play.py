@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from zermelo.core.position import Position
     from zermelo.matches.match import Match
 
-# seconds that drawing a frame may wait while the Python code of a thinking thread runs
+# seconds after which the Python code of a thinking thread lets a frame be drawn
 _SWITCH_INTERVAL = 0.0005
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("game")
-@click.option("--moves", required=True, help='Moves of the game: "b2 a1"')
+@click.option("--moves", required=True, help='Moves of the game, as in "b2 a1".')
 @options.seconds_option("Time limit for the whole review.", 10.0)
 @options.json_option
 def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
@@ -55,7 +55,7 @@ def _to_text(record: "ReviewedMove", symbols: str) -> str:
 
 @click.command()
 @click.argument("game")
-@click.option("--plies", type=int, default=3, help="Length of the win in plies, 3 to 9.")
+@click.option("--plies", type=int, default=3, help="Length of the win in plies, from 3 to 9.")
 @options.integer_option("--seed", "Random seed; the same seed gives the same puzzle.", 1)
 @options.json_option
 def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:

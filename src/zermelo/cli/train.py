@@ -35,7 +35,7 @@ _GRADE_LABELS = {
 )
 @options.integer_option("--seed", "Random seed.", 0, high=2**31 - 1)
 @click.option(
-    "--short", is_flag=True, help="Train only for the recipe's short budget, to try it out."
+    "--short", is_flag=True, help="Make a short trial run with the recipe's [short] settings."
 )
 @click.option("--resume", is_flag=True, help="Continue from the last checkpoint.")
 @click.option(
@@ -61,7 +61,8 @@ def train(recipe: str, as_json: bool, **settings: Any) -> None:
     """Train a player by RECIPE and grade it.
 
     RECIPE is the name of a shipped recipe or a .toml file. The run is stored in a folder. You can
-    stop it at any time: --resume continues from its checkpoint and ends with the same weights.
+    stop it at any time: --resume continues from its checkpoint and ends with the same weights as an
+    uninterrupted run.
     `zermelo runs` lists the runs. To play against a finished run, name the player dqn:FOLDER,
     hybrid:FOLDER or alphazero:FOLDER.
     """
