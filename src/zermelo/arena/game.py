@@ -1,5 +1,7 @@
 """Play one game between two players. A player that fails forfeits the game, not the tournament."""
 
+import contextlib
+import functools
 import os
 import random
 import time
@@ -51,20 +53,14 @@ class GameRunner:
         """
         self._sheet.start_turn(Activity.COMPILING, -1, player, 0, 0.0, 0.0)
         positions = self._play_random_game()
-        limit = Limit(seconds=_WARM_UP_SECONDS)
         for ply in sorted({0, len(positions) // 2, len(positions) - 1}):
-            position = positions[ply]
-            try:
-                self._call(
-                    (player, player),
-                    0,
-                    lambda position=position: (
-                        load_player(self._plan.players[player]).choose(position, limit)
-                    ),
-                )
-            except _Forfeit:
-                continue
+            with contextlib.suppress(_Forfeit):
+                self._call(player, functools.partial(self._try_out, player, positions[ply]))
         self.set_idle()
+
+    def _try_out(self, player: int, position: Position) -> None:
+        chooser = load_player(self._plan.players[player])
+        chooser.choose(position, Limit(seconds=_WARM_UP_SECONDS))
 
     def set_idle(self) -> None:
         """Record on the scoresheet that no player is thinking."""
@@ -103,9 +99,7 @@ class GameRunner:
 
     def _create_player(self, fixture: Fixture, seat: int) -> Player:
         return self._call(
-            fixture.seats,
-            seat,
-            lambda: load_player(self._plan.player_spec(fixture.number, seat)),
+            fixture.seats[seat], lambda: load_player(self._plan.player_spec(fixture.number, seat))
         )
 
     def _choose_action(
@@ -120,7 +114,7 @@ class GameRunner:
         seat = position.player
         try:
             move = self._call(
-                fixture.seats, seat, lambda: _choose_move(player, position, self._limit)
+                fixture.seats[seat], lambda: _choose_move(player, position, self._limit)
             )
         finally:
             spent = time.monotonic() - started
@@ -133,8 +127,8 @@ class GameRunner:
             msg = f"illegal move {quote_text(move)}"
             raise _Forfeit(msg) from None
 
-    def _call(self, players: tuple[int, int], seat: int, function: Callable[[], _T]) -> _T:
-        """Run code of the player in a seat. Raise _Forfeit if it raises an exception.
+    def _call(self, player: int, function: Callable[[], _T]) -> _T:
+        """Run code of a player, given by its number. Raise _Forfeit if it raises an exception.
 
         The process ends here if it is a copy that the player has forked, if the player has closed
         the connection, and if there is no memory left.
@@ -146,12 +140,12 @@ class GameRunner:
             raise
         except BaseException as error:  # noqa: BLE001 - a player may even call sys.exit
             if self._is_out_of_memory(error):
-                self._leave_out_of_memory(players, seat)
+                self._leave_out_of_memory()
             raise _Forfeit(describe_crash(error)) from None
         finally:
             self._connection.verify()
         if self._is_metered:
-            self._held[players[seat]] += private_bytes() - before
+            self._held[player] += private_bytes() - before
         return result
 
     def _is_out_of_memory(self, error: BaseException) -> bool:
@@ -160,13 +154,21 @@ class GameRunner:
         is_full = self._is_metered and private_bytes() > _FULL * limit
         return is_full or (isinstance(error, MemoryError) and limit > 0)
 
-    def _leave_out_of_memory(self, players: tuple[int, int], seat: int) -> None:
-        """End the process. The fault is the opponent's if it holds more than half of the memory."""
+    def _leave_out_of_memory(self) -> None:
+        """End the process during the turn of the player that is to blame.
+
+        That is the player to move, unless another player holds more than half of the memory.
+        """
         turn = self._sheet.read()
-        other = 1 - seat
-        if self._held[players[other]] > self._plan.memory * MEGABYTE // 2:
-            ply = len(turn.actions)
-            self._sheet.start_turn(turn.activity, turn.number, other, ply, *turn.seconds)
+        players = (
+            self._plan.fixture(turn.number).seats
+            if turn.activity is Activity.PLAYING
+            else range(len(self._plan.players))
+        )
+        for seat, player in enumerate(players):
+            if self._held[player] > self._plan.memory * MEGABYTE // 2:
+                ply = len(turn.actions)
+                self._sheet.start_turn(turn.activity, turn.number, seat, ply, *turn.seconds)
         self._connection.verify()  # a forked copy must not leave with this code
         os._exit(ExitCode.OUT_OF_MEMORY)
 

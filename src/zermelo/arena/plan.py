@@ -25,7 +25,7 @@ from zermelo.players.registry import is_stochastic, load_player, model_files, wi
 
 GRACE = 1.0  #: seconds by which a move may exceed its time limit
 MEMORY = 4096  #: default memory limit of a process, in MB
-_MIN_MEMORY = 256  # MB; a process needs about 100 for itself
+_MIN_MEMORY = 512  # MB; loading the kernels of a player takes about 400
 PATIENCE = 120.0  #: default number of seconds after which a player without a time limit forfeits
 _SMALL = 16  # cells: games on boards up to this size start without an opening
 _OPENING_PLIES = 2
