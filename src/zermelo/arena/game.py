@@ -41,9 +41,9 @@ class GameRunner:
         self._plan, self._sheet, self._connection = plan, sheet, connection
         self._limit = Limit(seconds=plan.seconds)
         self._last_opening = -1, plan.rules.start()
-        # Only players from files can hold memory that they should not.
-        self._is_metered = bool(plan.memory) and any(map(is_player_file, plan.players))
-        self._held: Counter[int] = Counter()  # bytes, by number of the player
+        self._is_file = [is_player_file(spec) for spec in plan.players]
+        self._is_metered = bool(plan.memory) and any(self._is_file)
+        self._held: Counter[int] = Counter()  # bytes that players from files hold, by their number
 
     def warm_up(self, player: int) -> None:
         """Let a player choose a few moves, so that compilation does not count as thinking time.
@@ -133,9 +133,10 @@ class GameRunner:
         The process ends here if it is a copy that the player has forked, if the player has closed
         the connection, and if there is no memory left.
         """
-        before = private_bytes() if self._is_metered else 0
+        is_file = self._is_file[player]  # our own players need not be watched
+        before = private_bytes() if is_file and self._is_metered else 0
         try:
-            result = function()
+            return function()
         except _Forfeit:
             raise
         except BaseException as error:  # noqa: BLE001 - a player may even call sys.exit
@@ -143,10 +144,9 @@ class GameRunner:
                 self._leave_out_of_memory()
             raise _Forfeit(describe_crash(error)) from None
         finally:
-            self._connection.verify()
-        if self._is_metered:
-            self._held[player] += private_bytes() - before
-        return result
+            if is_file:
+                self._connection.verify()
+                self._held[player] += private_bytes() - before if self._is_metered else 0
 
     def _is_out_of_memory(self, error: BaseException) -> bool:
         """Return whether an error is due to the memory limit; not only MemoryError can be."""
