@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import zermelo as z
 from support.commands import command, zermelo
 from support.controls import ATTACK, assert_escaped
 from zermelo.cli import options

@@ -88,7 +88,8 @@ def tournament(
 
     Every game is determined by the settings and its number, regardless of the process that plays
     it. With `db` the games are stored in that file, and `resume` continues the latest run with the
-    same settings. `memory` limits each process, in MB; 0 means no limit. Ctrl-C raises Interrupted. docs/arena.md explains the results.
+    same settings. `memory` limits each process, in MB; 0 means no limit. Ctrl-C raises Interrupted.
+    docs/arena.md explains the results.
 
     >>> result = tournament("tictactoe", ["greedy", "random"], games=20, processes=1)
     >>> sum(len(game.moves.split()) > 4 for game in result.games)

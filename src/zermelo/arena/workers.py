@@ -282,4 +282,3 @@ class _WorkerPool:
     def _close_worker(self, worker: _WorkerProcess) -> None:
         self._workers.remove(worker)
         worker.close()
-

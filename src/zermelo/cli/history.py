@@ -148,7 +148,9 @@ def _show(store: "History", key: str, game: str | None, *, as_json: bool) -> Non
     options.print_line(f"{stored.id}: {stored.game}, {stored.first} against {stored.second}")
     match = _replay(stored, game)
     if match is None:
-        options.print_line(f"{stored.game} is a Python file: add --game {stored.game} to see the board")
+        options.print_line(
+            f"{stored.game} is a Python file: add --game {stored.game} to see the board"
+        )
     else:
         options.print_text(match.position.to_text())
     options.print_line(f"moves: {' '.join(stored.moves) or 'none'}")
@@ -161,7 +163,9 @@ def _show_run(store: "History", run: "StoredRun", *, as_json: bool) -> None:
     if as_json:
         options.print_json(_run_fields(store, run))
         return
-    options.print_line(f"{run.id}: {run.kind} of {run.game}, {run.state}, {_date_text(run.updated)}")
+    options.print_line(
+        f"{run.id}: {run.kind} of {run.game}, {run.state}, {_date_text(run.updated)}"
+    )
     for name, value in run.settings.items():
         options.print_line(f"  {name}: {value}")
     options.print_line(f"{count(store.num_games(run.id), 'stored game')}")

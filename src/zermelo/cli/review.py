@@ -74,5 +74,7 @@ def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:
     position = found.position
     options.print_text(position.to_text())
     mover = position.game.symbols[position.player]
-    options.print_line(f"{mover} to move wins in {(plies + 1) // 2} moves, and only one first move wins.")
+    options.print_line(
+        f"{mover} to move wins in {(plies + 1) // 2} moves, and only one first move wins."
+    )
     options.print_line(f'Solution: zermelo solve {game} --moves "{" ".join(position.moves or ())}"')

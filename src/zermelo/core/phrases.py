@@ -1,4 +1,4 @@
-"""The wording of values, estimates and counts, and the escaping of text, which all screens share."""
+"""The wording of values, estimates and counts, and the escaping of text, for all screens."""
 
 import unicodedata
 

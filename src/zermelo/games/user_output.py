@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, TextIO
 
 from zermelo.core.phrases import escape_controls
 
@@ -65,7 +65,7 @@ def reserve_stdout() -> Iterator[IO[str]]:
     handlers of users' code may go on writing. If `sys.stdout` is not the process's standard output,
     as in a test, only `sys.stdout` itself is replaced.
     """
-    answers: IO[str] = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    answers: TextIO = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if not _is_process_stdout(answers):
         with contextlib.redirect_stdout(sys.stderr):
             yield answers
@@ -87,7 +87,7 @@ def reserve_stdout() -> Iterator[IO[str]]:
         thread.join(_DRAINING)
 
 
-def _is_process_stdout(stream: IO[str]) -> bool:
+def _is_process_stdout(stream: TextIO) -> bool:
     try:
         return stream.fileno() == 1
     except (AttributeError, OSError, ValueError):

@@ -53,7 +53,8 @@ class TerminalMatch:
             for name, symbol in zip(self.players, self.match.game.symbols, strict=True)
         )
         move_forms = f"\nMoves: {self.match.game.move_forms}. Type help for more."
-        return f"{escape_controls(self.match.game.spec)}: {sides}.{move_forms if self.humans else ''}\n"
+        spec = escape_controls(self.match.game.spec)
+        return f"{spec}: {sides}.{move_forms if self.humans else ''}\n"
 
     @property
     def board(self) -> str:

@@ -212,8 +212,8 @@ class MCTSTree:
         """Return how many leaves to evaluate next.
 
         The clock cannot stop an evaluator, so a batch may take half of the time that is left, by
-        the speed of the batches so far. As long as whole batches fit, the time has no influence on the
-        search. The first batch of a tree, which has no speed to go by, holds only the root.
+        the speed of the batches so far. As long as whole batches fit, the time has no influence on
+        the search. The first batch of a tree, which has no speed to go by, holds only the root.
         """
         batch = len(self._leaf_nodes)
         if clock.deadline is None or not self._seconds_per_leaf:

@@ -29,7 +29,8 @@ class StatusPanel(Static):
             f"{escape_controls(name)} ({symbol})"
             for name, symbol in zip(view.players, view.game.symbols, strict=True)
         )
-        text = Text.assemble((escape_controls(view.game.spec), "bold"), "\n", " against ".join(players), "\n")
+        spec = escape_controls(view.game.spec)
+        text = Text.assemble((spec, "bold"), "\n", " against ".join(players), "\n")
         text.append(f"{_turn_text(view)}\n", "bold")
         cursor = f", cursor at {move_at_cursor}" if view.legal and move_at_cursor else ""
         text.append(_clock_text(view) + cursor)
