@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
 
-from zermelo.arena.connection import Connection, ExitCode
-from zermelo.arena.memory import MEGABYTE, private_bytes
 from zermelo.arena.plan import GRACE, Fixture, Plan
+from zermelo.arena.processes.connection import Connection, ExitCode
+from zermelo.arena.processes.memory import MEGABYTE, private_bytes
 from zermelo.arena.scoresheet import Activity, Scoresheet, Turn
 from zermelo.core.errors import BadMove
 from zermelo.core.notation import quote_text

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zermelo import __version__
-from zermelo.arena.inspection import inspect_player_files
+from zermelo.arena.processes.inspection import inspect_player_files
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
 from zermelo.core.notation import quote_text

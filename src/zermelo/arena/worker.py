@@ -9,10 +9,10 @@ import traceback
 from pathlib import Path
 from typing import IO, Any
 
-from zermelo.arena.connection import Connection, ExitCode
 from zermelo.arena.game import GameRunner
-from zermelo.arena.memory import limit_memory
 from zermelo.arena.plan import Plan
+from zermelo.arena.processes.connection import Connection, ExitCode
+from zermelo.arena.processes.memory import limit_memory
 from zermelo.arena.scoresheet import Scoresheet
 from zermelo.core.errors import ZermeloError
 from zermelo.games import files, user_code

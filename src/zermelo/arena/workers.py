@@ -8,10 +8,10 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 
-from zermelo.arena.child import ChildProcess, Message, describe_exit
-from zermelo.arena.connection import ExitCode
 from zermelo.arena.game import describe_memory, describe_timeout, forfeit_turn, max_seconds
 from zermelo.arena.plan import Plan
+from zermelo.arena.processes.child import ChildProcess, Message, describe_exit
+from zermelo.arena.processes.connection import ExitCode
 from zermelo.arena.scoresheet import Activity, Scoresheet, Turn
 from zermelo.core.errors import ZermeloError
 from zermelo.core.position import Outcome

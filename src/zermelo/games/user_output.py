@@ -76,9 +76,8 @@ def reserve_stdout() -> Iterator[IO[str]]:
     os.dup2(writer, 1)
     os.close(writer)
     thread = OutputRelay().follow(os.fdopen(reader, "rb", buffering=0))
-    settings = {"encoding": answers.encoding, "errors": answers.errors}
     try:
-        with os.fdopen(private, "w", **settings) as stream:
+        with os.fdopen(private, "w", encoding=answers.encoding, errors=answers.errors) as stream:
             yield stream
     finally:
         with contextlib.suppress(OSError, ValueError):  # users' code may have closed it

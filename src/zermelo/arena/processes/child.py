@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from zermelo.arena.connection import ExitCode
+from zermelo.arena.processes.connection import ExitCode
 from zermelo.games.user_output import OutputRelay
 
 Message = dict[str, Any]

@@ -7,8 +7,8 @@ does not load the file itself, because the code of a file could end its process.
 import queue
 from collections.abc import Sequence
 
-from zermelo.arena.child import ChildProcess, Message, describe_exit
-from zermelo.arena.connection import Connection
+from zermelo.arena.processes.child import ChildProcess, Message, describe_exit
+from zermelo.arena.processes.connection import Connection
 from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.games.user_output import OutputRelay
 from zermelo.players.files import file_accepts_seed
