@@ -118,12 +118,12 @@ class Hoard(Fine):  # keeps nearly all memory, so that somebody else runs out of
 
 class Slow(Fine):
     def think(self, position, limit):
-        time.sleep(0.1)
+        time.sleep(0.3 if len(position.history) < 2 else 0)
         yield z.Analysis(position.legal[0])
 
 class LateExit(Fine):  # kills the process during the turn of somebody else
     def think(self, position, limit):
-        threading.Timer(0.05, os._exit, (9,)).start()
+        threading.Timer(0.15, os._exit, (9,)).start()
         yield z.Analysis(position.legal[0])
 """
 
@@ -215,13 +215,17 @@ def test_a_player_that_ends_its_process_cannot_end_the_tournament(
 
 @posix
 def test_a_death_in_the_turn_of_another_player_is_not_its_fault(hostile: str) -> None:
-    late = f"{hostile}:LateExit"
-    slow = ["random", f"{hostile}:Slow"]
-    result = z.tournament("tictactoe", [late, *slow], games=4, processes=1)
+    late, slow = f"{hostile}:LateExit", f"{hostile}:Slow"
+    # The pairs play in this order: the game of `late` with greedy is followed by that of `slow`
+    # with random, in which the process dies.
+    players = [late, slow, "random", "greedy"]
+    result = z.tournament("tictactoe", players, games=2, processes=1)
     assert result.finished
-    others = z.tournament("tictactoe", [f"{hostile}:Fine", *slow], games=4, processes=1)
-    assert games_between(result, *slow) == games_between(others, *slow)
     assert not any(row.reason for row in result.games if late not in (row.first, row.second))
+    peaceful = [f"{hostile}:Fine", *players[1:]]
+    others = z.tournament("tictactoe", peaceful, games=2, processes=1)
+    for pair in ((slow, "random"), (slow, "greedy"), ("random", "greedy")):
+        assert games_between(result, *pair) == games_between(others, *pair)
 
 
 @linux
