@@ -100,7 +100,7 @@ def _list(
         )
         return
     if not runs and not games:
-        click.echo("no games or runs are stored yet")
+        options.print_line("no games or runs are stored yet")
     if runs:
         options.print_table(
             ("run", "kind", "game", "players", "games", "state", "date"),
@@ -118,7 +118,7 @@ def _list(
             ],
         )
     if runs and games:
-        click.echo()
+        options.print_line("")
     if games:
         options.print_table(
             ("id", "game", "first", "second", "result", "moves", "date"),
@@ -146,35 +146,39 @@ def _show(store: "History", key: str, game: str | None, *, as_json: bool) -> Non
     if as_json:
         options.print_json(vars(stored))
         return
-    click.echo(f"{stored.id}: {stored.game}, {stored.first} against {stored.second}")
+    options.print_line(f"{stored.id}: {stored.game}, {stored.first} against {stored.second}")
     match = _replay(stored, game)
     if match is None:
-        click.echo(f"{stored.game} is a Python file: add --game {stored.game} to see the board")
+        options.print_line(
+            f"{stored.game} is a Python file: add --game {stored.game} to see the board"
+        )
     else:
-        click.echo(match.position.to_text())
-    click.echo(f"moves: {' '.join(stored.moves) or 'none'}")
+        options.print_text(match.position.to_text())
+    options.print_line(f"moves: {' '.join(stored.moves) or 'none'}")
     if stored.opening:
-        click.echo(f"opening: the first {count(stored.opening, 'move')}, chosen at random")
-    click.echo(f"result: {_result_text(stored)}")
+        options.print_line(f"opening: the first {count(stored.opening, 'move')}, chosen at random")
+    options.print_line(f"result: {_result_text(stored)}")
 
 
 def _show_run(store: "History", run: "StoredRun", *, as_json: bool) -> None:
     if as_json:
         options.print_json(_run_fields(store, run))
         return
-    click.echo(f"{run.id}: {run.kind} of {run.game}, {run.state}, {_date_text(run.updated)}")
+    options.print_line(
+        f"{run.id}: {run.kind} of {run.game}, {run.state}, {_date_text(run.updated)}"
+    )
     for name, value in run.settings.items():
-        click.echo(f"  {name}: {value}")
-    click.echo(f"{count(store.num_games(run.id), 'stored game')}")
+        options.print_line(f"  {name}: {value}")
+    options.print_line(f"{count(store.num_games(run.id), 'stored game')}")
     result = run.result or {}
     if "results" in result:
-        click.echo()
+        options.print_line("")
         rows = [
             (r["first"], r["second"], r["wins"], r["draws"], r["losses"]) for r in result["results"]
         ]
         options.print_table(("first", "second", "wins", "draws", "losses"), rows)
     if "elo" in result:
-        click.echo()
+        options.print_line("")
         ratings = sorted(result["elo"].items(), key=lambda item: -item[1]["rating"])
         rating_rows = [
             (name, f"{r['rating']:+.0f}", f"{r['low']:+.0f} to {r['high']:+.0f}")
@@ -183,10 +187,10 @@ def _show_run(store: "History", run: "StoredRun", *, as_json: bool) -> None:
         options.print_table(("player", "Elo", "95%"), rating_rows)
         for forfeit in result["forfeits"]:
             games = count(forfeit["games"], "game")
-            click.echo(f"{forfeit['player']} forfeited {games}: {forfeit['reason']}")
+            options.print_line(f"{forfeit['player']} forfeited {games}: {forfeit['reason']}")
     elif result:
         for name, value in result.items():
-            click.echo(f"  {name}: {value}")
+            options.print_line(f"  {name}: {value}")
 
 
 def _export(
@@ -212,7 +216,7 @@ def _export(
             )
             raise ZermeloError(msg)
         if out is None:
-            click.echo("".join(texts.values()), nl=False)
+            options.print_record("".join(texts.values()).removesuffix("\n"))
         else:
             out.write_text("".join(texts.values()), encoding="utf-8")
     except OSError as error:
@@ -315,4 +319,4 @@ def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     rules = registry.game(game) if game else None
     games = list(records.read_all(file, source, rules))  # all are read before any is written
     for record in games:
-        click.echo(records.write(record, target).rstrip("\n"))
+        options.print_record(records.write(record, target).rstrip("\n"))

@@ -36,9 +36,9 @@ def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
         options.print_json([record.to_json() for record in records])
         return
     for record in records:
-        click.echo(_to_text(record, match.game.symbols))
+        options.print_text(_to_text(record, match.game.symbols))
     mistakes = sum(record.mistake is not None for record in records)
-    click.echo(f"{count(mistakes, 'mistake')}; {match.verdict}")
+    options.print_line(f"{count(mistakes, 'mistake')}; {match.verdict}")
 
 
 def _to_text(record: "ReviewedMove", symbols: str) -> str:
@@ -72,7 +72,9 @@ def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:
         options.print_json(found.to_json() | {"game": game, "solution": found.solution})
         return
     position = found.position
-    click.echo(position.to_text())
+    options.print_text(position.to_text())
     mover = position.game.symbols[position.player]
-    click.echo(f"{mover} to move wins in {(plies + 1) // 2} moves, and only one first move wins.")
-    click.echo(f'Solution: zermelo solve {game} --moves "{" ".join(position.moves or ())}"')
+    options.print_line(
+        f"{mover} to move wins in {(plies + 1) // 2} moves, and only one first move wins."
+    )
+    options.print_line(f'Solution: zermelo solve {game} --moves "{" ".join(position.moves or ())}"')

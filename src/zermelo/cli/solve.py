@@ -122,6 +122,7 @@ def _value_text(fields: Fields) -> str:
 @options.seconds_option("Time limit for the analysis.", show_default="10")
 @options.db_option("Store the analysis in this SQLite file.")
 @options.json_option
+@options.runs_players
 def analyze(
     game: str,
     source: PositionSource,

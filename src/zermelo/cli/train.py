@@ -239,14 +239,14 @@ def _state_text(summary: "RunSummary") -> str:
 
 
 def _print_summary(summary: "RunSummary") -> None:
-    click.secho(
+    options.print_line(
         f"{summary.name}: {summary.recipe} for {summary.game}, seed {summary.seed}", bold=True
     )
-    click.echo(f"{_state_text(summary)}, in {summary.folder}")
+    options.print_line(f"{_state_text(summary)}, in {summary.folder}")
     for name, grade in (summary.grades or {}).items():
-        click.echo(f"{_GRADE_LABELS.get(name, name)}: {_grade_text(grade)}")
+        options.print_line(f"{_GRADE_LABELS.get(name, name)}: {_grade_text(grade)}")
     if summary.state == "finished":
-        click.echo(f"plays as {summary.player}")
+        options.print_line(f"plays as {summary.player}")
 
 
 def _grade_text(grade: Fields) -> str:

@@ -1,4 +1,6 @@
-"""The wording of values, estimates and counts, which all screens share."""
+"""The wording of values, estimates and counts, and the escaping of text, for all screens."""
+
+import unicodedata
 
 from zermelo.core.value import Value
 
@@ -56,3 +58,23 @@ def count(number: int, noun: str, plural: str = "") -> str:
     ('1 position', '4,520 positions', '2 leaves')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def escape_controls(text: str, keep: str = "") -> str:
+    r"""Return a text that is safe to print on a terminal and that every stream can encode.
+
+    Text from players, records and databases may contain characters that a terminal obeys: control
+    characters, which begin escape sequences, and characters that change the direction of text.
+    These, and lone surrogates, are replaced by their escapes in Python, except those in `keep`.
+
+    >>> escape_controls("a\x1b[2J é\n"), escape_controls("a\x1b[2J é\n", keep="\n")
+    ('a\\x1b[2J é\\n', 'a\\x1b[2J é\n')
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char
+        if char.isprintable() or char in keep or unicodedata.category(char) == "Zs"
+        else char.encode("unicode_escape").decode()
+        for char in text
+    )

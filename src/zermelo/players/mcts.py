@@ -107,6 +107,7 @@ class MCTSPlayer(Player):
                 evaluator=self._leaf_evaluator,
                 batch=self.batch if self._leaf_evaluator else 1,
             )
+            self._tree.warm_up()
         return self._tree
 
 
