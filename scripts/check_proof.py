@@ -42,7 +42,7 @@ class LineGame:
         return board, -1 if 0 < self.lose <= max(runs) else None if "." in board else 0
 
     def is_held(self, board: str, mark: str, cells: list[int]) -> bool:
-        """Return whether always answering in the same pair stops the opponent completing a line."""
+        """Return whether answers within pairs keep the opponent from completing a line."""
         pairs = [{a, b} for a, b in zip(cells[::2], cells[1::2], strict=False)]
         open_lines = [line for line in self.lines if all(board[i] != mark for i in line)]
         is_closed = all(any(pair <= line for pair in pairs) for line in open_lines)
@@ -86,7 +86,7 @@ if __name__ == "__main__":
     is_small = path.is_file() and path.stat().st_size <= MAX_BYTES
     text = path.read_text(encoding="ascii", errors="replace") if is_small else ""
     if not (header := HEADER.match(text)):
-        sys.exit("not proven: not a file of at most 20 MB that begins with the header of a proof")
+        sys.exit("not proven: the file must begin with a proof's header and have at most 20 MB")
     name, rules, *numbers, claim = header.groups()
     lines = [line.partition(" ") for line in text[header.end() :].splitlines()]
     moves = {board: entry or "?" for board, _, entry in lines}

@@ -41,7 +41,7 @@ def sample_state(game: WordLineGame, rng: random.Random) -> Any:
 
 
 def features(game: WordLineGame, state: Any) -> list[int]:
-    """Return 1, the feature for having the move, then the mover's advantage in each feature."""
+    """Return 1 (for having the move), then the mover's advantage in each feature."""
     mine, theirs, player = state
     own = game.hooks.features(mine, theirs, player)
     other = game.hooks.features(theirs, mine, player ^ 1)

@@ -1,4 +1,4 @@
-"""The command line as `zermelo` and as `python -m zermelo`."""
+"""Run the command line, as `zermelo` or with `python -m zermelo`."""
 
 import sys
 

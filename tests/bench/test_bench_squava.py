@@ -156,10 +156,10 @@ def test_notes_of_actors(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(actors.measure_actors(1.0, notes, ignore)) == 8
     hybrid_note, dqn_note, *_ = notes
     assert "1.50 times as fast as one" in hybrid_note
-    assert "at least 1.6: MISSED" in hybrid_note
-    assert "at least 1.6: holds" in dqn_note
+    assert "target 1.6 or more: MISSED" in hybrid_note
+    assert "target 1.6 or more: holds" in dqn_note
     assert "20.1% of a training step without self-play, 4.0% with self-play" in notes[-1]
-    assert notes[-1].endswith("(at most 20%: MISSED)")
+    assert notes[-1].endswith("(target 20% or less: MISSED)")
 
 
 def test_matches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ def test_the_published_heuristic_without_its_centre() -> None:
         for name in ("published", "published-no-centre")
     )
     assert with_it.estimate != without.estimate
-    with pytest.raises(z.BadSpec, match="heuristic=published-no-centre is for squava"):
+    with pytest.raises(z.BadSpec, match="heuristic=published-no-centre works only for squava"):
         z.player("minimax:heuristic=published-no-centre").choose(z.game("tictactoe").start())
 
 

@@ -122,7 +122,7 @@ REACHABLE = [
 ]
 UNREACHABLE = [
     ("tictactoe", "XXX/OOO/...", "finished line already"),
-    ("tictactoe", "XX./.../...", "2 X and 0 O cannot arise"),
+    ("tictactoe", "XX./.../...", "2 X and 0 O cannot occur"),
     ("tictactoe", "X../.../... X", "X cannot be to move with 1 X and 0 O: it is O's turn"),
     ("tictactoe", "XXX/.../OO. X", "X cannot be to move"),
     ("gomoku6", "XXXX../OOO.../OOO.../XXXX../....../O.....", "without a common last stone"),
@@ -130,9 +130,9 @@ UNREACHABLE = [
     ("connect4", "......./......./......./......./X....../O......", "no order of moves"),
     ("squava", "XXX../OO.../O..../...../.....", "finished line already"),
     ("squava:pie=true", "XO.../...../...../...../.....", "do not tell who moves"),
-    ("tictactoe", "XOX", "3 cells do not make the 3x3 board"),
-    ("tictactoe", "XO/XO/XO", "3 rows of 2 2 2 cells"),
-    ("tictactoe", "XOx/.../...", "a cell is X, O, . or -"),
+    ("tictactoe", "XOX", "3 cells were given, but the 3x3 board has 9"),
+    ("tictactoe", "XO/XO/XO", "needs 3 rows of 3 cells, not rows of 2 2 2"),
+    ("tictactoe", "XOx/.../...", "a cell must be X, O, . or -"),
     ("tictactoe", "... ... ...", "is not a board"),
     ("tictactoe", "XO......./ Z", "is not a board"),
     ("tictactoe", "", "is not a board"),
@@ -156,7 +156,7 @@ def test_boards_as_numbers() -> None:
     game = z.game("tictactoe")
     assert game.position([1, 0, 0, 0, -1, 0, 0, 0, 0]).player == 0
     for board, part in (
-        ([0] * 8, "8 cells do not make"),
+        ([0] * 8, "8 cells were given, but the board of tictactoe has 9"),
         ([2] + [0] * 8, "'2' is not a cell"),
         ([True] + [0] * 8, "'True' is not a cell"),
         (["X"] * 9, "'X' is not a cell"),

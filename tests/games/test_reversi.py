@@ -167,7 +167,7 @@ def test_a_disc_that_is_not_connected_cannot_arise() -> None:
 
 
 def test_bad_sizes() -> None:
-    with pytest.raises(z.BadSpec, match="Reversi has 4, 6 or 8"):
+    with pytest.raises(z.BadSpec, match="size is 5: it must be 4, 6 or 8"):
         z.game("reversi:5")
 
 

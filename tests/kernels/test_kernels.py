@@ -168,7 +168,7 @@ def test_two_constants_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) 
     elsewhere = {**_add_cells.__globals__, "_CELLS": 5}
     foreign = types.FunctionType(_add_cells.__code__, elsewhere, "_add_cells")
     monkeypatch.setitem(globals(), "_add_cells", foreign)
-    with pytest.raises(KernelError, match="two constants called _CELLS"):
+    with pytest.raises(KernelError, match="uses two constants called _CELLS"):
         generate_source(_add_twice, game)
 
 

@@ -301,9 +301,9 @@ _TOWER = 'kind = "tower", channels = [8, 8], hidden = [4, 8]'  # in the recipe o
 def test_bad_recipes_are_refused(tmp_path: Path) -> None:
     for old, new, problem in (
         ("updates = 36", "updates = 37", "must be multiples of 3"),
-        ('kind = "alphazero"', 'kind = "dqn"', "tower does not go with kind dqn"),
+        ('kind = "alphazero"', 'kind = "dqn"', "cannot use a network of kind tower"),
         ("simulations = [4, 8]", "simulations = []", "list of numbers above 0"),
-        ("plies = 6", 'plies = 6, rule = "uct"', "it can be gumbel or puct"),
+        ("plies = 6", 'plies = 6, rule = "uct"', "it must be gumbel or puct"),
         ("channels = [8, 8]", "channels = [8, 4]", "must be equally wide"),
         (_TOWER, 'kind = "dense", hidden = [8, 8]', "their number must be odd"),
         (_TOWER, 'kind = "dense", hidden = [8, 8, 4]', "have the same width"),
@@ -420,10 +420,10 @@ def test_unfitting_files_are_refused(run: Path, tmp_path: Path) -> None:
     arrays, metadata = weights_file.read(run / FINAL)
     for change, problem in (
         ({"channels": [8, 4]}, "must have the same width"),
-        ({"channels": "8"}, "must be a list of widths"),
+        ({"channels": "8"}, "must be a list of layer widths"),
         ({"simulations": 10**9}, "simulations is 1000000000"),
         ({"images": None}, "images is None"),
-        ({"hidden": [4, 9]}, "but for this network"),
+        ({"hidden": [4, 9]}, "but this network expects"),
     ):
         path = tmp_path / "bad.safetensors"
         shape = metadata["shape"] | change
@@ -441,8 +441,8 @@ def test_fully_connected_networks_play_and_are_checked(tmp_path: Path) -> None:
     for change, problem in (
         ({"hidden": [8, 8]}, "their number must be odd"),
         ({"hidden": [8] * 5}, "full3"),
-        ({"hidden": [8, 8, 9000]}, "must be a list of widths"),
-        ({"channels": [8]}, "channels of the network is"),
+        ({"hidden": [8, 8, 9000]}, "must be a list of layer widths"),
+        ({"channels": [8]}, "the network's channels is"),
     ):
         path = tmp_path / "bad.safetensors"
         shape = metadata["shape"] | change

@@ -34,7 +34,7 @@ def test_keys_of_renamed_fields() -> None:
     table = recipe.to_json()["selfplay"]
     assert (table["curious"], table["mixed"]) == (0.05, 0.9)
     assert not {"exploration", "td_lambda"} & set(table)
-    with pytest.raises(BadRecipe, match="has no 'td_lambda'"):
+    with pytest.raises(BadRecipe, match="has no key 'td_lambda'"):
         recipes.from_json({"name": "x", "game": "y", "selfplay": {"td_lambda": 0.5}})
 
 

@@ -284,7 +284,7 @@ def test_names_are_in_the_order_of_the_numbers() -> None:
 @pytest.mark.parametrize(
     ("name", "spec", "part"),
     [
-        ("pictures", "tictactoe", "it can be cells, planes, threats, lines, features"),
+        ("pictures", "tictactoe", "it must be one of cells, planes, threats, lines, features"),
         ("threats", "reversi", "for line games"),
         ("features", "gomoku6", "for 5x5 boards"),
     ],

@@ -354,11 +354,11 @@ def test_files_that_do_not_fit_are_refused(trained: Path, tmp_path: Path) -> Non
         z.player(f"dqn:{trained}").choose(GAME.start())
     weights, metadata = weights_file.read(trained / model_files.FINAL)
     for name, change, part in (
-        ("hidden", [128], "two widths"),
-        ("hidden", [10**9, 5], "two widths"),
-        ("depth", "4", "must be a depth"),
+        ("hidden", [128], "two layer widths"),
+        ("hidden", [10**9, 5], "two layer widths"),
+        ("depth", "4", "depth must be 1 or more"),
         ("shares", [2, 0], "two weights from 0 to 1"),
-        ("hidden", [64, 32], "but for this network"),
+        ("hidden", [64, 32], "but this network expects"),
     ):
         path = tmp_path / "changed.safetensors"
         shape = metadata["shape"] | {name: change}
@@ -370,10 +370,14 @@ def test_files_that_do_not_fit_are_refused(trained: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "part"),
     [
-        ('kind = "lines"', 'kind = "mlp"', "does not go with kind value"),
+        (
+            'kind = "lines"',
+            'kind = "mlp"',
+            "a recipe of kind value cannot use a network of kind mlp",
+        ),
         ('kind = "lines"', 'kind = "rings"', "'rings'"),
         ("[64, 64]", "[64]", "two widths"),
-        ('targets = "search"', 'targets = "hope"', "it can be search or steps"),
+        ('targets = "search"', 'targets = "hope"', "it must be search or steps"),
         ("depth = 2", "depth = 0", "must be 1 or more"),
     ],
 )

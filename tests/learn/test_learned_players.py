@@ -123,29 +123,29 @@ def test_damaged_and_unfitting_files_are_refused(run: Run, tmp_path: Path) -> No
         (
             {"actions.bias": np.zeros(1, np.float32)},
             {},
-            "actions.bias is [1], but for this network",
+            "actions.bias is [1], but this network expects",
         ),
         ({"actions.bias": np.full(9, np.nan, np.float32)}, {}, "contains NaN"),
         (
             {"extra": np.zeros(1, np.float32)},
             {},
-            "extra is [1], but for this network not part of it",
+            "extra is [1], but this network expects no such array",
         ),
         ({}, {"format": 99}, "another kind, or was written by a later version"),
         ({}, {"shape": [1]}, "another kind, or was written by a later version"),
         (
             {},
             {"shape": {**shape, "hidden": [13]}},
-            "full0.weight is [12, 9], but for this network [13, 9]",
+            "full0.weight is [12, 9], but this network expects [13, 9]",
         ),
         ({}, {"shape": {**shape, "hidden": [12, 12]}}, "full1.weight is missing"),
-        ({}, {"shape": {**shape, "hidden": "many"}}, "hidden of the network is 'many'"),
-        ({}, {"shape": {**shape, "hidden": [-1]}}, "it must be a list of widths"),
+        ({}, {"shape": {**shape, "hidden": "many"}}, "the network's hidden is 'many'"),
+        ({}, {"shape": {**shape, "hidden": [-1]}}, "it must be a list of layer widths"),
         ({}, {"shape": {**shape, "channels": [10**9]}}, "conv0.weight is missing"),
         ({}, {"shape": {"kind": "table"}}, "not the states and values of a table"),
         ({}, {"encoder": ["cells"]}, "does not name its encoder"),
         ({}, {"encoder": "magic"}, "encoder is 'magic'"),
-        ({}, {"opening": [77]}, "its opening [77] cannot be played"),
+        ({}, {"opening": [77]}, "the opening [77] cannot be played"),
         ({}, {"opening": {"a": 1}}, "cannot be played"),
     ]
     for changed, changed_metadata, part in bad:
@@ -168,7 +168,7 @@ def test_damaged_and_unfitting_files_are_refused(run: Run, tmp_path: Path) -> No
         QModel(str(path), GAME)
     table = {"states": np.zeros((2, 3), np.uint64), "values": np.zeros((2, 8), np.float32)}
     weights_file.write(path, table, {**metadata, "shape": {"kind": "table"}})
-    with pytest.raises(BadWeights, match="not a table: states"):
+    with pytest.raises(BadWeights, match="not a Q table: states"):
         QModel(str(path), GAME)
 
 

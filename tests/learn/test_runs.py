@@ -161,7 +161,7 @@ def test_a_checkpoint_that_is_damaged_or_of_another_run(
     weights_file.write(
         checkpoint, arrays | {"net.actions.bias": np.zeros((2, 2), np.float32)}, metadata
     )
-    assert "net.actions.bias is float32 [2, 2], not float32 [9]" in refusal(path, out)
+    assert "net.actions.bias is float32 [2, 2]: it must be float32 [9]" in refusal(path, out)
     weights_file.write(checkpoint, arrays | {"replay.actions": np.zeros(5, np.int64)}, metadata)
     assert "does not fit this run" in refusal(path, out)
     del arrays["torch"]

@@ -55,17 +55,17 @@ def test_every_recipe_can_be_started(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "part"),
     [
-        ("game = ", 'kind = "magic"\ngame = ', "kind is 'magic': it can be dqn, tabular, superv"),
-        ("game = ", 'kind = "supervised"\ngame = ', "must have supervised in its name"),
-        ("game = ", "gain = 1\ngame = ", "tiny has no 'gain'"),
-        ("size = 300", "size = 30", "warm_up is 40: it can be 1 to 30"),
+        ("game = ", 'kind = "magic"\ngame = ', "kind is 'magic': it must be one of dqn, tabular"),
+        ("game = ", 'kind = "supervised"\ngame = ', "must have 'supervised' in its name"),
+        ("game = ", "gain = 1\ngame = ", "tiny has no key 'gain'"),
+        ("size = 300", "size = 30", "warm_up is 40: it must be from 1 to replay.size (30)"),
         ("batch = 16", "batch = 0", "batch is 0: it must be 1 or more"),
         ("batch = 16", "batch = true", "tiny.learning.batch is True: it must be int"),
-        ("batch = 16", 'loss = "l1"', "loss is 'l1': it can be huber or mse"),
-        ("games = 8", "games = 8, seats = [2]", "seats is [2]: each seat is 0 or 1"),
+        ("batch = 16", 'loss = "l1"', "loss is 'l1': it must be huber or mse"),
+        ("games = 8", "games = 8, seats = [2]", "seats is [2]: each seat must be 0 or 1"),
         ("checkpoint = 7", "checkpoint = 0", "checkpoint is 0"),
         ("hidden = [12]", "hidden = 12", "tiny.network.hidden is 12: it must be a list"),
-        ("batch = 16", "phases = []", "there must be phases"),
+        ("batch = 16", "phases = []", "there must be at least one phase"),
         ("game = ", "game = [", "tiny is not a recipe"),
     ],
 )
@@ -190,7 +190,7 @@ def test_options_that_choose_the_machine_are_part_of_the_command() -> None:
 def test_a_recipe_from_python_has_no_command(tmp_path: Path) -> None:
     run = training.train(recipes.load(str(write_recipe(tmp_path))), tmp_path / "run", grade=False)
     assert json.loads((run.folder / "card.json").read_text())["command"] is None
-    assert "- trained from Python, by the recipe below" in (run.folder / "card.md").read_text()
+    assert "- trained in Python with the recipe below" in (run.folder / "card.md").read_text()
 
 
 def test_the_charts(tabular: Run) -> None:

@@ -100,7 +100,7 @@ def test_an_illegal_move_changes_nothing() -> None:
     [
         ("nobody", "unknown player 'nobody': choose from human, random"),
         ("randm", "did you mean random?"),
-        ("random:speed=1", "there is no parameter 'speed'; it has seed"),
+        ("random:speed=1", "unknown parameter 'speed': choose from seed"),
         ("random:seed=x", "seed is 'x': it must be a whole number"),
         ("random:7", "'7' has no meaning here"),
         ("random:seed=1,seed=2", "gives seed twice"),

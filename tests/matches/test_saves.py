@@ -66,6 +66,6 @@ def test_a_file_of_code_is_run_only_if_it_is_named() -> None:
     command = save.resume_command()
     assert command == "zermelo play examples/domineering.py --resume --second my.py"
     saves.check_files(save, ("examples/domineering.py", "my.py"), command)
-    with pytest.raises(ZermeloError, match=r"runs my\.py, and a file is only run if you name it"):
+    with pytest.raises(ZermeloError, match=r"run my\.py, but a file is run only if you name it"):
         saves.check_files(save, ("examples/domineering.py", None), command)
     assert SAVE.resume_command() == "zermelo play --resume"

@@ -175,8 +175,8 @@ def test_the_published_heuristic_is_for_squava() -> None:
 def test_errors_of_bad_parameters_name_valid_values() -> None:
     for spec, word in (
         ("minimax:depth=0", "1 or more"),
-        ("level:11", "levels 1 to 10"),
-        ("level:0", "levels 1 to 10"),
+        ("level:11", "it must be 1 to 10"),
+        ("level:0", "it must be 1 to 10"),
         ("lookahead:0", "1 or more"),
         ("alphabeta:seconds=0", "above 0"),
         ("minimax:heuristic=x", "fitted or published"),

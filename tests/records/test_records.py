@@ -103,13 +103,13 @@ def test_files_of_other_programs() -> None:
 FIFTH = "a1 b1 c1 a2 a1"
 BAD = [
     ("text", f"tictactoe {FIFTH} *", "line 1, move 5: illegal move 'a1' in tictactoe after"),
-    ("text", "tictactoe a1 1-0 0-1", "line 1: two results, 1-0 and 0-1"),
-    ("text", "tictactoe a1", "line 1 must end with a result"),
+    ("text", "tictactoe a1 1-0 0-1", "line 1: there are two results, 1-0 and 0-1"),
+    ("text", "tictactoe a1", "line 1: the line must end with a result"),
     ("text", "tictactoe a1 b1 a2 b2 a3 0-1", "line 1: the result says the second player wins"),
     ("text", "tictactoe a1 1/2-1/2", "line 1: the result says a draw"),
     ("text", "[Event chess] e4 e5 1-0", "line 1: unknown game '[Event'"),
     ("text", "nim.py 1 2 *", "line 1: unknown game 'nim.py'"),
-    ("text", "", "line 1: a record is one line"),
+    ("text", "", "line 1: a record must be one line"),
     (
         "json",
         '{"game":"tictactoe","moves":["a1","b1","c1","a2","a1"],"result":null}',
@@ -120,7 +120,7 @@ BAD = [
         '{"game":"tictactoe","moves":[],"result":null,"result":"first"}',
         "line 1: 'result' occurs twice",
     ),
-    ("json", '{"game":"tictactoe","moves":[]}', "line 1: a record is an object with the keys"),
+    ("json", '{"game":"tictactoe","moves":[]}', "line 1: a record must be an object with"),
     ("json", '{"game":"tictactoe","moves":"a1","result":null}', "line 1: moves must be a list"),
     (
         "json",
@@ -135,7 +135,7 @@ BAD = [
         "Piskvorky 15x15, 11:11, 0\n8,8,0\n9,9,0\n7,7,0\n6,6,0\n8,8,0\n",
         "line 6, move 5: illegal move 'h8'",
     ),
-    ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\na\nb\n1\n-1\n", "line 6: two results"),
+    ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\na\nb\n1\n-1\n", "line 6: there are two results"),
     ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\n16,1,0\n", "line 3: 16,1,0 is outside the board"),
     ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\n8,9\n", "line 3: '8,9' is not a move"),
     ("psq", "Piskvorky 99x99, 11:11, 0\n", "line 1: 'gomoku:size=99': size is 99"),
@@ -145,22 +145,22 @@ BAD = [
         "(;GM[4]SZ[3]RU[tictactoe]\n;B[aa];W[ba]\n;B[ca];W[ab]\n;B[aa])",
         "line 4, move 5: illegal move",
     ),
-    ("sgf", "(;GM[4]SZ[15]RE[B+]RE[W+])", "line 1: two results"),
-    ("sgf", "(;GM[4]SZ[15]RE[B+]\n;B[hh]RE[W+])", "line 2: a second result"),
-    ("sgf", "(;GM[1]SZ[19];B[pd])", "line 1: GM['1']: GM[4] is Gomoku"),
+    ("sgf", "(;GM[4]SZ[15]RE[B+]RE[W+])", "line 1: there are two results"),
+    ("sgf", "(;GM[4]SZ[15]RE[B+]\n;B[hh]RE[W+])", "line 2: there is a second result"),
+    ("sgf", "(;GM[1]SZ[19];B[pd])", "line 1: GM['1'] is unsupported: only GM[4]"),
     ("sgf", "(;GM[4];B[hh])", "line 1: SZ gives no board"),
     ("sgf", "(;GM[4]SZ[15];W[hh])", "line 1, move 1: W moves out of turn"),
-    ("sgf", "(;GM[4]SZ[15](;B[hh])(;B[gg]))", "line 1: variations are not read"),
+    ("sgf", "(;GM[4]SZ[15](;B[hh])(;B[gg]))", "line 1: variations cannot be read"),
     ("sgf", "(;GM[4]SZ[15]AB[hh])", "line 1: AB sets up a position"),
     ("sgf", "(;GM[4]SZ[15];B[zz])", "line 1, move 1: 'zz' is not a point"),
     ("sgf", "(;GM[4]SZ[15];B[pa])", "line 1, move 1: pa is outside"),
     ("sgf", "(;GM[4]SZ[15];B[hh]", "line 1: an SGF game has the form"),
-    ("sgf", "(;GM[4]SZ[15]RU[tictactoe];B[hh])", "line 1: SZ[15] is not the board of tictactoe"),
+    ("sgf", "(;GM[4]SZ[15]RU[tictactoe];B[hh])", "line 1: SZ[15] is not the board size of"),
     ("sgf", "(;GM[2]SZ[5])", "line 1: 'reversi:5'"),
     ("sgf", "(;GM[4]SZ[15]RE[B+foo])", "is not a result"),
-    ("sgf", "(;GM[4]SZ[15];B[hh]W[gg])", "line 1: two moves in one node"),
+    ("sgf", "(;GM[4]SZ[15];B[hh]W[gg])", "line 1: there are two moves in one node"),
     ("sgf", "(;GM[4]SZ[15];B;W[gg])", "line 1: B has no value"),
-    ("sgf", "(;GM[4]SZ[15];B[hh];[gg])", "line 1: a value without a property"),
+    ("sgf", "(;GM[4]SZ[15];B[hh];[gg])", "line 1: a value has no property"),
     ("psq", "Piskvorky \u0661\u0665x15, 11:11, 0\n", "is not a PSQ header"),
     ("digits", "44444444", "line 1, move 7: illegal move '4' in connect4"),
     ("digits", "44x4", "line 1: 'x' is not a column"),
@@ -227,7 +227,7 @@ def test_a_record_never_loads_a_file(tmp_path: Path) -> None:
 
 
 def test_the_game_must_be_the_expected_one() -> None:
-    with pytest.raises(z.BadRecord, match="the record is of 'gomoku6', not of tictactoe"):
+    with pytest.raises(z.BadRecord, match="the game of the record is 'gomoku6', not tictactoe"):
         read("gomoku6 a1 *", "text", z.game("tictactoe"))
 
 

@@ -1,5 +1,6 @@
 """Monte Carlo tree search: the arithmetic of the tree, its proofs, limits, seeds, every game."""
 
+import contextlib
 import functools
 import random
 import threading
@@ -15,7 +16,7 @@ from zermelo.core.game import WordGame
 from zermelo.core.value import Value
 from zermelo.players import mcts
 from zermelo.players.mcts import MCTSPlayer
-from zermelo.search.limits import SearchClock
+from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.mcts import kernel as tree_kernel
 from zermelo.search.mcts import tree
 from zermelo.search.mcts.evaluators import load_evaluator
@@ -343,13 +344,52 @@ def test_it_is_stronger_with_more_simulations() -> None:
         ("mcts:sims=0", "sims is 0"),
         ("mcts:batch=0", "batch is 0"),
         ("mcts:batch=2000000", "1 to 4096"),
-        ("mcts:simulations=5", "no parameter"),
+        ("mcts:simulations=5", "unknown parameter"),
         ("mcts:sims=-5", "whole number"),
     ],
 )
 def test_bad_specs(spec: str, words: str) -> None:
     with pytest.raises(BadSpec, match=words):
         z.player(spec)
+
+
+def uniform_evaluator(seconds_per_leaf: float, sizes: list[int]) -> Any:
+    """Return an evaluator that knows nothing and takes this long for each state of a batch."""
+
+    def evaluate(roots: Any) -> tuple[Any, Any]:
+        sizes.append(len(roots))
+        time.sleep(seconds_per_leaf * len(roots))
+        return np.ones((len(roots), 36), np.float32), np.zeros(len(roots), np.float32)
+
+    return evaluate
+
+
+def search_with_evaluator(
+    batch: int, sims: int | None, seconds: float, seconds_per_leaf: float = 0.0
+) -> list[int]:
+    """Search gomoku6; return the sizes of the batches that were evaluated."""
+    game = z.game("gomoku6")
+    sizes: list[int] = []
+    evaluator = uniform_evaluator(seconds_per_leaf, sizes)
+    searched = MCTSTree(game, c=1.5, use_solver=False, seed=0, evaluator=evaluator, batch=batch)
+    searched.reset(game.initial())
+    sizes.clear()
+    with contextlib.suppress(SearchStopped):
+        for _ in searched.simulate(sims, SearchClock(z.Limit(seconds=seconds))):
+            pass
+    return sizes
+
+
+def test_a_large_batch_keeps_the_time_limit() -> None:
+    search_with_evaluator(1, 10, 60)  # compiles the kernels
+    begin = time.perf_counter()
+    sizes = search_with_evaluator(4096, None, 1.0, seconds_per_leaf=0.01)
+    assert 1.0 <= time.perf_counter() - begin < 1.5
+    assert max(sizes) > 10, "batches are as large as the time allows"
+
+
+def test_a_batch_is_whole_if_time_allows() -> None:
+    assert search_with_evaluator(4, 401, 60) == [1, *[4] * 100]
 
 
 @pytest.mark.parametrize(

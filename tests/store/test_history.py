@@ -130,7 +130,7 @@ def test_export_to_formats_of_one_game_a_file(stored: Path, tmp_path: Path) -> N
         "history", "export", "--game", "tictactoe", "--format", "sgf", "--db", str(stored)
     )
     assert several.returncode == 2
-    assert "sgf files hold one game" in several.stderr
+    assert "a file in the format sgf holds one game" in several.stderr
     text = history(stored, "export", "--game", "tictactoe")
     assert "tictactoe b2 1-0" in text
     assert len(list(records.read_all(text.splitlines(), "text"))) == 6
@@ -155,7 +155,7 @@ def test_a_game_from_a_file_is_loaded_only_when_named(tmp_path: Path) -> None:
     assert str(game) in history(db, "export", "--game", str(game))
     refused = zermelo("history", "export", "1", "--db", str(db))
     assert refused.returncode == 2
-    assert f"add --game {game} to load it" in refused.stderr
+    assert f"load them with --game {game}" in refused.stderr
 
 
 def test_a_file_of_version_1_is_read_and_left_unchanged(version_1: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_file_of_version_1_is_read_and_left_unchanged(version_1: Path) -> None
     ("arguments", "part"),
     [
         (["show"], "name a game or run to show"),
-        (["list", "1"], "list takes no ID"),
+        (["list", "1"], "`list` takes no ID"),
         (["show", "99"], "no game or run '99'"),
         (["show", "1/99"], "no game or run '1/99'"),
         (["show", "1/x"], "no game or run '1/x'"),

@@ -121,7 +121,7 @@ def test_a_match_against_a_hybrid(studio: Studio) -> None:
         ({"game": "tictactoe", "player": "nobody"}, "unknown player"),
         ({"game": "gomoku", "player": "perfect"}, "perfect cannot play"),
         ({"game": "gomoku", "player": "hybrid:squava-hybrid"}, "trained for squava"),
-        ({"game": "gomoku", "player": "minimax:2,heuristic=published"}, "is for squava"),
+        ({"game": "gomoku", "player": "minimax:2,heuristic=published"}, "works only for squava"),
         ({"game": "tictactoe", "moves": "b2 b2"}, "taken"),
         ({"game": "tictactoe", "moves": "a1 a2 b1 b2 c1"}, "X wins"),
         ({"game": "tictactoe", "seconds": 0}, "seconds"),

@@ -333,10 +333,10 @@ def test_showing_an_earlier_ply_does_not_stop_the_game(slow: Slow) -> None:
     ("changes", "part"),
     [
         ({"game": "chess"}, "Unknown game 'chess'"),
-        ({"game": "mnk"}, "needs its sizes"),
+        ({"game": "mnk"}, "write the sizes as"),
         ({"game": "no/such.py"}, "there is no such file"),
         ({"second": "nobody"}, "Unknown player 'nobody'"),
-        ({"second": "level:99"}, "there are levels 1 to 10"),
+        ({"second": "level:99"}, "it must be 1 to 10"),
         ({"first": "\x00"}, "Unknown player"),
         ({"game": "connect4", "second": "nobody"}, "Unknown player"),
         ({"game": "gomoku", "second": "dqn"}, "gomoku"),

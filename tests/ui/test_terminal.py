@@ -153,7 +153,7 @@ def test_a_game_against_a_file_is_resumed_if_the_file_is_named(home: Path, tmp_p
     assert f"Game saved. Continue it with: {command}\n" in done.stdout
     refused = zermelo("play", "--resume")
     assert refused.returncode == 2
-    assert refused.stderr.endswith(f"is only run if you name it: {command}\n")
+    assert refused.stderr.endswith(f"is run only if you name it: {command}\n")
     again = zermelo(*command.split()[1:], given="b1\nhistory\n")
     assert "  1. a1  c3\n  2. b1  b3" in again.stdout
     nobody = zermelo("play", "--resume", "--second", "nobody")
@@ -341,7 +341,7 @@ BAD = {
     "load": "there is no game of tictactoe",
     "level": "Name a level from 1",
     "level x": "it must be a whole number",
-    "level 99": "there are levels 1 to 10",
+    "level 99": "it must be 1 to 10",
     "level \x00": "level",
     "swap": "You play both sides",
 }

@@ -1,20 +1,33 @@
 """Play one game between two players. A player that fails forfeits the game, not the tournament."""
 
 import contextlib
+import functools
+import os
 import random
 import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TypeVar
 
 from zermelo.arena.plan import GRACE, Fixture, Plan
+from zermelo.arena.processes.connection import Connection, ExitCode
+from zermelo.arena.processes.memory import MEGABYTE, private_bytes
 from zermelo.arena.scoresheet import Activity, Scoresheet, Turn
 from zermelo.core.errors import BadMove
 from zermelo.core.notation import quote_text
+from zermelo.core.phrases import escape_controls
 from zermelo.core.player import Limit, Player
 from zermelo.core.position import Outcome, Position
+from zermelo.games import user_code
+from zermelo.players.files import is_player_file
 from zermelo.players.registry import load_player
 from zermelo.store.runs import GameRow
 
 _WARM_UP_SECONDS = 0.05
 _MAX_REASON = 200  # characters
+_FULL = 0.9  # share of the memory limit above which an error is attributed to the limit
+
+_T = TypeVar("_T")
 
 
 class _Forfeit(Exception):
@@ -24,10 +37,13 @@ class _Forfeit(Exception):
 class GameRunner:
     """Plays games of a plan in a worker and records every turn on a scoresheet."""
 
-    def __init__(self, plan: Plan, sheet: Scoresheet) -> None:
-        self._plan, self._sheet = plan, sheet
+    def __init__(self, plan: Plan, sheet: Scoresheet, connection: Connection) -> None:
+        self._plan, self._sheet, self._connection = plan, sheet, connection
         self._limit = Limit(seconds=plan.seconds)
         self._last_opening = -1, plan.rules.start()
+        self._is_file = [is_player_file(spec) for spec in plan.players]
+        self._is_metered = bool(plan.memory) and any(self._is_file)
+        self._held: Counter[int] = Counter()  # bytes that players from files hold, by their number
 
     def warm_up(self, player: int) -> None:
         """Let a player choose a few moves, so that compilation does not count as thinking time.
@@ -38,10 +54,13 @@ class GameRunner:
         self._sheet.start_turn(Activity.COMPILING, -1, player, 0, 0.0, 0.0)
         positions = self._play_random_game()
         for ply in sorted({0, len(positions) // 2, len(positions) - 1}):
-            with contextlib.suppress(BaseException):
-                chooser = load_player(self._plan.players[player])
-                chooser.choose(positions[ply], Limit(seconds=_WARM_UP_SECONDS))
+            with contextlib.suppress(_Forfeit):
+                self._call(player, functools.partial(self._try_out, player, positions[ply]))
         self.set_idle()
+
+    def _try_out(self, player: int, position: Position) -> None:
+        chooser = load_player(self._plan.players[player])
+        chooser.choose(position, Limit(seconds=_WARM_UP_SECONDS))
 
     def set_idle(self) -> None:
         """Record on the scoresheet that no player is thinking."""
@@ -64,12 +83,12 @@ class GameRunner:
             while not position.is_over:
                 seat = position.player
                 started = self._start_turn(fixture, seat, ply, clock)
-                action = self._choose_action(players[seat], position, started, seat, clock)
+                action = self._choose_action(players[seat], position, fixture, started, clock)
                 self._sheet.add_action(ply, action)
                 position = position.play_action(action)
                 ply += 1
         except _Forfeit as forfeit:
-            reason = str(forfeit)
+            reason = _shorten(str(forfeit))
         outcome = Outcome.from_value(-1, seat) if reason else position.outcome
         assert outcome is not None
         actions = position.history or ()
@@ -79,34 +98,79 @@ class GameRunner:
         return self._sheet.start_turn(Activity.PLAYING, fixture.number, seat, ply, *clock)
 
     def _create_player(self, fixture: Fixture, seat: int) -> Player:
-        try:
-            return load_player(self._plan.player_spec(fixture.number, seat))
-        except BaseException as error:  # noqa: BLE001 - a player's code may raise anything
-            raise _Forfeit(describe_crash(error)) from None
+        return self._call(
+            fixture.seats[seat], lambda: load_player(self._plan.player_spec(fixture.number, seat))
+        )
 
     def _choose_action(
-        self, player: Player, position: Position, started: float, seat: int, clock: list[float]
+        self,
+        player: Player,
+        position: Position,
+        fixture: Fixture,
+        started: float,
+        clock: list[float],
     ) -> int:
         """Return the action that a player chooses. Raise _Forfeit if it is illegal or late."""
+        seat = position.player
         try:
-            answer = player.choose(position, self._limit)
-        except BaseException as error:  # noqa: BLE001 - a player may even call sys.exit
-            raise _Forfeit(describe_crash(error)) from None
+            move = self._call(
+                fixture.seats[seat], lambda: _choose_move(player, position, self._limit)
+            )
         finally:
             spent = time.monotonic() - started
             clock[seat] += spent
         if spent > max_seconds(self._plan):
             raise _Forfeit(describe_timeout(self._plan, spent))
-        move = getattr(answer, "move", None)
-        if not isinstance(move, str):
-            kind = type(answer if move is None else move).__name__
-            msg = f"answered with {kind} instead of a move"
-            raise _Forfeit(msg)
         try:
             return position.parse(move)
         except BadMove:
             msg = f"illegal move {quote_text(move)}"
             raise _Forfeit(msg) from None
+
+    def _call(self, player: int, function: Callable[[], _T]) -> _T:
+        """Run code of a player, given by its number. Raise _Forfeit if it raises an exception.
+
+        The process ends here if it is a copy that the player has forked, if the player has closed
+        the connection, and if there is no memory left.
+        """
+        is_file = self._is_file[player]  # our own players need not be watched
+        before = private_bytes() if is_file and self._is_metered else 0
+        try:
+            return function()
+        except _Forfeit:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a player may even call sys.exit
+            if self._is_out_of_memory(error):
+                self._leave_out_of_memory()
+            raise _Forfeit(describe_crash(error)) from None
+        finally:
+            if is_file:
+                self._connection.verify()
+                self._held[player] += private_bytes() - before if self._is_metered else 0
+
+    def _is_out_of_memory(self, error: BaseException) -> bool:
+        """Return whether an error is due to the memory limit; not only MemoryError can be."""
+        limit = self._plan.memory * MEGABYTE
+        is_full = self._is_metered and private_bytes() > _FULL * limit
+        return is_full or (isinstance(error, MemoryError) and limit > 0)
+
+    def _leave_out_of_memory(self) -> None:
+        """End the process during the turn of the player that is to blame.
+
+        That is the player to move, unless another player holds more than half of the memory.
+        """
+        turn = self._sheet.read()
+        players = (
+            self._plan.fixture(turn.number).seats
+            if turn.activity is Activity.PLAYING
+            else range(len(self._plan.players))
+        )
+        for seat, player in enumerate(players):
+            if self._held[player] > self._plan.memory * MEGABYTE // 2:
+                ply = len(turn.actions)
+                self._sheet.start_turn(turn.activity, turn.number, seat, ply, *turn.seconds)
+        self._connection.verify()  # a forked copy must not leave with this code
+        os._exit(ExitCode.OUT_OF_MEMORY)
 
     def _play_random_game(self) -> list[Position]:
         """Return the positions of a random game, without the final one."""
@@ -138,10 +202,31 @@ def describe_timeout(plan: Plan, spent: float) -> str:
     return f"exceeded its time limit of {plan.seconds:g} s: {spent:.1f} s"
 
 
+def describe_memory(plan: Plan) -> str:
+    """Return the reason for a forfeit by a player whose process ran out of memory."""
+    return f"exceeded its memory limit of {plan.memory:,} MB"
+
+
 def describe_crash(error: BaseException) -> str:
     """Return the reason for a forfeit by a player whose code raised this exception."""
-    text = " ".join(f"crashed: {type(error).__name__}: {error}".split()).removesuffix(":")
+    return _shorten(f"crashed: {user_code.describe_error(error)}")
+
+
+def _shorten(text: str) -> str:
+    """Return a reason on one line, printable and with at most `_MAX_REASON` characters."""
+    text = escape_controls(" ".join(text.split()))
     return text if len(text) <= _MAX_REASON else f"{text[: _MAX_REASON - 1]}…"
+
+
+def _choose_move(player: Player, position: Position, limit: Limit) -> str:
+    """Return the move that a player answers with, which may be illegal."""
+    answer = player.choose(position, limit)
+    move = getattr(answer, "move", None)
+    if not isinstance(move, str):
+        kind = type(answer if move is None else move).__name__
+        msg = f"answered with {kind} instead of a move"
+        raise _Forfeit(msg)
+    return str.__str__(move)  # a plain string, even if the player's is of a class of its own
 
 
 def forfeit_turn(plan: Plan, turn: Turn, reason: str) -> GameRow:

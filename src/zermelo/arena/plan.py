@@ -15,13 +15,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zermelo import __version__
+from zermelo.arena.processes.inspection import inspect_player_files
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
+from zermelo.core.notation import quote_text
 from zermelo.games import files, registry
-from zermelo.players.files import is_player_file, load_player_class, player_file_path
+from zermelo.players.files import is_player_file, player_file_path
 from zermelo.players.registry import is_stochastic, load_player, model_files, with_seed
 
 GRACE = 1.0  #: seconds by which a move may exceed its time limit
+MEMORY = 4096  #: default memory limit of a process, in MB
+_MIN_MEMORY = 512  # MB; loading the kernels of a player takes about 400
 PATIENCE = 120.0  #: default number of seconds after which a player without a time limit forfeits
 _SMALL = 16  # cells: games on boards up to this size start without an opening
 _OPENING_PLIES = 2
@@ -40,17 +44,18 @@ class Fixture(NamedTuple):
 class Plan:
     """The settings that define the games of a tournament.
 
-    Raise ZermeloError if a setting is not valid or a player cannot play the game.
+    Raise ZermeloError if a setting is not valid; `check_players` checks the game and the players.
     """
 
     game: str
     players: tuple[str, ...]  #: player specs
     games: int = 100  #: number of games for each pair
     seed: int = 0
-    opening_plies: int | None = None  #: None: chosen by the size of the board
+    opening_plies: int | None = None  #: if None, it depends on the size of the board
     seconds: float | None = None  #: time limit per move
     patience: float = PATIENCE  #: seconds after which a player without a time limit forfeits
     sprt: tuple[float, float] | None = None  #: Elo differences of the hypotheses
+    memory: int = MEMORY  #: memory limit of a process in MB, 0 for none
 
     def __post_init__(self) -> None:
         if len(self.players) < 2:
@@ -65,11 +70,25 @@ class Plan:
         if self.sprt is not None and (len(self.players) != 2 or self.sprt[0] >= self.sprt[1]):
             msg = "a sequential test needs two players and two Elo differences, the lower one first"
             raise ZermeloError(msg)
+        if self.memory and self.memory < _MIN_MEMORY:
+            msg = f"memory is {self.memory}: it must be 0, for no limit, or at least {_MIN_MEMORY}"
+            raise ZermeloError(msg)
+
+    def check_players(self) -> None:
+        """Raise ZermeloError if a player cannot be loaded or cannot play the game.
+
+        Player files are loaded in another process, because they could crash this one.
+        """
         for spec in self.players:
-            if is_player_file(spec):
-                load_player_class(spec)  # creating a player could crash this process
-            else:
+            try:
+                spec.encode()
+            except UnicodeEncodeError:
+                msg = f"{quote_text(spec, 200)} is not valid Unicode"
+                raise ZermeloError(msg) from None
+            if not is_player_file(spec):
                 load_player(spec).prepare(self.rules)
+        self.is_stochastic  # noqa: B018 - loads the files
+        self.rules  # noqa: B018 - loads the game
 
     @cached_property
     def rules(self) -> Game:
@@ -97,8 +116,12 @@ class Plan:
 
     @cached_property
     def is_stochastic(self) -> tuple[bool, ...]:
-        """For each player, whether it moves at random; then two games may be equal by chance."""
-        return tuple(is_stochastic(spec) for spec in self.players)
+        """For each player, whether it is stochastic, so that its games may be equal by chance."""
+        accepts_seed = inspect_player_files([s for s in self.players if is_player_file(s)])
+        return tuple(
+            accepts_seed[spec] if spec in accepts_seed else is_stochastic(spec)
+            for spec in self.players
+        )
 
     @cached_property
     def num_opening_plies(self) -> int:
@@ -140,7 +163,7 @@ class Plan:
         return tuple(actions)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what identifies a run: its settings, the version and digests of its files."""
+        """Return the fields that identify a run: settings, version and digests of its files."""
         paths = [player_file_path(spec) for spec in self.players if is_player_file(spec)]
         paths += [Path(self.game)] if files.is_game_file(self.game) else []
         paths += [path for spec in self.players for path in model_files(spec)]

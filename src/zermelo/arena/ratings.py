@@ -10,9 +10,9 @@ opening):
 
     H^-1 B H^-1,    H = sum of games * p (1 - p),    B = sum over openings of (points - expected)^2
 
-each times the outer product of the pair's contrast. With few openings B would be too small, so it
-is averaged with two openings of binomial variance. If all openings end alike, B would also be too
-small, so the drawn game of the prior counts as half a win and half a loss.
+each term times the outer product of the pair's contrast. With few openings B would be too small, so
+it is averaged with two openings of binomial variance. If all openings end alike, B would also be
+too small, so the drawn game of the prior counts as half a win and half a loss.
 """
 
 import math

@@ -57,7 +57,7 @@ class Scoresheet:
     def start_turn(
         self, activity: Activity, number: int, seat: int, ply: int, first: float, second: float
     ) -> float:
-        """Record a turn that starts now and the seconds each seat has used; return the time."""
+        """Record a turn that starts now, with each seat's time so far; return the current time."""
         now = time.monotonic()
         _HEAD.pack_into(self._map, 0, activity, number, seat, ply, now, first, second)
         return now
@@ -68,8 +68,11 @@ class Scoresheet:
             _ACTION.pack_into(self._map, _HEAD.size + ply * _ACTION.size, action)
 
     def read(self) -> Turn:
-        """Return the current turn."""
+        """Return the current turn. Raise ValueError if something else has been written here."""
         activity, number, seat, plies, started, *seconds = _HEAD.unpack_from(self._map, 0)
+        if Activity(activity) is Activity.PLAYING and seat not in (0, 1):
+            msg = f"seat {seat}"
+            raise ValueError(msg)
         plies = max(0, min(plies, _MAX_PLIES))
         actions = struct.unpack_from(f"<{plies}i", self._map, _HEAD.size)
         return Turn(Activity(activity), number, seat, started, (seconds[0], seconds[1]), actions)

@@ -19,7 +19,7 @@ class SequentialTest:
 
     def __init__(self, elo0: float, elo1: float) -> None:
         self._means = expected_score(elo0), expected_score(elo1)
-        self.counts = [0] * len(_SCORES)  #: number of openings by first player's half points
+        self.counts = [0] * len(_SCORES)  #: openings by the first player's half points
 
     def add(self, half_points: int) -> None:
         """Add an opening: the first player's half points from its two games, one from each side."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from zermelo.arena import workers
-from zermelo.arena.plan import PATIENCE, Plan
+from zermelo.arena.plan import MEMORY, PATIENCE, Plan
 from zermelo.arena.sprt import BOUND, SequentialTest
 from zermelo.arena.standings import RepeatDetector, Standings, compute_standings, half_points
 from zermelo.core.errors import ZermeloError
@@ -81,20 +81,23 @@ def tournament(
     resume: bool = False,
     sprt: tuple[float, float] | None = None,
     patience: float = PATIENCE,
+    memory: int = MEMORY,
     progress: Callable[[TournamentProgress], None] | None = None,
 ) -> TournamentResult:
     """Play a round robin between the players with these specs: `games` games for each pair.
 
     Every game is determined by the settings and its number, regardless of the process that plays
     it. With `db` the games are stored in that file, and `resume` continues the latest run with the
-    same settings. Ctrl-C raises Interrupted. docs/arena.md explains the results.
+    same settings. `memory` limits each process, in MB; 0 means no limit. Ctrl-C raises Interrupted.
+    docs/arena.md explains the results.
 
     >>> result = tournament("tictactoe", ["greedy", "random"], games=20, processes=1)
     >>> sum(len(game.moves.split()) > 4 for game in result.games)
     20
     """
     specs = tuple(spec.strip() for spec in players)
-    plan = Plan(game, specs, games, seed, opening_plies, seconds, patience, sprt)
+    plan = Plan(game, specs, games, seed, opening_plies, seconds, patience, sprt, memory)
+    plan.check_players()
     if resume and db is None:
         msg = "resume needs db, the file in which the games are stored"
         raise ZermeloError(msg)

@@ -1,22 +1,21 @@
 """The worker pool: processes that play games, watched by their parent and replaced if they die."""
 
-import contextlib
-import json
 import os
 import queue
 import signal
 import subprocess
-import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any
 
-from zermelo.arena.game import describe_timeout, forfeit_turn, max_seconds
+from zermelo.arena.game import describe_memory, describe_timeout, forfeit_turn, max_seconds
 from zermelo.arena.plan import Plan
+from zermelo.arena.processes.child import ChildProcess, Message, describe_exit
+from zermelo.arena.processes.connection import ExitCode
 from zermelo.arena.scoresheet import Activity, Scoresheet, Turn
 from zermelo.core.errors import ZermeloError
+from zermelo.core.position import Outcome
+from zermelo.games.user_output import OutputRelay
 from zermelo.players.files import is_player_file
 from zermelo.store.runs import GameRow
 
@@ -30,26 +29,21 @@ _WARM_UP = 300.0  # seconds for the warm-up of a player, which includes compilin
 _WARM_UP_FILE = 20.0  # seconds for the warm-up of a player from a file
 _MAX_FAILURES = 3
 _KILLED = {-int(number) for number in (signal.SIGTERM, getattr(signal, "SIGKILL", 0)) if number}
-# Run in a fresh interpreter, because multiprocessing would run the caller's script a second time.
-_BOOT = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-sheet = open(sys.argv[1], "r+b")
+_OUTCOMES = {outcome.value for outcome in Outcome}
+# Both processes open the file and then delete it, so that none is ever left behind.
+_OPEN_SHEET = """
+sheet = open({path!r}, "r+b")
 if os.name == "posix":
-    os.unlink(sys.argv[1])  # both processes have opened it, so no file is ever left behind
-sys.path[:] = {path!r}
-from zermelo.arena.worker import main
-main(sheet)
+    os.unlink({path!r})
 """
 
-_Message = dict[str, Any]
-_Events = queue.SimpleQueue[tuple["_WorkerProcess", _Message | None]]  # None when a worker ends
+_Events = queue.SimpleQueue[tuple["_WorkerProcess", Message | None]]  # None when a worker ends
 
 
 def play_games(
     plan: Plan, numbers: Iterable[int], processes: int
 ) -> Generator[list[GameRow], None, None]:
-    """Yield lists of the games with these numbers as they end, in no particular order.
+    """Play the games with these numbers; yield lists of games as they end, in no special order.
 
     Some lists are empty. Closing the generator stops the games, and returns when all workers have
     ended.
@@ -66,58 +60,57 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _WorkerProcess:
+class _WorkerProcess(ChildProcess):
     """The parent's handle on a worker process."""
 
-    def __init__(self, plan: Plan, no_warm_up: set[int], events: _Events) -> None:
+    def __init__(
+        self, plan: Plan, no_warm_up: set[int], events: _Events, relay: OutputRelay
+    ) -> None:
+        self._plan = plan
         self._sheet, self._path = Scoresheet.create()
-        self.process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
-            [sys.executable, "-c", _BOOT.format(path=sys.path), str(self._path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+        super().__init__(
+            "zermelo.arena.worker",
+            lambda message: events.put((self, message)),
+            relay,
+            prelude=_OPEN_SHEET.format(path=str(self._path)),
+            argument="sheet",
         )
         self.games: list[int] = []  #: numbers of the games handed out and not yet returned
+        self.first_game: int | None = None  #: number of the first game handed out
         self.chunk, self.sent_at = 1, 0.0  #: size of the last chunk, and when it was sent
         self.timed_out: Turn | None = None  #: the turn that took too long, if any
         self.num_returned = 0
         self.ended = 0.0  #: when the process was found to have ended
         self.send({"plan": plan.to_json(), "no_warm_up": sorted(no_warm_up)})
-        self._listener = threading.Thread(target=self._listen, args=(events,), daemon=True)
-        self._listener.start()
-
-    def _listen(self, events: _Events) -> None:
-        assert self.process.stdout is not None
-        with self.process.stdout as lines, contextlib.suppress(ValueError):  # a truncated line
-            for line in lines:
-                events.put((self, json.loads(line)))
-        events.put((self, None))
-
-    def send(self, message: _Message) -> None:
-        """Send a command. If the worker has died, do nothing: its end is reported as an event."""
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.write(json.dumps(message).encode() + b"\n")
-            self.process.stdin.flush()
-        except OSError:
-            return
 
     def assign(self, games: list[int]) -> None:
         """Send the numbers of games to play."""
+        if self.first_game is None:
+            self.first_game = games[0]
         self.games, self.sent_at = games, time.monotonic()
         self.send({"games": games})
 
     def turn(self) -> Turn:
-        """Return the current turn, or the last one if the worker has died."""
-        return self._sheet.read()
+        """Return the current turn, or the last one if the worker has died.
+
+        If the scoresheet has been overwritten, blame a player from a file, as only such a player
+        can have done that.
+        """
+        try:
+            return self._sheet.read()
+        except ValueError:
+            if not self.games:
+                return Turn(Activity.IDLE, -1, -1, 0.0, (0.0, 0.0), ())
+            fixture = self._plan.fixture(self.games[0])
+            is_file = is_player_file(self._plan.players[fixture.seats[0]])
+            opening = self._plan.sample_opening(fixture.opening)
+            now = time.monotonic()
+            seat = 0 if is_file else 1
+            return Turn(Activity.PLAYING, fixture.number, seat, now, (0.0, 0.0), opening)
 
     def close(self) -> int:
         """Kill the process if it is running; return its exit code."""
-        self.process.kill()
-        code = self.process.wait()
-        assert self.process.stdin is not None
-        with contextlib.suppress(OSError):  # unsent data
-            self.process.stdin.close()
-        self._listener.join(_ORPHANED)
+        code = super().close()
         self._sheet.close()
         self._path.unlink(missing_ok=True)
         return code
@@ -127,6 +120,10 @@ class _WorkerPool:
     def __init__(self, plan: Plan, numbers: Iterable[int], processes: int) -> None:
         self._plan, self._processes = plan, processes
         self._pending = deque(sorted(numbers))
+        # Games whose process died before and that may not have been the fault of their players.
+        # Each is played again as the first game of a new process.
+        self._replays: deque[int] = deque()
+        self._relay = OutputRelay()
         self._events: _Events = queue.SimpleQueue()
         self._workers: list[_WorkerProcess] = []
         self._no_warm_up: set[int] = set()  # players whose warm-up has killed a worker
@@ -136,7 +133,7 @@ class _WorkerPool:
     def games(self) -> Iterator[list[GameRow]]:
         """Yield all games as they end."""
         last_check = time.monotonic()
-        while self._pending or any(worker.games for worker in self._workers):
+        while self._pending or self._replays or any(worker.games for worker in self._workers):
             self._start_workers()
             rows: list[GameRow] = []
             for worker, message in self._take_events():
@@ -157,10 +154,12 @@ class _WorkerPool:
             self._close_worker(self._workers[-1])
 
     def _start_workers(self) -> None:
-        while len(self._workers) < min(self._processes, len(self._pending)):
-            self._workers.append(_WorkerProcess(self._plan, self._no_warm_up, self._events))
+        num_games = len(self._pending) + len(self._replays)
+        while len(self._workers) < min(self._processes, num_games):
+            worker = _WorkerProcess(self._plan, self._no_warm_up, self._events, self._relay)
+            self._workers.append(worker)
 
-    def _take_events(self) -> Iterator[tuple[_WorkerProcess, _Message | None]]:
+    def _take_events(self) -> Iterator[tuple[_WorkerProcess, Message | None]]:
         """Yield the events since the last call; wait briefly for the first one."""
         try:
             yield self._events.get(timeout=_POLL)
@@ -169,20 +168,40 @@ class _WorkerPool:
         except queue.Empty:
             return
 
-    def _handle_message(self, worker: _WorkerProcess, message: _Message) -> list[GameRow]:
+    def _handle_message(self, worker: _WorkerProcess, message: Message) -> list[GameRow]:
         if "error" in message:
-            raise ZermeloError(message["error"])
-        rows = [GameRow(*fields) for fields in message.get("games", ())]
+            raise ZermeloError(str(message["error"]))
+        rows = self._read_rows(worker, message.get("games", ()))
+        if rows is None:  # a player has written to the connection
+            worker.kill()
+            return self._handle_end(worker, ExitCode.CLOSED_CONNECTION)
         if rows:
             self._num_failures = 0
             worker.num_returned += len(rows)
-            worker.games = worker.games[len(rows) :]  # games return in the order of assignment
+            worker.games = worker.games[len(rows) :]
         if message.get("idle"):
             self._assign_games(worker)
         return rows
 
+    def _read_rows(self, worker: _WorkerProcess, games: object) -> list[GameRow] | None:
+        """Return the games in a message, which are the next ones assigned; None if they are not."""
+        try:
+            rows = [GameRow(*fields) for fields in games]  # type: ignore[attr-defined]
+            for number, row in zip(worker.games, rows, strict=False):
+                first, second = self._plan.fixture(number).seats
+                names = self._plan.names[first], self._plan.names[second]
+                if (row.number, row.first, row.second) != (number, *names):
+                    return None
+            is_valid = len(rows) <= len(worker.games) and all(r.outcome in _OUTCOMES for r in rows)
+        except TypeError:
+            return None
+        return rows if is_valid else None
+
     def _assign_games(self, worker: _WorkerProcess) -> None:
-        """Assign games for half a second; near the end fewer, so that workers end together."""
+        """Assign half a second of games; near the end fewer, so that workers finish together."""
+        if worker.first_game is None and self._replays:
+            worker.assign([self._replays.popleft()])
+            return
         if worker.sent_at:
             rate = worker.chunk / max(time.monotonic() - worker.sent_at, 1e-6)
             worker.chunk = int(min(_MAX_CHUNK, 4 * worker.chunk, rate * _CHUNK_SECONDS))
@@ -205,7 +224,7 @@ class _WorkerPool:
                     self._events.put((worker, None))
             elif turn.activity and now - turn.started > self._time_limit(turn) + _MARGIN:
                 worker.timed_out = turn
-                worker.process.kill()
+                worker.kill()
 
     def _time_limit(self, turn: Turn) -> float:
         if turn.activity is Activity.PLAYING:
@@ -213,16 +232,17 @@ class _WorkerPool:
         is_file = is_player_file(self._plan.players[turn.seat])
         return _WARM_UP_FILE if is_file else _WARM_UP
 
-    def _handle_end(self, worker: _WorkerProcess) -> list[GameRow]:
-        """Return the game that is forfeited by the worker's end, if any; reschedule the others."""
+    def _handle_end(self, worker: _WorkerProcess, code: int | None = None) -> list[GameRow]:
+        """Return the game that is forfeited by the worker's end, if any; reschedule the others.
+
+        `code` is the exit code, if it is known already.
+        """
         turn, games = worker.turn(), worker.games
-        try:
-            code = worker.process.wait(_CLOSING)
-        except subprocess.TimeoutExpired:
-            # A player has closed the worker's pipe, but the process is still running.
-            worker.process.kill()
-            code = worker.process.wait()
-            self._excused.add(turn.number)
+        if code is None:
+            try:
+                code = worker.process.wait(_CLOSING)
+            except subprocess.TimeoutExpired:  # the process is running, but its pipe is closed
+                code = ExitCode.CLOSED_CONNECTION
         self._close_worker(worker)
         forfeited: list[GameRow] = []
         if turn.activity is Activity.COMPILING:
@@ -232,33 +252,33 @@ class _WorkerPool:
         elif not worker.num_returned:
             self._num_failures += 1
             if self._num_failures >= _MAX_FAILURES:
-                msg = f"worker processes fail before their first game: {_describe_exit(code)}"
+                msg = f"worker processes fail before their first game: {describe_exit(code)}"
                 raise ZermeloError(msg)
-        again = set(games) - {row.number for row in forfeited}
+        again = set(games) - {row.number for row in forfeited} - set(self._replays)
         self._pending = deque(sorted({*self._pending, *again})) if again else self._pending
         return forfeited
 
     def _handle_death(self, worker: _WorkerProcess, turn: Turn, code: int) -> list[GameRow]:
-        """Return the forfeited game, or an empty list if the game is to be played again."""
+        """Return the forfeited game, or an empty list if the game is to be played again.
+
+        In the first game of a process, its death is the fault of the player whose turn it was. In
+        a later game, it may be due to threads or memory that another player has left behind.
+        """
         if worker.timed_out is not None:
             if worker.timed_out.started != turn.started:
                 return []  # the player had just moved
             spent = time.monotonic() - turn.started
             return [forfeit_turn(self._plan, turn, describe_timeout(self._plan, spent))]
-        if code in _KILLED and turn.number not in self._excused:
-            self._excused.add(turn.number)  # not the player's fault, unless it happens again
+        is_first = turn.number == worker.first_game
+        if not is_first or (code in _KILLED and turn.number not in self._excused):
+            if is_first:
+                self._excused.add(turn.number)  # killed from outside, unless it happens again
+            self._replays.append(turn.number)
             return []
-        return [forfeit_turn(self._plan, turn, f"its process died: {_describe_exit(code)}")]
+        if code == ExitCode.OUT_OF_MEMORY:
+            return [forfeit_turn(self._plan, turn, describe_memory(self._plan))]
+        return [forfeit_turn(self._plan, turn, f"its process died: {describe_exit(code)}")]
 
     def _close_worker(self, worker: _WorkerProcess) -> None:
         self._workers.remove(worker)
         worker.close()
-
-
-def _describe_exit(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"signal {-code}"

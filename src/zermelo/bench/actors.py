@@ -1,4 +1,4 @@
-"""Measure the speed-up by a second actor, and the share of a training step that replay takes.
+"""Measure the speed-up from a second actor, and the share of a training step that replay takes.
 
 - **Play**: one actor and then two play the same rollouts with fixed weights; all actors are ready
   before the clock starts.
@@ -51,7 +51,7 @@ def measure_actors(seconds: float, notes: list[str], progress: ProgressFunction)
         verdict = "holds" if row["times"] >= MIN_SPEEDUP else "MISSED"
         notes.append(
             f"{name}: 2 actors play {row['times']:.2f} times as fast as one on {os.cpu_count()} "
-            f"cores (at least {MIN_SPEEDUP}: {verdict}; published for 4 threads: 2.8 to 3.2)"
+            f"cores (target {MIN_SPEEDUP} or more: {verdict}; published for 4 threads: 2.8 to 3.2)"
         )
     rows += [measure_learning(name, updates, progress) for name, updates in RECIPES.items()]
     for name in REPLAY_RECIPES:
@@ -61,7 +61,7 @@ def measure_actors(seconds: float, notes: list[str], progress: ProgressFunction)
         notes.append(
             f"{name}: storing and sampling take {row['rate']:.1f}% of a training step without "
             f"self-play, {row['with_games']:.1f}% with self-play "
-            f"(at most {100 * MAX_REPLAY_SHARE:g}%: {verdict})"
+            f"(target {100 * MAX_REPLAY_SHARE:g}% or less: {verdict})"
         )
     return rows
 

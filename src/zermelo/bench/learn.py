@@ -1,4 +1,4 @@
-"""Measure the training speed of recipes and actors, and the time to unbeatable tic-tac-toe."""
+"""Measure the speed of training and actors, and the time to learn unbeatable tic-tac-toe."""
 
 import statistics
 import time

@@ -3,10 +3,10 @@
 BitBully solves Connect Four, and OpenSpiel searches tic-tac-toe and Connect Four by alpha-beta.
 
 Our solver starts a new generation of its transposition table for each position. BitBully's table is
-cleared before each pass, not before each position: clearing is not timed, but it takes 50 ms and
-empties the processor's caches, which makes short searches up to three times slower. So the table
-keeps entries from other positions, a small advantage for BitBully; for the figures, see
-docs/benchmarks.md.
+cleared only before each pass over a set. It therefore keeps entries from other positions, which is
+a small advantage for BitBully. Clearing takes 50 ms and empties the processor's caches; before each
+position, it would make short searches up to three times slower, although it is not timed itself.
+docs/benchmarks.md has the figures.
 """
 
 import importlib
@@ -295,7 +295,10 @@ def _engine_task(hooks: SolverHooks) -> Task:
 
 
 def _open_spiel(name: str, value: Callable[[Any], float] | None = None) -> Task | None:
-    """Return a task that searches to a fixed depth or, if `value` is None, to the game's end."""
+    """Return a task that runs OpenSpiel's alpha-beta, or None if OpenSpiel is not installed.
+
+    It searches to a fixed depth or, if `value` is None, to the end of the game.
+    """
     if not measure.is_installed("open_spiel"):
         return None
     game = importlib.import_module("pyspiel").load_game(name)
@@ -312,7 +315,7 @@ def _open_spiel(name: str, value: Callable[[Any], float] | None = None) -> Task 
 def _measure_ablations(
     number: int, max_nodes: int, notes: list[str], progress: ProgressFunction
 ) -> list[Row]:
-    """Solve small drawn boards and Connect Four positions, with one technique off at a time."""
+    """Solve small drawn games and Connect Four positions with one technique off at a time."""
     middle = positions.sample_connect_four("middle", min(number, 50))
     rows = []
     for spec in (*_ABLATION_GAMES, "connect4"):
@@ -337,7 +340,7 @@ def _measure_ablations(
 def _ablation_task(
     game: WordGame, settings: SolverSettings, middle: PositionSet
 ) -> tuple[Callable[[SearchClock], Any], int]:
-    """Return (search to time, number of positions); it is compiled and its memory is allocated."""
+    """Return (search to time, number of positions); the search is ready to run without set-up."""
     searcher = NegamaxSearcher(
         game.hooks,
         table_bits=settings.table_bits if settings.table else None,

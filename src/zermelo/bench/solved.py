@@ -76,7 +76,10 @@ def run(progress: Callable[[str], None]) -> list[ProvenValue]:
         position = registry.game(spec).position(moves=moves)
         row = prove(position)
         if row.value != _WORDS[value] or plies not in (None, row.plies):
-            msg = f"{spec} {moves}: {row.value} in {row.plies}, published {_WORDS[value]} {plies}"
+            msg = (
+                f"{spec} {moves}: proven {row.value} in {row.plies} plies, "
+                f"but published {_WORDS[value]} in {plies} plies"
+            )
             raise Contradiction(msg)
         rows.append(row)
     return rows
@@ -110,10 +113,11 @@ def to_markdown(rows: list[ProvenValue]) -> str:
     lines = [
         "# Solved games",
         "",
-        "Written by `make proofs` (`zermelo bench solved --write docs/solved-games.md`): every",
-        "value proven again, with an empty table and no book, on one core, and compared with the",
-        "published one. Plies are counted from the empty board to the end, with the winner as",
-        "fast and the loser as slow as possible. Seconds are CPU time without compilation.",
+        "Written by `make proofs` (`zermelo bench solved --write docs/solved-games.md`). Every",
+        "value is proven again, with an empty table and no book, on one core, and compared with",
+        "the published one. Plies are counted from the empty board to the end of the game, where",
+        "the winner plays as fast and the loser as slowly as possible. Seconds are CPU time",
+        "without compilation.",
         "",
         f"Machine: {machine['cpu']}, Python {machine['python']}.",
         "",

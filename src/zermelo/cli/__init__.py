@@ -31,6 +31,7 @@ from zermelo.cli import (
     train,
 )
 from zermelo.core.errors import ZermeloError
+from zermelo.core.phrases import escape_controls
 
 _BAD_ARGUMENTS, _INTERRUPTED = 2, 130  # exit codes
 
@@ -111,7 +112,7 @@ def _end_quietly() -> int:
 
 def _fail(text: str) -> int:
     """Print an error message on one line; return the exit code."""
-    line = " ".join(text.split())
+    line = escape_controls(" ".join(text.split()))
     with contextlib.suppress(OSError):  # nobody reads stderr
         click.echo(f"zermelo: {line}", err=True)
     return _BAD_ARGUMENTS

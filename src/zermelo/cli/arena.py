@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zermelo.cli import options
-from zermelo.core.phrases import count
+from zermelo.core.phrases import count, escape_controls
 
 if TYPE_CHECKING:
     from zermelo.arena.tournament import TournamentProgress, TournamentResult
@@ -22,7 +22,7 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
         """Return the two Elo differences, or fail with a usage error."""
         match = re.fullmatch(r"(-?\d{1,4}(?:\.\d+)?),(-?\d{1,4}(?:\.\d+)?)", str(value))
         if not match or float(match[1]) >= float(match[2]):
-            msg = f"{value!r} is not a pair of Elo differences, the lower one first, such as 0,50"
+            msg = f"{value!r} is not a pair of Elo differences in ascending order, such as 0,50"
             self.fail(msg, param, ctx)
         return float(match[1]), float(match[2])
 
@@ -47,6 +47,12 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
     name="--patience",
 )
 @options.integer_option(
+    "--memory",
+    "Memory limit of each process in MB, 0 for none; a player that exceeds it forfeits.",
+    4096,
+    high=10**9,
+)
+@options.integer_option(
     "--processes",
     "Number of games to play at the same time.",
     low=1,
@@ -64,6 +70,7 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
 )
 @options.file_option("--html", "Write an HTML report to this file.")
 @options.json_option
+@options.runs_players
 def arena(
     game: str,
     players: tuple[str, ...],
@@ -106,9 +113,9 @@ def arena(
         advice = (
             f"continue with: {options.repeat_command(resume=True)}"
             if db
-            else "with --db FILE, --resume could continue it later"
+            else "add --db FILE next time to be able to continue with --resume"
         )
-        click.echo(f"stopped after {done}; {advice}", err=True)
+        click.echo(f"stopped after {done}; {escape_controls(advice)}", err=True)
     if html is not None:
         _write_report(html, result)
 
@@ -142,13 +149,13 @@ def _print_result(result: "TournamentResult") -> None:
     numbers = tuple(str(number) for number in range(1, len(names) + 1))
     options.print_table(("", "player", *numbers, "Elo", "95%", "time/move"), rows)
     games = count(standings.games, "game")
-    click.echo(f"{games}; the table shows wins-draws-losses of the row's player")
+    options.print_line(f"{games}; the table shows wins-draws-losses of the row's player")
     if standings.repeated:
-        click.echo(f"{count(standings.repeated, 'repeated game')} not rated")
+        options.print_line(f"{count(standings.repeated, 'repeated game')} not rated")
     for (player, reason), number in standings.forfeits.most_common():
-        click.echo(f"{player} forfeited {count(number, 'game')}: {reason}")
+        options.print_line(f"{player} forfeited {count(number, 'game')}: {reason}")
     if result.sprt is not None:
-        click.echo(_test_text(result))
+        options.print_line(_test_text(result))
 
 
 def _test_text(result: "TournamentResult") -> str:

@@ -125,7 +125,7 @@ def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
 @options.integer_option("--number", "Number of positions for `search`.", 200, low=1, high=500)
 @options.integer_option(
     "--games",
-    "Number of games per match; a quarter as many in the part `phases`.",
+    "Number of games per match; the part `phases` plays a quarter as many.",
     400,
     low=4,
     high=100_000,
@@ -222,7 +222,7 @@ def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> 
     "--positions",
     "file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Connect Four positions: a CSV file with columns `moves` and `set`, or one per line.",
+    help="File of Connect Four positions: CSV with columns `moves` and `set`, or one per line.",
 )
 @_part_option(_SOLVE_PARTS)
 @options.integer_option(

@@ -33,6 +33,7 @@ _BEATEN = 1  # exit code if the player can be beaten
 @options.seconds_option("Solver time limit for each position.", show_default="10")
 @options.db_option("Store the result in this SQLite file.")
 @options.json_option
+@options.runs_players
 def grade(
     game: str,
     player: str,
@@ -76,7 +77,9 @@ def grade(
 
 
 def _print_grade(grade: "Grade") -> None:
-    click.secho(f"{grade.player} in {grade.game.spec}, compared with perfect play", bold=True)
+    options.print_line(
+        f"{grade.player} in {grade.game.spec}, compared with perfect play", bold=True
+    )
     rows: list[tuple[Any, ...]] = []
     for name, result in grade.sets.items():
         rows += _set_rows(name, result)
@@ -88,7 +91,7 @@ def _print_grade(grade: "Grade") -> None:
         rows.append((f"unbeatable as {seat}", answer, "yes"))
     options.print_table(("", "result", "best possible"), rows)
     for note in grade.notes:
-        click.echo(f"note: {note}")
+        options.print_line(f"note: {note}")
     _print_refutation(grade)
 
 
@@ -121,7 +124,7 @@ def _print_refutation(grade: "Grade") -> None:
     moves = grade.beaten_by
     if moves is not None:
         end = grade.game.position(moves=moves)
-        click.echo(f"\nbeaten by {' '.join(moves)}: {end.verdict}\n{end}")
+        options.print_text(f"\nbeaten by {' '.join(moves)}: {end.verdict}\n{end}")
 
 
 @click.command()
@@ -136,14 +139,14 @@ def _print_refutation(grade: "Grade") -> None:
     type=(int, int),
     metavar="LOW HIGH",
     default=(0, 400),
-    help="Range of the number of moves played before a position.",
+    help="Minimum and maximum number of moves from the start of the game to the position.",
 )
 @click.option(
     "--decided",
     type=(int, int),
     metavar="LOW HIGH",
     default=(1, 400),
-    help="Range of the number of plies to the end under best play.",
+    help="Minimum and maximum number of plies to the end of the game under best play.",
 )
 @options.integer_option("--keeping", "Maximum number of moves that preserve the value.", 400, low=1)
 @options.integer_option(
@@ -173,7 +176,7 @@ def positions(
 
     for name, (low, high) in (("--plies", plies), ("--decided", decided)):
         if not 0 <= low <= high:
-            msg = f"{name} {low} {high}: give two numbers from 0, the lower one first"
+            msg = f"{name} {low} {high}: give two numbers, neither below 0, the lower one first"
             raise click.UsageError(msg)
     rules = registry.game(game)
     begin = time.perf_counter()
@@ -193,7 +196,7 @@ def positions(
     )
     text = position_sets.to_text(generated, rules, seed, command)
     if out is None:
-        click.echo(text, nl=False)
+        options.print_record(text.removesuffix("\n"))
         return
     try:
         write_atomically(out, text, mode=0o644)
@@ -206,4 +209,4 @@ def positions(
             {"game": game, "positions": number, "path": str(out), "seconds": round(seconds, 3)}
         )
     else:
-        click.echo(f"{out}: {count(number, 'position')} in {seconds:.1f} s")
+        options.print_line(f"{out}: {count(number, 'position')} in {seconds:.1f} s")

@@ -28,12 +28,12 @@ _MAX_PLAYERS = 50  # characters in the players column of a table
 @click.option(
     "--game",
     metavar="GAME",
-    help="Select only games of GAME. Required to load GAME from a Python file.",
+    help="Select only games of GAME; a game from a Python file is loaded only if named here.",
 )
 @click.option("--player", metavar="PLAYER", help="Select only games with this player.")
 @options.integer_option(
     "--limit",
-    "Maximum number of games and runs.",
+    "Maximum number of games, and of runs.",
     low=1,
     high=10**9,
     show_default=f"{_LIST_LIMIT} for `list`, none for `export`",
@@ -66,7 +66,8 @@ def history(
     """List, show or export the stored games and runs.
 
     The ID of a run is a number, the ID of a game in a run is RUN/NUMBER, and the ID of a match is a
-    word. `export` writes these games and all games of these runs; without an ID, all games.
+    word. `export` writes the games and the games of the runs with the given IDs, or all games if no
+    ID is given.
     """
     from zermelo.core import home
     from zermelo.store.history import History
@@ -75,7 +76,7 @@ def history(
         msg = "name a game or run to show; `zermelo history` lists their IDs"
         raise click.UsageError(msg)
     if action == "list" and ids:
-        msg = f"list takes no ID; try `zermelo history show {' '.join(ids)}`"
+        msg = f"`list` takes no ID; try `zermelo history show {' '.join(ids)}`"
         raise click.UsageError(msg)
     with History(db or home.database()) as store:
         if action == "list":
@@ -99,7 +100,7 @@ def _list(
         )
         return
     if not runs and not games:
-        click.echo("no games or runs are stored yet")
+        options.print_line("no games or runs are stored yet")
     if runs:
         options.print_table(
             ("run", "kind", "game", "players", "games", "state", "date"),
@@ -117,7 +118,7 @@ def _list(
             ],
         )
     if runs and games:
-        click.echo()
+        options.print_line("")
     if games:
         options.print_table(
             ("id", "game", "first", "second", "result", "moves", "date"),
@@ -145,35 +146,39 @@ def _show(store: "History", key: str, game: str | None, *, as_json: bool) -> Non
     if as_json:
         options.print_json(vars(stored))
         return
-    click.echo(f"{stored.id}: {stored.game}, {stored.first} against {stored.second}")
+    options.print_line(f"{stored.id}: {stored.game}, {stored.first} against {stored.second}")
     match = _replay(stored, game)
     if match is None:
-        click.echo(f"{stored.game} is a Python file: add --game {stored.game} to see the board")
+        options.print_line(
+            f"{stored.game} is a Python file: add --game {stored.game} to see the board"
+        )
     else:
-        click.echo(match.position.to_text())
-    click.echo(f"moves: {' '.join(stored.moves) or 'none'}")
+        options.print_text(match.position.to_text())
+    options.print_line(f"moves: {' '.join(stored.moves) or 'none'}")
     if stored.opening:
-        click.echo(f"opening: the first {count(stored.opening, 'move')}, chosen at random")
-    click.echo(f"result: {_result_text(stored)}")
+        options.print_line(f"opening: the first {count(stored.opening, 'move')}, chosen at random")
+    options.print_line(f"result: {_result_text(stored)}")
 
 
 def _show_run(store: "History", run: "StoredRun", *, as_json: bool) -> None:
     if as_json:
         options.print_json(_run_fields(store, run))
         return
-    click.echo(f"{run.id}: {run.kind} of {run.game}, {run.state}, {_date_text(run.updated)}")
+    options.print_line(
+        f"{run.id}: {run.kind} of {run.game}, {run.state}, {_date_text(run.updated)}"
+    )
     for name, value in run.settings.items():
-        click.echo(f"  {name}: {value}")
-    click.echo(f"{count(store.num_games(run.id), 'stored game')}")
+        options.print_line(f"  {name}: {value}")
+    options.print_line(f"{count(store.num_games(run.id), 'stored game')}")
     result = run.result or {}
     if "results" in result:
-        click.echo()
+        options.print_line("")
         rows = [
             (r["first"], r["second"], r["wins"], r["draws"], r["losses"]) for r in result["results"]
         ]
         options.print_table(("first", "second", "wins", "draws", "losses"), rows)
     if "elo" in result:
-        click.echo()
+        options.print_line("")
         ratings = sorted(result["elo"].items(), key=lambda item: -item[1]["rating"])
         rating_rows = [
             (name, f"{r['rating']:+.0f}", f"{r['low']:+.0f} to {r['high']:+.0f}")
@@ -182,10 +187,10 @@ def _show_run(store: "History", run: "StoredRun", *, as_json: bool) -> None:
         options.print_table(("player", "Elo", "95%"), rating_rows)
         for forfeit in result["forfeits"]:
             games = count(forfeit["games"], "game")
-            click.echo(f"{forfeit['player']} forfeited {games}: {forfeit['reason']}")
+            options.print_line(f"{forfeit['player']} forfeited {games}: {forfeit['reason']}")
     elif result:
         for name, value in result.items():
-            click.echo(f"  {name}: {value}")
+            options.print_line(f"  {name}: {value}")
 
 
 def _export(
@@ -206,12 +211,12 @@ def _export(
             return
         if len(texts) > 1 and not records.FORMATS[record_format].by_line:
             msg = (
-                f"{record_format} files hold one game, not {len(texts)}: name one ID, or a folder "
-                "with --out"
+                f"a file in the format {record_format} holds one game, not {len(texts)}: give one "
+                "ID, or a folder for --out"
             )
             raise ZermeloError(msg)
         if out is None:
-            click.echo("".join(texts.values()), nl=False)
+            options.print_record("".join(texts.values()).removesuffix("\n"))
         else:
             out.write_text("".join(texts.values()), encoding="utf-8")
     except OSError as error:
@@ -222,7 +227,7 @@ def _export(
 def _select_games(
     store: "History", ids: tuple[str, ...], player: str | None, game: str | None, limit: int
 ) -> list["StoredGame"]:
-    """Return the games with these IDs and the games of runs with these IDs; all without IDs."""
+    """Return the games, and the games of the runs, with these IDs; all games if none is given."""
     games: list[StoredGame] = []
     for key in ids:
         run = store.run(key)
@@ -246,13 +251,13 @@ def _find_game(store: "History", key: str) -> "StoredGame":
 def _replay_or_fail(stored: "StoredGame", game: str | None) -> "Match":
     match = _replay(stored, game)
     if match is None:
-        msg = f"{stored.id} is a game defined by a Python file: add --game {stored.game} to load it"
+        msg = f"game {stored.id} uses rules from a Python file: load them with --game {stored.game}"
         raise ZermeloError(msg)
     return match
 
 
 def _replay(stored: "StoredGame", game: str | None) -> "Match | None":
-    """Return a stored game as a match, or None if it needs a Python file other than `game`."""
+    """Return a stored game as a match, or None if its rules are a Python file other than `game`."""
     from zermelo.matches.match import Match
 
     rules = _load_rules(stored.game, game)
@@ -300,7 +305,7 @@ def _date_text(seconds: float) -> str:
 @click.option("--from", "source", metavar="FORMAT", default="text", help="Format of FILE.")
 @click.option("--to", "target", metavar="FORMAT", default="text", help="Format to write.")
 @click.option(
-    "--game", metavar="GAME", help="Game of the records, if their format does not name it."
+    "--game", metavar="GAME", help="Game of the records; needed if the format does not name it."
 )
 def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     """Convert game records from one format to another.
@@ -312,6 +317,6 @@ def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     from zermelo.games import registry
 
     rules = registry.game(game) if game else None
-    games = list(records.read_all(file, source, rules))  # all first: a bad one writes nothing
+    games = list(records.read_all(file, source, rules))  # all are read before any is written
     for record in games:
-        click.echo(records.write(record, target).rstrip("\n"))
+        options.print_record(records.write(record, target).rstrip("\n"))

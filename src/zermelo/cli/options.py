@@ -1,9 +1,10 @@
-"""Code that commands share: common options, the answering of positions, and readable output."""
+"""Code that commands share: common options, answers for positions, and readable output."""
 
 import contextlib
 import functools
 import json
 import math
+import os
 import queue
 import shlex
 import shutil
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zermelo.core.errors import ZermeloError
+from zermelo.core.phrases import escape_controls
 
 if TYPE_CHECKING:
     from zermelo.core.game import Game
@@ -30,6 +32,7 @@ Fields = dict[str, Any]  #: the JSON object of an answer
 _FAILED = 1  # exit code
 _MAX_LINE = 100_000  # characters
 _REFRESH = 0.1  # seconds between two updates of a progress line
+_ANSWERS = "zermelo.answers"  # key of the stream for answers and of the process that may use it
 
 
 # Options.
@@ -132,10 +135,11 @@ def position_options(command: Command) -> Command:
             "--stdin",
             "from_stdin",
             is_flag=True,
-            help="Read one position per line: moves, or `board:` followed by a board.",
+            help="Read one position per line of standard input: moves, or `board:` and a board.",
         ),
         click.option(
-            "--board", help="Board rows, top row first, then the side to move: X../.O./... X"
+            "--board",
+            help='Rows of the board from the top, then the side to move, such as "X../.O./... X".',
         ),
         moves_option,
     ):
@@ -145,7 +149,21 @@ def position_options(command: Command) -> Command:
 
 def moves_option(command: Command) -> Command:
     """Add `--moves`."""
-    return click.option("--moves", help='Moves from the initial position: "b2 a1"')(command)
+    return click.option("--moves", help='Moves from the initial position, as in "b2 a1".')(command)
+
+
+def runs_players(command: Command) -> Command:
+    """Keep what players print away from standard output while a command runs them."""
+
+    @functools.wraps(command)
+    def run(**values: Any) -> Any:
+        from zermelo.games.user_output import reserve_stdout
+
+        with reserve_stdout() as answers:
+            click.get_current_context().meta[_ANSWERS] = answers, os.getpid()
+            return command(**values)
+
+    return run
 
 
 def load_saved_game(game: str | None, first: str | None, second: str | None) -> "Save":
@@ -192,11 +210,11 @@ def answer_positions(
     """Print the answer for a position, or for each line of standard input; return the exit code.
 
     For a bad line, print an error instead of an answer. `workers` is the number of threads that
-    compute answers; `stop` is set when the answers are no longer needed, such as after Ctrl-C.
+    compute answers; `stop` is set when no more answers are needed, for example after Ctrl-C.
     """
     if not source.stdin:
         fields = answer(game.position(source.board, moves=source.moves))
-        click.echo(json.dumps(fields) if as_json else to_text(fields))
+        _print_answer(fields, to_text, as_json=as_json)
         return 0
 
     def answer_line(line: str | None) -> Fields:
@@ -208,9 +226,15 @@ def answer_positions(
     failed = False
     for fields in _map_in_order(answer_line, _read_lines(), workers, stop or threading.Event()):
         failed = failed or "error" in fields
-        click.echo(json.dumps(fields) if as_json or "error" in fields else to_text(fields))
-        sys.stdout.flush()
+        _print_answer(fields, to_text, as_json=as_json or "error" in fields)
     return _FAILED if failed else 0
+
+
+def _print_answer(fields: Fields, to_text: Callable[[Fields], str], *, as_json: bool) -> None:
+    if as_json:
+        print_json(fields)
+    else:
+        print_text(to_text(fields))
 
 
 def _map_in_order(
@@ -233,8 +257,8 @@ def _map_in_order(
                 pending.put(pool.submit(function, line))
             pending.put(None)
 
-        # A separate thread reads: otherwise a program that waits for each answer before it sends
-        # the next line would wait forever.
+        # Lines are read in a separate thread. Otherwise a program that waits for each answer
+        # before it sends the next line would wait forever.
         threading.Thread(target=read, daemon=True).start()
         try:
             while (future := pending.get()) is not None:
@@ -266,18 +290,42 @@ def _read_position(game: "Game", line: str | None) -> "Position":
 # Output.
 
 
+def print_line(text: str, *, bold: bool = False) -> None:
+    """Print a line of text for people, with control characters escaped."""
+    _write(click.style(escape_controls(text), bold=True) if bold else escape_controls(text))
+
+
+def print_text(text: str) -> None:
+    """Print text of several lines for people, with control characters escaped."""
+    _write(escape_controls(text, keep="\n"))
+
+
+def print_record(text: str) -> None:
+    """Print a file's contents: unchanged for a program that reads it, escaped on a terminal."""
+    _write(escape_controls(text, keep="\n\t") if sys.stdout.isatty() else text)
+
+
 def print_json(value: Any) -> None:
     """Print a value as JSON on one line."""
-    click.echo(json.dumps(value))
+    _write(json.dumps(value))
 
 
 def print_table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
     """Print a plain-text table with its header in bold."""
-    texts = [head, *[tuple(str(cell) for cell in row) for row in rows]]
+    texts = [head, *[tuple(escape_controls(str(cell)) for cell in row) for row in rows]]
     widths = [max(len(row[i]) for row in texts) for i in range(len(head))]
     for number, row in enumerate(texts):
         line = "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
-        click.secho(line.rstrip(), bold=number == 0)
+        print_line(line.rstrip(), bold=number == 0)
+
+
+def _write(text: str) -> None:
+    """Write a text and a line break to standard output, which `runs_players` may have reserved."""
+    context = click.get_current_context(silent=True)
+    answers, pid = (context and context.meta.get(_ANSWERS)) or (None, os.getpid())
+    if os.getpid() != pid:
+        os._exit(0)  # a player has forked this process, and the original prints the answer
+    click.echo(text, file=answers)
 
 
 def format_bytes(number: int) -> str:
@@ -302,7 +350,7 @@ def progress(title: str) -> Iterator[Callable[[str], None]]:
         now = time.monotonic()
         if is_terminal and now - last > _REFRESH:
             last = now
-            line = f"{title}: {text}"[: shutil.get_terminal_size().columns - 1]
+            line = escape_controls(f"{title}: {text}")[: shutil.get_terminal_size().columns - 1]
             click.echo(f"\r\x1b[K{line}", err=True, nl=False)
 
     try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from zermelo.core.position import Position
     from zermelo.matches.match import Match
 
-# seconds that drawing a frame may wait while the Python code of a thinking thread runs
+# seconds after which the Python code of a thinking thread lets a frame be drawn
 _SWITCH_INTERVAL = 0.0005
 
 
@@ -78,7 +78,7 @@ def _play_full_screen(
     session.set_analysis(show_thinking)
     message = app.run(session)
     if message:
-        click.echo(message)
+        options.print_line(message)
 
 
 @click.command()
@@ -123,7 +123,7 @@ def window(
         session.close()
         message = session.view().message  # this message says how to continue the game
         if message:
-            click.echo(message.replace("zermelo play", "zermelo window"))
+            options.print_line(message.replace("zermelo play", "zermelo window"))
 
 
 @click.command()
@@ -132,12 +132,13 @@ def window(
 @options.position_options
 @options.seconds_option("Time limit for the move.")
 @options.json_option
+@options.runs_players
 def choose(
     game: str, player: str, source: PositionSource, seconds: float | None, as_json: bool
 ) -> int:
     """Print the move that PLAYER chooses in a position of GAME."""
     from zermelo.core.player import Limit, last_analysis
-    from zermelo.games import registry
+    from zermelo.games import registry, user_code
     from zermelo.players.registry import load_player
 
     rules = registry.game(game)
@@ -146,7 +147,8 @@ def choose(
     def answer(position: "Position") -> Fields:
         if position.is_over:
             return chooser.choose(position).choice()  # raises the error for a finished game
-        return last_analysis(chooser.think(position, Limit(seconds=seconds))).choice()
+        with user_code.forbid_exit(player):
+            return last_analysis(chooser.think(position, Limit(seconds=seconds))).choice()
 
     return options.answer_positions(
         rules, source, answer, lambda fields: fields["move"], as_json=as_json

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("game")
-@click.option("--moves", required=True, help='Moves of the game: "b2 a1"')
+@click.option("--moves", required=True, help='Moves of the game, as in "b2 a1".')
 @options.seconds_option("Time limit for the whole review.", 10.0)
 @options.json_option
 def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
@@ -36,9 +36,9 @@ def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
         options.print_json([record.to_json() for record in records])
         return
     for record in records:
-        click.echo(_to_text(record, match.game.symbols))
+        options.print_text(_to_text(record, match.game.symbols))
     mistakes = sum(record.mistake is not None for record in records)
-    click.echo(f"{count(mistakes, 'mistake')}; {match.verdict}")
+    options.print_line(f"{count(mistakes, 'mistake')}; {match.verdict}")
 
 
 def _to_text(record: "ReviewedMove", symbols: str) -> str:
@@ -55,7 +55,7 @@ def _to_text(record: "ReviewedMove", symbols: str) -> str:
 
 @click.command()
 @click.argument("game")
-@click.option("--plies", type=int, default=3, help="Length of the win in plies, 3 to 9.")
+@click.option("--plies", type=int, default=3, help="Length of the win in plies, from 3 to 9.")
 @options.integer_option("--seed", "Random seed; the same seed gives the same puzzle.", 1)
 @options.json_option
 def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:
@@ -72,7 +72,9 @@ def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:
         options.print_json(found.to_json() | {"game": game, "solution": found.solution})
         return
     position = found.position
-    click.echo(position.to_text())
+    options.print_text(position.to_text())
     mover = position.game.symbols[position.player]
-    click.echo(f"{mover} to move wins in {(plies + 1) // 2} moves, and only one first move wins.")
-    click.echo(f'Solution: zermelo solve {game} --moves "{" ".join(position.moves or ())}"')
+    options.print_line(
+        f"{mover} to move wins in {(plies + 1) // 2} moves, and only one first move wins."
+    )
+    options.print_line(f'Solution: zermelo solve {game} --moves "{" ".join(position.moves or ())}"')

@@ -26,13 +26,13 @@ _REFUSED = 1  # exit code
     "--goal",
     type=click.Choice(["exact", "wdl", "win"]),
     default="exact",
-    help="What to prove: the value and distance, only win/draw/loss, or only whether it wins.",
+    help="What to prove: value and distance, win/draw/loss, or only whether the side to move wins.",
 )
 @options.seconds_option("Time limit for the proof.")
 @options.integer_option("--nodes", "Maximum number of nodes to search for the proof.", low=1)
 @options.integer_option(
     "--threads",
-    "Number of threads, which share the moves of the position or the lines of --stdin.",
+    "Number of threads among which the moves of a position or the lines of --stdin are divided.",
     1,
     low=1,
     high=64,
@@ -122,6 +122,7 @@ def _value_text(fields: Fields) -> str:
 @options.seconds_option("Time limit for the analysis.", show_default="10")
 @options.db_option("Store the analysis in this SQLite file.")
 @options.json_option
+@options.runs_players
 def analyze(
     game: str,
     source: PositionSource,
@@ -168,7 +169,7 @@ def analyze(
     "--method",
     type=click.Choice(["minimax", "alphabeta", "memo", "both", "value-iteration"]),
     default="minimax",
-    help="Algorithm: `memo` is minimax with a transposition table; `both` adds alpha-beta.",
+    help="Algorithm: `memo` is minimax with a transposition table, `both` is alpha-beta with one.",
 )
 @options.integer_option("--depth", "Depth limit in plies.", low=1, high=1000)
 @click.option(

@@ -11,7 +11,7 @@ from zermelo.cli import options
 
 _SHUTDOWN = 2  # seconds that running requests get to finish when the server stops
 _BACKLOG = 2048
-# seconds that a request may wait while the Python code of a thinking thread runs
+# seconds after which the Python code of a thinking thread lets a request be served
 _SWITCH_INTERVAL = 0.0005
 
 

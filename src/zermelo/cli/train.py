@@ -35,7 +35,7 @@ _GRADE_LABELS = {
 )
 @options.integer_option("--seed", "Random seed.", 0, high=2**31 - 1)
 @click.option(
-    "--short", is_flag=True, help="Train only for the recipe's short budget, to try it out."
+    "--short", is_flag=True, help="Make a short trial run with the recipe's [short] settings."
 )
 @click.option("--resume", is_flag=True, help="Continue from the last checkpoint.")
 @click.option(
@@ -61,7 +61,8 @@ def train(recipe: str, as_json: bool, **settings: Any) -> None:
     """Train a player by RECIPE and grade it.
 
     RECIPE is the name of a shipped recipe or a .toml file. The run is stored in a folder. You can
-    stop it at any time: --resume continues from its checkpoint and ends with the same weights.
+    stop it at any time: --resume continues from its checkpoint and ends with the same weights as an
+    uninterrupted run.
     `zermelo runs` lists the runs. To play against a finished run, name the player dqn:FOLDER,
     hybrid:FOLDER or alphazero:FOLDER.
     """
@@ -238,14 +239,14 @@ def _state_text(summary: "RunSummary") -> str:
 
 
 def _print_summary(summary: "RunSummary") -> None:
-    click.secho(
+    options.print_line(
         f"{summary.name}: {summary.recipe} for {summary.game}, seed {summary.seed}", bold=True
     )
-    click.echo(f"{_state_text(summary)}, in {summary.folder}")
+    options.print_line(f"{_state_text(summary)}, in {summary.folder}")
     for name, grade in (summary.grades or {}).items():
-        click.echo(f"{_GRADE_LABELS.get(name, name)}: {_grade_text(grade)}")
+        options.print_line(f"{_GRADE_LABELS.get(name, name)}: {_grade_text(grade)}")
     if summary.state == "finished":
-        click.echo(f"plays as {summary.player}")
+        options.print_line(f"plays as {summary.player}")
 
 
 def _grade_text(grade: Fields) -> str:

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 #: A 64-bit board: an int in Python, uint64 in kernels. The annotation tells the compiler the type.
 Word = Annotated[int, "uint64"]
 
-#: An array of numbers that rules look up with `word(…)` or `int(…)`. Create it in a cached
-#: property, so that numpy, which is slow to import, is imported only when it is needed.
+#: An array of numbers; rules convert each element that they read with `word(…)` or `int(…)`. Create
+#: it in a cached property, so that numpy, which is slow to import, is imported only when needed.
 Numbers = Annotated[Any, "array"]
 
 WORD_BITS = 64
@@ -69,7 +69,7 @@ def select(x: Word, n: int) -> int:
 
 
 def scale(x: Word, n: int) -> int:
-    """Scale a uniformly random word to 0..n-1: the upper 64 of the 128 bits of `x * n`.
+    """Map a random word to 0..n-1: return the upper 64 bits of the 128-bit product `x * n`.
 
     >>> scale(1 << 63, 10)
     5
@@ -91,7 +91,7 @@ def mix(x: Word) -> Word:
 def pick(condition: Any, a: Any, b: Any) -> Any:
     """Return `a if condition else b`; for tensors, do this element by element.
 
-    Rules use it for every choice that depends on the state.
+    Rules use `pick` for every choice that depends on the state.
 
     >>> pick(True, 5, 6), pick(False, 5, 6)
     (5, 6)

@@ -45,7 +45,7 @@ def moves_by_cell(position: Position, playable: Collection[str] | None = None) -
 def line_cells(position: Position, moves: Iterable[str]) -> list[int | None]:
     """Return the cell that each of these moves fills, or None for a pass or a swap.
 
-    The moves must be legal one after the other.
+    The moves are played in order; each must be legal when it is played.
     """
     cells = []
     for move in moves:
@@ -55,6 +55,6 @@ def line_cells(position: Position, moves: Iterable[str]) -> list[int | None]:
 
 
 def filled_cells(position: Position, move: str) -> list[int]:
-    """Return the empty cells that a legal move fills; in most games it is one cell."""
+    """Return the empty cells that a legal move fills; in most games a move fills one cell."""
     before, after = position.board or (), position.play(move).board or ()
     return [cell for cell, (a, b) in enumerate(zip(before, after, strict=True)) if b and not a]

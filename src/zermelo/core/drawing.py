@@ -37,7 +37,7 @@ def to_text(
         return game.draw(position.state)
     symbols = symbols or f"{game.symbols}."
     if len(symbols) != 3:
-        msg = f"symbols is {symbols!r}: three are needed, for both players and an empty cell"
+        msg = f"symbols is {symbols!r}: it must be three characters, such as XO."
         raise ZermeloError(msg)
     line, last_cell = set(position.winning_line or ()), position.last_cell
     texts = []
@@ -64,7 +64,7 @@ def _draw_stone(text: str, stone: int, in_line: bool, is_last: bool, *, colour: 
 
 
 def _add_axes(labels: tuple[str, ...], cols: int, texts: list[tuple[str, str]]) -> str:
-    """Return the board with its labels; `texts` has (plain text, text as printed) of each cell."""
+    """Return the board with its labels; `texts` has (plain text, printed text) for each cell."""
     width = max(len(text) for text, _ in texts)
     width = max(width, *(len(label) for label in labels))
     margin = len(str(len(texts) // cols))

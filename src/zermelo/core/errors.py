@@ -10,7 +10,7 @@ class BadSpec(ZermeloError):
 
 
 class BadMove(ZermeloError):
-    """Raised when a text is no move of the game in any position, not even an illegal one."""
+    """Raised when a text names no action of the game, legal or illegal."""
 
 
 class IllegalMove(BadMove):

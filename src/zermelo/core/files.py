@@ -29,7 +29,7 @@ _MAX_AGE = 3600  # seconds after which a file that cannot be locked has lost its
 def write_atomically(
     path: Path, data: str | bytes | Iterable[bytes], *, durable: bool = False, mode: int = 0o600
 ) -> None:
-    """Write a file in its existing folder, replacing any older version in a single step.
+    """Write a file, replacing any older version in a single step; the folder must exist.
 
     Other processes see either the old file or the new one, never a part of it. Text is encoded as
     UTF-8. With `durable` the data has reached the disk before the old file is replaced. `mode`

@@ -8,7 +8,7 @@ from zermelo.core.files import temporary_folder
 
 
 def state_folder() -> Path:
-    """Return $ZERMELO_HOME or, if not set, `zermelo` in the XDG state folder; it may not exist."""
+    """Return $ZERMELO_HOME or `zermelo` in the XDG state folder; the folder may not exist."""
     return _folder("ZERMELO_HOME", "XDG_STATE_HOME", ".local/state")
 
 

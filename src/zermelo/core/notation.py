@@ -35,7 +35,7 @@ class Grid:
         return self.rows * self.cols
 
     def index(self, row: int, col: int) -> int:
-        """Return the index of a cell; raise BadMove if it is not on the board. All count from 0."""
+        """Return the index of a cell; raise BadMove if it is off the board. Numbers start at 0."""
         if not (0 <= row < self.rows and 0 <= col < self.cols):
             msg = (
                 f"row {row}, column {col} is outside the {self} board: "
@@ -130,22 +130,22 @@ def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
     sides: dict[str, int] = {"X": 0, "O": 1}
     if len(parts) not in (1, 2) or (len(parts) == 2 and parts[1] not in sides):
         msg = (
-            f"{quote_text(text)} is not a board: rows of X, O and . from the top, separated by / "
-            "or nothing, then optionally a space and the side to move, X or O"
+            f"{quote_text(text)} is not a board: write rows of X, O and . from the top, separated "
+            "by / or nothing, then optionally a space and the side to move, X or O"
         )
         raise BadBoard(msg)
     rows = parts[0].split("/")
     wrong = sorted(set(parts[0]) - set(_STONES) - {"/"})
     if wrong:
-        msg = f"{quote_text(wrong[0])} is not a cell: a cell is X, O, . or -"
+        msg = f"{quote_text(wrong[0])} is not a cell: a cell must be X, O, . or -"
         raise BadBoard(msg)
     if len(rows) > 1 and (len(rows) != grid.rows or any(len(row) != grid.cols for row in rows)):
         sizes = " ".join(str(len(row)) for row in rows[: MAX_SIDE + 1])
-        msg = f"{len(rows)} rows of {sizes} cells do not make the {grid} board"
+        msg = f"the {grid} board needs {grid.rows} rows of {grid.cols} cells, not rows of {sizes}"
         raise BadBoard(msg)
     cells = tuple(_STONES[char] for char in "".join(rows))
     if len(cells) != grid.size:
-        msg = f"{len(cells)} cells do not make the {grid} board: it has {grid.size}"
+        msg = f"{len(cells)} cells were given, but the {grid} board has {grid.size}"
         raise BadBoard(msg)
     return cells, sides[parts[1]] if len(parts) == 2 else None
 

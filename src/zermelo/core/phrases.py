@@ -1,8 +1,10 @@
-"""The wording of values, estimates and counts, which all screens share."""
+"""The wording of values, estimates and counts, and the escaping of text, for all screens."""
+
+import unicodedata
 
 from zermelo.core.value import Value
 
-# (number, word for estimates above it), tried in order; an estimate below all is "losing".
+# (threshold, word for estimates above it), highest first; below all thresholds it is "losing".
 _WORDS = ((0.9, "winning"), (0.3, "better"), (-0.3, "balanced"), (-0.9, "worse"))
 
 
@@ -29,7 +31,7 @@ def word_for(
 def describe_value(
     value: Value | None, estimate: float | None, plies: int | None = None, diff: int | None = None
 ) -> str:
-    """Return the word for a value, followed by the moves to the win or the disc margin, if known.
+    """Return the word for a value, then the number of moves or the disc margin if it is known.
 
     >>> describe_value(Value.WIN, None, plies=5), describe_value(Value.LOSS, None, diff=-12)
     ('wins in 3 moves', 'loses by 12')
@@ -56,3 +58,23 @@ def count(number: int, noun: str, plural: str = "") -> str:
     ('1 position', '4,520 positions', '2 leaves')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def escape_controls(text: str, keep: str = "") -> str:
+    r"""Return a text that is safe to print on a terminal and that every stream can encode.
+
+    Text from players, records and databases may contain characters that a terminal obeys: control
+    characters, which begin escape sequences, and characters that change the direction of text.
+    These, and lone surrogates, are replaced by their escapes in Python, except those in `keep`.
+
+    >>> escape_controls("a\x1b[2J é\n"), escape_controls("a\x1b[2J é\n", keep="\n")
+    ('a\\x1b[2J é\\n', 'a\\x1b[2J é\n')
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char
+        if char.isprintable() or char in keep or unicodedata.category(char) == "Zs"
+        else char.encode("unicode_escape").decode()
+        for char in text
+    )

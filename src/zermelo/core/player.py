@@ -117,9 +117,9 @@ class Analysis:
         return (self.estimate or 0.0) if self.value is None else _EXPECTED_VALUES[self.value]
 
     def as_lower_bound(self) -> "Analysis":
-        """Return this analysis with its proven value, unless it is a win, turned into an estimate.
+        """Return this analysis with a proven draw or loss turned into an estimate.
 
-        Use it if some moves are not proven, since one of those may be better.
+        Use it if some moves have no proven value, since one of them may be better.
         """
         if not self.exact or self.value is Value.WIN:
             return self
@@ -146,20 +146,20 @@ class Player(ABC):
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """Yield one or more analyses of an unfinished position, each better than the one before."""
 
-    def reseed(self, seed: int) -> None:  # noqa: B027 - most are deterministic
+    def reseed(self, seed: int) -> None:  # noqa: B027 - most players are deterministic
         """Make all later choices depend only on the seed and the position.
 
         A stochastic player restarts its random numbers; a player whose choices depend on data from
         earlier positions discards that data.
         """
 
-    def prepare(self, game: "Game") -> Any:  # noqa: B027 - most play every game
+    def prepare(self, game: "Game") -> Any:  # noqa: B027 - most players need nothing
         """Prepare for a game before a match begins; raise an error if the player cannot play it."""
 
     def choose(self, position: Position, limit: Limit | None = None) -> Analysis:
         """Return the last analysis within the limit; raise IllegalMove if the game is over."""
         if position.is_over:
-            msg = f"{position.game.spec}: there is no move to choose: {position.verdict}"
+            msg = f"{position.game.spec}: the game is over, no move to choose: {position.verdict}"
             raise IllegalMove(msg)
         last = None
         for analysis in self.think(position, limit or Limit()):

@@ -112,13 +112,16 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def key(self) -> tuple[str, Any]:
-        """A key: equal for two positions if and only if game, state and side to move are equal."""
+        """A key that two positions share if and only if game, state and side to move are equal."""
         return (self.game.spec, self.state)
 
     def parse(self, move: str) -> int:
         """Return the legal action that a text names; raise IllegalMove if there is none."""
         if not isinstance(move, str):
-            msg = f"a move is a string such as {self.game.to_text(0)!r}: play_action takes {move!r}"
+            msg = (
+                f"a move must be a string such as {self.game.to_text(0)!r}, not {move!r}: "
+                "use play_action for an action"
+            )
             raise BadMove(msg)
         actions = self.actions
         try:

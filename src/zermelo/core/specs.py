@@ -19,7 +19,7 @@ class Parameter:
     kind: type  #: bool, int, float or str
     default: Any
     note: str = ""  #: a description for help texts
-    choices: tuple[str, ...] = ()  #: the texts that a str parameter accepts; () for any
+    choices: tuple[str, ...] = ()  #: the texts that a str parameter accepts; () accepts any text
 
     def parse(self, text: str, where: str) -> Any:
         """Parse a value of this parameter; raise BadSpec if the text is not a valid value."""
@@ -49,7 +49,7 @@ def split_spec(spec: str) -> tuple[str, list[str], dict[str, str]]:
     ('mcts', ['800'], {'seed': '3'})
     """
     if len(spec) > MAX_LENGTH:
-        msg = f"a spec of {len(spec)} characters is too long: at most {MAX_LENGTH}"
+        msg = f"a spec of {len(spec)} characters is too long: the limit is {MAX_LENGTH}"
         raise BadSpec(msg)
     name, _, rest = spec.strip().partition(":")
     plain: list[str] = []
@@ -71,15 +71,15 @@ def parse_parameters(
 ) -> dict[str, Any]:
     """Return the value of every known parameter: the given one or the default.
 
-    `plain` maps names to the values that the spec gives without a key, `keyed` to those with a key.
+    `plain` maps names to values that the spec gives without a key, `keyed` to values with a key.
     Raise BadSpec for an unknown parameter, one that is given twice, or a value that is not valid.
     """
     by_name = {parameter.name: parameter for parameter in known}
     texts = dict(plain)
     for key, value in keyed.items():
         if key not in by_name:
-            has = f"it has {', '.join(by_name)}" if by_name else "it has none"
-            msg = f"{quote_text(spec)}: there is no parameter {quote_text(key)}; {has}"
+            known_names = f"choose from {', '.join(by_name)}" if by_name else "there are none"
+            msg = f"{quote_text(spec)}: unknown parameter {quote_text(key)}: {known_names}"
             raise BadSpec(msg)
         if key in texts:
             msg = f"{quote_text(spec)} gives {key} twice"

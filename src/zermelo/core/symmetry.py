@@ -53,7 +53,7 @@ _MAPPINGS: dict[str, Callable[[int, int, int, int], tuple[int, int]]] = {
 
 
 def grid_symmetries(grid: Grid, extra_actions: int = 0) -> tuple[Symmetry, ...]:
-    """Return the symmetries of a board whose actions are its cells, and then `extra_actions` more.
+    """Return the symmetries of a board whose actions are its cells and then `extra_actions` others.
 
     >>> [s.name for s in grid_symmetries(Grid(2, 3))]
     ['identity', 'left-right', 'top-bottom', 'half turn']

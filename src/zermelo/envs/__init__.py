@@ -1,4 +1,4 @@
-"""Environments: every game with a board, in Gymnasium, PettingZoo and OpenSpiel.
+"""Environments for Gymnasium, PettingZoo and OpenSpiel, for every game with a board.
 
 `pip install zermelo[envs]` installs the first two libraries. `planes` encodes the observations and
 `boards` holds the running game. Commands and benchmarks import this package.

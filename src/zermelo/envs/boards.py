@@ -1,4 +1,4 @@
-"""The game in an environment, played fast if it is a bitboard game, else in plain Python."""
+"""The running game of an environment: a kernel plays bitboard games, plain Python all others."""
 
 import copy
 import functools
@@ -110,7 +110,7 @@ class WordBoard:
         # The kernel writes into this flat array; `observe` returns copies of it, as planes.
         self._observation = np.zeros((2, rows * cols), np.int8)
         self._mask = np.zeros(game.num_actions, np.int8)
-        # Compile the constants of the rules in: passing them would cost more than the move itself.
+        # The constants of the rules are compiled in: passing them would cost more than the move.
         specialised = copy.copy(game)
         specialised.is_specialised = True
         run = compile_kernel(advance, specialised)

@@ -45,10 +45,10 @@ class GameEnv(gymnasium.Env[Any, Any]):
             msg = f"seat is {seat}: it must be 0 (first) or 1 (second)"
             raise ZermeloError(msg)
         if render_mode not in (None, *self.metadata["render_modes"]):
-            msg = f"render_mode is {render_mode!r}: it can be ansi or rgb_array"
+            msg = f"render_mode is {render_mode!r}: it must be ansi or rgb_array"
             raise ZermeloError(msg)
         if shaping is not None and shaping != "threats" and not callable(shaping):
-            msg = f"shaping is {shaping!r}: it can be 'threats' or a function of the position"
+            msg = f"shaping is {shaping!r}: it must be 'threats' or a function of the position"
             raise ZermeloError(msg)
         self.game = registry.game(spec)
         self.seat, self.render_mode, self.gamma = seat, render_mode, gamma

@@ -25,7 +25,7 @@ _TREE_MEGABYTES = 1000
 
 
 def open_spiel_name(game: Game) -> str | None:
-    """Return the name of the OpenSpiel game with the same rules and actions, None if none exists.
+    """Return the name of the OpenSpiel game with the same rules and actions, or None.
 
     >>> import zermelo as z
     >>> open_spiel_name(z.game("gomoku6")), open_spiel_name(z.game("squava"))
@@ -86,7 +86,7 @@ class OpenSpielPlayer(Player):
         self._game = None
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield one analysis. Raise ZermeloError if the position does not know its moves."""
+        """Yield one analysis. Raise ZermeloError if the moves before the position are unknown."""
         if position.history is None:
             msg = "openspiel needs all moves from the initial position: a board is not enough"
             raise ZermeloError(msg)

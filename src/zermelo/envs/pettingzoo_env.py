@@ -27,7 +27,7 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
     def __init__(self, spec: str, *, planes: int = 2, render_mode: str | None = None) -> None:
         super().__init__()
         if render_mode not in (None, *self.metadata["render_modes"]):
-            msg = f"render_mode is {render_mode!r}: it can be human, ansi or rgb_array"
+            msg = f"render_mode is {render_mode!r}: it must be human, ansi or rgb_array"
             raise ZermeloError(msg)
         self.game = registry.game(spec)
         self.metadata = {**GameAEC.metadata, "name": f"zermelo_{spec}"}
@@ -154,5 +154,5 @@ class CheckedAEC(GameAEC):
 
     def _check_reset(self, call: str) -> None:
         if not self.agents:
-            msg = f"{call} before reset or after the end: call env.reset() first"
+            msg = f"{call}: there is no game, or it has ended: call env.reset() first"
             raise ZermeloError(msg)

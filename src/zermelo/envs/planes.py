@@ -24,7 +24,7 @@ class Planes:
             msg = f"{game.spec} has no board: environments need one"
             raise BadSpec(msg)
         if planes not in (2, 4):
-            msg = f"planes is {planes}: it can be 2 (stones) or 4 (stones and winning cells)"
+            msg = f"planes is {planes}: it must be 2 (stones) or 4 (stones and winning cells)"
             raise BadSpec(msg)
         if planes == 4 and not (isinstance(game, MaskGame) and game.num_boards == 2):
             msg = f"planes is 4: it must be 2 for {game.spec}, whose sides cannot be swapped"

@@ -1,4 +1,4 @@
-"""The games: two families of rules, games in users' files, and a registry that builds them by spec.
+"""The games: two families of rules, users' own games, and a registry that builds them from specs.
 
 Importing the rules does not import numba. Every package above `core` and `kernels` may import this
 one.

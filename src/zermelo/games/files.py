@@ -47,14 +47,14 @@ def load_game(spec: str) -> Game:
 
 
 def load_installed_game(name: str) -> Game | None:
-    """Load and test the game of this name from an installed package; return None if none has it."""
+    """Load and test the installed game of this name; return None if no package provides it."""
     for entry_point in importlib.metadata.entry_points(group=GROUP, name=name):
         with user_code.guard(name):
             value = entry_point.load()
             user_code.add_source_of(value)
             game: Any = value() if callable(value) else value
             if not isinstance(game, Game):
-                msg = f"{name}: {entry_point.value} is not a game but {type(game).__name__}"
+                msg = f"{name}: {entry_point.value} must be a Game, not {type(game).__name__}"
                 raise BadSpec(msg)
             game.spec = name
             check_game(game)
@@ -72,18 +72,18 @@ def _build_game(spec: str, module: ModuleType) -> Game:
     classes = user_code.classes_in(module, Game)
     if len(classes) > 1:
         names = " and ".join(cls.__name__ for cls in classes)
-        msg = f"{spec}: it defines several games, {names}: a file must define only one"
+        msg = f"{spec} defines several games, {names}: a file must define only one"
         raise BadSpec(msg)
     if classes:
         missing = sorted(getattr(classes[0], "__abstractmethods__", ()))
         if missing:
-            msg = f"{spec}: {classes[0].__name__} lacks {', '.join(missing)}"
+            msg = f"{spec}: {classes[0].__name__} must define {', '.join(missing)}"
             raise BadSpec(msg)
         game: Game = classes[0]()
         return game
     if not all(inspect.isfunction(getattr(module, name, None)) for name in _FUNCTIONS):
         msg = (
-            f"{spec}: it defines no game: write a class derived from zermelo.Game or "
+            f"{spec} defines no game: write a class derived from zermelo.Game or "
             f"zermelo.WordGame, or the functions {', '.join(_FUNCTIONS)}"
         )
         raise BadSpec(msg)

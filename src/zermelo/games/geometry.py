@@ -1,7 +1,7 @@
 """Lines of cells on a rectangular board: directions, shifts of whole boards, and runs of stones.
 
 In a mask, bit i is cell i, row by row from the top left, as in `zermelo.core.notation.Grid`. Both
-families of games use this module; it depends on nothing but the grid.
+families of games use this module, which depends only on `zermelo.core`.
 """
 
 from zermelo.core.bitboard import Word, bits
@@ -10,16 +10,16 @@ from zermelo.core.notation import Grid
 #: The four directions of lines as (rows down, columns right).
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
-#: A shift of a whole board: (distance in bits towards lower bits, mask of the cells to which the
-#: shift brings a cell of the board).
+#: A shift of a whole board: (distance in bits towards lower bits, mask of the cells that receive a
+#: cell of the board).
 Shift = tuple[Word, Word]
 
 
 def board_shift(grid: Grid, down: int, right: int) -> Shift:
-    """Return the shift that brings to each cell the stone `down` rows below, `right` columns right.
+    """Return the shift that moves every stone up by `down` rows and left by `right` columns.
 
-    The mask holds the cells to which the shift brings a cell of the board. If it is empty, the
-    distance is 0, because a shift by 64 or more is undefined for a word.
+    The mask holds the cells that receive a cell of the board. If the mask is empty, the distance
+    is 0, because a shift by 64 or more is undefined for a word.
     """
     cells = (
         row * grid.cols + col
@@ -50,10 +50,10 @@ def line_shifts(grid: Grid, length: int, depth: int) -> tuple[tuple[Shift, ...],
 
 
 def end_shifts(grid: Grid, length: int) -> tuple[tuple[Shift, Shift], ...]:
-    """Return, for each direction, the shifts from a line's first cell to the cells beyond its ends.
+    """Return, for each direction, two shifts that bring the cells beyond a line to its first cell.
 
-    The first shift leads to the cell before the line, by a distance towards higher bits; the
-    second leads to the cell after the line.
+    The first shift brings the cell before the line; its distance is towards higher bits. The
+    second shift brings the cell after the line.
     """
     ends = []
     for down, right in DIRECTIONS:

@@ -35,7 +35,7 @@ class GameEntry:
 
 
 def game(spec: str) -> Game:
-    """Return the game that a spec denotes; raise BadSpec if it is wrong.
+    """Return the game that a spec denotes; raise BadSpec if the spec is not valid.
 
     A spec that names a file loads and runs that file. Use `named_game` for specs that come from
     the network or from a record.
@@ -145,11 +145,11 @@ def _build_tictactoe(spec: str, size: int, win: int) -> Game:
 def _build_mnk(spec: str, rows: int, cols: int, win: int) -> Game:
     least = 3
     if not (rows or cols or win):
-        msg = f"{quote_text(spec)}: mnk needs its sizes: mnk:ROWSxCOLSxK, such as mnk:5x5x4"
+        msg = f"{quote_text(spec)}: write the sizes as mnk:ROWSxCOLSxK, such as mnk:5x5x4"
         raise BadSpec(msg)
     longer = max(rows, cols)
     if min(rows, cols) > 0 and longer <= MAX_SIDE and not least <= win <= longer:
-        allowed = f"it can be 3 to {longer}" if longer >= least else "a side of 3 or more is needed"
+        allowed = f"it must be 3 to {longer}" if longer >= least else "one side must be 3 or more"
         msg = f"{quote_text(spec)}: K is {win}: on a {rows}x{cols} board {allowed}"
         raise BadSpec(msg)
     return _build_line_game(spec, rows, cols, win)
@@ -193,7 +193,7 @@ _ENTRIES: dict[str, GameEntry] = {
             _build_tictactoe,
             (
                 _int("size", 3, "rows and columns"),
-                _int("win", 0, "length of a winning line; 0: size"),
+                _int("win", 0, "length of a winning line; 0 means size"),
             ),
             example="tictactoe:size=4,win=3",
         ),
@@ -247,13 +247,13 @@ _ENTRIES: dict[str, GameEntry] = {
         ),
         GameEntry(
             "line",
-            "any game of this family, by its parameters",
+            "any k-in-a-row game, defined by its parameters",
             _build_line_game,
             (
                 _int("rows", 5),
                 _int("cols", 5),
                 _int("win", 4),
-                _int("lose", 0, "length of a losing line; 0: none"),
+                _int("lose", 0, "length of a losing line; 0 means none"),
                 Parameter("gravity", bool, default=False, note="stones fall to the bottom"),
                 _OVERLINE,
                 _PIE,

@@ -36,7 +36,7 @@ def _check_random_game(game: Game, rng: random.Random) -> None:
             raise BadSpec(msg)
         child = game.play(state, rng.choice(actions))
         if game.player(child) != 1 - game.player(state):
-            _refuse(game, "player", game.player(child), "the sides take turns: add a pass")
+            _refuse(game, "player", game.player(child), "the sides must take turns; add a pass")
         state, ply = child, ply + 1
 
 
@@ -45,7 +45,7 @@ def _check_state(game: Game, state: Any) -> list[int]:
     try:
         hash(state)
     except TypeError:
-        _refuse(game, "a state", state, "it must be immutable, such as a tuple")
+        _refuse(game, "state", state, "it must be immutable, such as a tuple")
     if isinstance(game, WordGame):
         _check_words(game, state)
     player = game.player(state)
@@ -53,17 +53,17 @@ def _check_state(game: Game, state: Any) -> list[int]:
         _refuse(game, "player", player, "it must be 0 or 1")
     result: Any = game.result(state)
     if not isinstance(result, tuple) or len(result) != 2:
-        _refuse(game, "result", result, "it must be (is over, value)")
+        _refuse(game, "result", result, "it must be (is_over, value)")
     over, value = result
     if over not in (True, False) or value not in (-1, 0, 1):
-        _refuse(game, "result", result, "it must be (True or False, 1, 0 or -1)")
+        _refuse(game, "result", result, "it must be True or False, and then 1, 0 or -1")
     if not over and value != 0:
         _refuse(game, "result", result, "the value must be 0 while the game runs")
     actions: Any = game.actions(state)
     if not isinstance(actions, list) or not all(type(action) is int for action in actions):
         _refuse(game, "actions", actions, "it must be a list of ints")
     if actions != sorted(set(actions)) or not all(0 <= a < game.num_actions for a in actions):
-        _refuse(game, "actions", actions, f"they must be ascending, 0 to {game.num_actions - 1}")
+        _refuse(game, "actions", actions, f"they must ascend within 0 to {game.num_actions - 1}")
     if bool(actions) == bool(over):
         expected = "there must be none when the game is over, and some while it runs"
         _refuse(game, "actions", actions, expected)
@@ -96,9 +96,9 @@ def _check_presentation(game: Game) -> None:
 
 def _check_words(game: WordGame, state: Any) -> None:
     if not isinstance(state, tuple) or len(state) != game.num_words:
-        _refuse(game, "a state", state, f"it must be a tuple of num_words = {game.num_words}")
+        _refuse(game, "state", state, f"it must be a tuple of {game.num_words} words")
     if not all(type(word) is int and 0 <= word < 1 << WORD_BITS for word in state):
-        _refuse(game, "a state", state, "a word must be an int of at most 64 bits")
+        _refuse(game, "state", state, "a word must be an int of at most 64 bits")
 
 
 def _refuse(game: Game, rule: str, value: Any, expected: str) -> NoReturn:

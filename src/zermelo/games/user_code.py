@@ -17,15 +17,17 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-from zermelo.core.errors import BadSpec
+from zermelo.core.errors import BadSpec, ZermeloError
+from zermelo.core.phrases import escape_controls
 
 _MAX_SECONDS = 20.0
+_MAX_TEXT = 2000  # characters of an exception's text
 
 _loaded_files: set[str] = set()
 
 
 class _TimeUp(BaseException):
-    """Raised when time is up; no Exception, so that user code does not catch it by accident."""
+    """Raised when time is up; as a BaseException, user code does not catch it by accident."""
 
 
 def load_module(path: Path) -> ModuleType:
@@ -58,11 +60,24 @@ def classes_in(module: ModuleType, base: type) -> list[Any]:
     ]
 
 
+def describe_error(error: BaseException) -> str:
+    """Return the type and the text of an exception in one printable line.
+
+    The text of an exception is computed by its own code, which may fail, too.
+    """
+    name = type(error).__name__
+    try:
+        text = f"{name}: {error}"[:_MAX_TEXT]
+    except BaseException:  # noqa: BLE001
+        text = name
+    return escape_controls(" ".join(text.split())).removesuffix(":")
+
+
 def locate_error(error: BaseException) -> str | None:
     """Return where in a user's file an error arose, in one line; None if it arose elsewhere."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if frame.filename in _loaded_files:
-            return f"{frame.filename}, line {frame.lineno}: {type(error).__name__}: {error}"
+            return f"{frame.filename}, line {frame.lineno}: {describe_error(error)}"
     return None
 
 
@@ -78,11 +93,24 @@ def guard(spec: str) -> Iterator[None]:
     except (BadSpec, KeyboardInterrupt):
         raise
     except _TimeUp:
-        msg = f"{spec}: no answer within {_MAX_SECONDS:.0f} seconds: its rules may never end"
+        msg = f"{spec} did not finish within {_MAX_SECONDS:.0f} seconds: it may loop forever"
         raise BadSpec(msg) from None
     except BaseException as error:  # noqa: BLE001 - user code may even call sys.exit
-        where = locate_error(error) or f"{spec}: {type(error).__name__}: {error}"
+        where = locate_error(error) or f"{spec}: {describe_error(error)}"
         raise BadSpec(where) from None
+
+
+@contextlib.contextmanager
+def forbid_exit(spec: str) -> Iterator[None]:
+    """Turn a call of `sys.exit` in the `with` block into a ZermeloError.
+
+    Otherwise a player that ends the process would look like a command that has nothing to say.
+    """
+    try:
+        yield
+    except SystemExit as error:
+        msg = f"{spec} called sys.exit({error.code!r})"
+        raise ZermeloError(msg) from None
 
 
 @contextlib.contextmanager

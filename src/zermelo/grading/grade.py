@@ -1,4 +1,4 @@
-"""Grade a player against perfect play; beside each figure stands the best possible one."""
+"""Grade a player against perfect play; each figure comes with the best possible one."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Oracles: they give the exact value of every move of a position under perfect play."""
+"""Oracles, which give the exact value of every move of a position under perfect play."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,7 +67,10 @@ class SolverOracle:
         self.solver = solver_for(game, settings)
 
     def evaluate_moves(self, state: Any) -> MoveValues | None:
-        """Return the value of every move and, if found within the limit, the fastest wins."""
+        """Return the value of every move, or None if the limit is reached before all are proven.
+
+        The fastest winning moves are included if they, too, are found within the limit.
+        """
         clock = SearchClock(self.limit)
         try:
             values = {
@@ -104,9 +107,10 @@ class SolverOracle:
         return not self.solver.is_above(state, -near, clock)
 
     def exceeds(self, state: Any, value: int, max_nodes: int) -> bool:
-        """Return whether `max_nodes` nodes prove that the side to move gets more than `value`.
+        """Return whether a search proves that the side to move gets more than `value`.
 
-        False means that it was not proven, not that it was disproven.
+        The search visits at most `max_nodes` nodes. False means that this was not proven, not that
+        it was disproven.
         """
         # Any bound between a loss and a draw, or between a draw and a win, would do.
         bound = -1 if value < 0 else 0

@@ -1,4 +1,4 @@
-"""The policy of a player: its action in every state, in whatever order states are queried.
+"""The policy of a player: its action in every state, whatever the order of the queries.
 
 The random generator of a stochastic player is reseeded in every state, with a seed derived from
 the seed of the grade, the player and the state.
@@ -10,6 +10,7 @@ from typing import Any
 from zermelo.core.game import Game
 from zermelo.core.player import Player
 from zermelo.core.position import Position
+from zermelo.games import user_code
 from zermelo.players.registry import accepts_seed, load_player, with_seed
 
 _MAX_CACHED = 200_000  # actions; several steps of grading ask for the same states
@@ -44,7 +45,9 @@ class PlayerPolicy:
         else:
             self._player.reseed(seed)
         position = Position(self.game, state, None)
-        return position.parse(self._player.choose(position).move)
+        with user_code.forbid_exit(self.name):
+            move = self._player.choose(position).move
+        return position.parse(move)
 
 
 def _lacks_reseed(spec: str, player: Player) -> bool:

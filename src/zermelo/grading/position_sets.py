@@ -1,6 +1,6 @@
 """Sets of labelled positions: text files with one position per line.
 
-A line is a position in the form of `--stdin` (moves, or `board:` and a board; an empty line is the
+A line is a position as `--stdin` reads it (moves, or `board:` and a board; an empty line is the
 initial position), followed by a tab and one letter for each legal move in the order of
 `Position.legal`:
 
@@ -45,7 +45,7 @@ class LabelledPosition:
         moves = self.position.moves
         assert moves is not None
         text = "".join(moves)
-        if self.position.game.split_moves(text) != moves:  # digits alone need no separator
+        if self.position.game.split_moves(text) != moves:  # needs spaces between moves
             text = " ".join(moves)
         return text if self.move_values is None else f"{text}\t{_to_letters(self.move_values)}"
 

@@ -120,7 +120,7 @@ def _max_win(
         if not successors:
             win[state] = Fraction(graph.value_for(seat, state) > 0)
         elif graph.game.player(state) == seat:
-            # Allowed play never reaches a state without allowed moves, so its number is never used.
+            # Allowed play never reaches a state without allowed moves, so its value is never used.
             allowed = [child for child in successors.values() if is_allowed(child)]
             win[state] = max(win[child] for child in allowed or successors.values())
         else:

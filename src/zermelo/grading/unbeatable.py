@@ -50,7 +50,7 @@ def check_seat(
 
 
 class _RefutationSearch:
-    """A breadth-first search that keeps the states of the latest ply and the moves of all."""
+    """A breadth-first search that keeps the states of the latest ply and the moves of all plies."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class _RefutationSearch:
         return actions[::-1]
 
     def _refute(self, state: Any) -> list[int] | None:
-        """Return a complete game that proves the last move, to `state`, a mistake if it is one."""
+        """Return a complete game that refutes the move to `state`, or None if none is found."""
         if self.oracle is None or not self.oracle.exceeds(state, -self.value, _PROBE_NODES):
             return None
         line = self._path(len(self.parents) - 1)

@@ -2,7 +2,7 @@
 
 A kernel is an ordinary function, marked with `@kernel`, whose first parameter is a game or its
 hooks; it lives beside the code that calls it. `compile_kernel` returns its native form. This
-package imports `core`; every package above it may import it.
+package imports only `core`; every package above it may import this one.
 """
 
 from zermelo.kernels.compiler import compile_kernel

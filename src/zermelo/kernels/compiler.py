@@ -117,7 +117,7 @@ def _explain(function: Kernel, rules: Rules, error: str) -> str:
     useful = [line for line in lines if not line.startswith(noise)]
     return (
         f"{rules.spec}: the rules do not compile for {function.__name__}: {' '.join(useful[:2])} "
-        "(combining a word and a plain number gives no word: write self.one or word(1))"
+        "(a word combined with a plain number is not a word: write self.one or word(1))"
     )
 
 

@@ -24,7 +24,7 @@ def find_annotation(classes: list[type], name: str) -> Any:
             annotation = annotations[name]
             if isinstance(annotation, str):  # from __future__ import annotations
                 try:
-                    annotation = eval(annotation, vars(inspect.getmodule(cls)))  # noqa: S307 - its own
+                    annotation = eval(annotation, vars(inspect.getmodule(cls)))  # noqa: S307 - trusted
                 except NameError:
                     break
             return annotation

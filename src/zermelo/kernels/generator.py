@@ -5,10 +5,11 @@ How it works, and why (measurements in docs/design.md):
 1. A kernel is a plain function `def playouts(game, …)`; uncompiled it runs with the game object
    itself. The rules are plain methods of the game's class, or of its hooks' class.
 2. For compilation the sources of the kernel, of the rules it reaches and of the functions those
-   call are written into one module. `game.play(…)` becomes a call of the rule, `game.full` a field
-   of a named tuple of typed constants, or a typed constant.
-3. For a specialised game each constant is a global, which numba freezes into the code. All other
-   games of a class receive the tuple at run time, so that they share one compilation.
+   call are written into one module. `game.play(…)` becomes a call of the rule, and `game.full`
+   becomes a field of a named tuple of typed constants.
+3. For a specialised game, each of these constants is instead a global of the module, which numba
+   freezes into the code. All other games of a class receive the tuple at run time, so that they
+   share one compilation.
 4. The module's name is the digest of its text, so the on-disk cache can never be stale: any edit of
    the compiled source produces a new module.
 """
@@ -110,7 +111,7 @@ class ModuleGenerator:
         """Add a function to the module under this name, after all functions that it calls."""
         if name in self._origins:
             if self._origins[name] is not function:
-                msg = f"two functions called {name} in one kernel: rename one"
+                msg = f"one kernel uses two functions called {name}: rename one"
                 raise KernelError(msg)
             return
         self._origins[name] = function
@@ -185,7 +186,7 @@ class ModuleGenerator:
             return f"call_{name}"
         if isinstance(value, bool | int | float):
             if self._globals.setdefault(name, value) != value:
-                msg = f"two constants called {name} in one kernel: rename one"
+                msg = f"one kernel uses two constants called {name}: rename one"
                 raise KernelError(msg)
         elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
             self._tuples[name] = value._fields
@@ -204,7 +205,7 @@ def _named_tuple_lines(name: str, fields: list[str] | tuple[str, ...]) -> list[s
 
 @functools.cache
 def _intrinsics_digest() -> str:
-    """Return a digest of the code, without docstrings, that generated modules import."""
+    """Return a digest, ignoring docstrings, of the code that generated modules import."""
     from zermelo.kernels import flags, helper_pipeline, intrinsics
 
     digest = hashlib.sha256()

@@ -79,7 +79,7 @@ def _prefetch(_context: Any, _table: Any, _row: Any) -> Any:
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        # The arguments ask for data, to be read, in all levels of the cache.
+        # The arguments mean a read (0) into all levels (3) of the data cache (1).
         builder.call(fetch, [at, *[ir.Constant(number, n) for n in (0, 3, 1)]])
         return context.get_dummy_value()
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from zermelo.core.game import Game, SolverHooks
 
 Kernel = Callable[..., Any]
-#: what a kernel is compiled for: a game or its solver hooks, through which it sees the rules, too
+#: what a kernel is compiled for: a game, or its solver hooks, which also provide the rules
 Rules = Game | SolverHooks
 
 

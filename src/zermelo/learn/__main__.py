@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument("recipe", help="name of a recipe, or path of a .toml file")
     parser.add_argument("--out", type=Path, help="folder to write the run to")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--short", action="store_true", help="use the recipe's short trial budget")
+    parser.add_argument("--short", action="store_true", help="make a short trial run")
     parser.add_argument("--resume", action="store_true", help="continue from the latest checkpoint")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument(

@@ -68,7 +68,7 @@ class Match:
 
     @property
     def verdict(self) -> str:
-        """In words, who has won, that it is a draw, or who is to move."""
+        """A text that says who has won, that it is a draw, or who is to move."""
         if self.resigned is None:
             return self.position.verdict
         loser, winner = self.game.symbols[self.resigned], self.game.symbols[1 - self.resigned]

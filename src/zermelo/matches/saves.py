@@ -32,7 +32,7 @@ class Save:
 
     @property
     def file_specs(self) -> list[str]:
-        """The specs that name Python files, which resuming the game would run."""
+        """The specs that name Python files; resuming the game would execute those files."""
         players = [spec for spec in (self.first, self.second) if is_player_file(spec)]
         return [self.game] * is_game_file(self.game) + players
 
@@ -71,10 +71,10 @@ def list_names() -> list[str]:
 
 
 def check_files(save: Save, allowed: Collection[str | None], hint: str) -> None:
-    """Raise ZermeloError, ending with `hint`, if resuming would run a file not in `allowed`."""
+    """Raise ZermeloError with `hint` if resuming the game would run a file not in `allowed`."""
     for spec in save.file_specs:
         if spec not in allowed:
-            msg = f"the saved game runs {spec}, and a file is only run if you name it: {hint}"
+            msg = f"resuming would run {spec}, but a file is run only if you name it: {hint}"
             raise ZermeloError(msg)
 
 

@@ -1,4 +1,4 @@
-"""The alpha-beta players: one searches to a fixed depth, one as deep as a time limit allows."""
+"""The alpha-beta players: one searches to a fixed depth, the other as deep as time allows."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -63,7 +63,7 @@ class AlphaBetaPlayer(Player):
     def _published(self, game: Game) -> Engine:
         """Return an engine with Squava's published heuristic."""
         if not isinstance(game, WordLineGame) or game.spec != "squava":
-            msg = f"heuristic={self.heuristic} is for squava, not for {game.spec}"
+            msg = f"heuristic={self.heuristic} works only for squava, not for {game.spec}"
             raise BadSpec(msg)
         has_centre = self.heuristic == _PUBLISHED
         return WordEngine(

@@ -32,7 +32,7 @@ def player_file_path(spec: str) -> Path:
 
 
 def file_accepts_seed(spec: str) -> bool:
-    """Return whether the file's class takes a seed that the spec lacks; this loads the file."""
+    """Return whether the file's class takes a seed and the spec has none; this loads the file."""
     return _split(spec)[2] is None and _has_seed(load_player_class(spec))
 
 
@@ -72,26 +72,24 @@ def _load_class(path: str, _resolved: str, name: str, _mtime: int) -> type[Playe
     matches = [cls for cls in classes if name in ("", cls.__name__)]
     if not matches:
         missing_name = f"no player {quote_text(name)}" if name else "no player"
-        others = f"; it has {', '.join(cls.__name__ for cls in classes)}" if classes else ""
-        msg = (
-            f"{path}: there is {missing_name} in it{others}: "
-            "write a class derived from zermelo.Player"
-        )
+        others = f", only {', '.join(cls.__name__ for cls in classes)}" if classes else ""
+        msg = f"{path} defines {missing_name}{others}: write a class derived from zermelo.Player"
         raise BadSpec(msg)
     if len(matches) > 1:
         names = " and ".join(cls.__name__ for cls in matches)
-        msg = f"{path}: there are several players in it, {names}: name one, as in {path}:NAME"
+        msg = f"{path} defines several players, {names}: name one, as in {path}:NAME"
         raise BadSpec(msg)
     player_class: type[Player] = matches[0]
     missing = sorted(getattr(player_class, "__abstractmethods__", ()))
     if missing:
-        msg = f"{path}: {player_class.__name__} lacks {', '.join(missing)}"
+        msg = f"{path}: {player_class.__name__} must define {', '.join(missing)}"
         raise BadSpec(msg)
     parameters = _parameters(player_class)
     required = [p.name for p in parameters if p.name != "seed" and p.default is p.empty]
     if required:
         msg = (
-            f"{path}: {player_class.__name__} needs {', '.join(required)}: only a seed can be given"
+            f"{path}: {player_class.__name__} has required arguments {', '.join(required)}, "
+            "but only `seed` is passed: give them defaults"
         )
         raise BadSpec(msg)
     return player_class

@@ -21,7 +21,7 @@ class MoveRank(NamedTuple):
     """How good a move looks; ranks are compared by the first field, then by the next ones."""
 
     result: int  #: 1 if the move wins, -1 if it loses, else 0
-    points: int  #: the number of open lines with two or more stones, or of discs, after the move
+    points: int  #: open lines with two or more stones, or in Reversi the disc difference
     centrality: float  #: minus the distance from the centre
 
     @property
@@ -35,7 +35,7 @@ class GreedyPlayer(Player):
 
     Ties are broken in favour of moves near the centre.
 
-    It avoids moves that lose immediately. In Reversi it takes the most discs.
+    It avoids moves that lose immediately. In Reversi it maximises the disc difference.
     """
 
     def __init__(self, seed: int | None = None) -> None:

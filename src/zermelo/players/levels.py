@@ -24,7 +24,7 @@ from zermelo.search.solver.solver import Solver, SolverSettings
 
 #: the probability of a mistake, by level, where values are proven and a mistake is possible
 MISTAKES = {1: 0.60, 2: 0.45, 3: 0.33, 4: 0.25, 5: 0.18, 6: 0.12, 7: 0.08, 8: 0.04, 9: 0.015, 10: 0}
-#: the same where values are estimates; the rates are higher as fewer such mistakes are fatal
+#: the same where values are estimates; the rates are higher, since fewer such mistakes lose
 SLIPS = {1: 0.95, 2: 0.72, 3: 0.53, 4: 0.39, 5: 0.28, 6: 0.20, 7: 0.15, 8: 0.11, 9: 0.07, 10: 0}
 #: the number of nodes that a level searches for its estimates
 NODES = {level: int(200 * 2.2 ** (level - 1)) for level in MISTAKES}
@@ -42,7 +42,7 @@ class LevelPlayer(Player):
 
     def __init__(self, level: int, seed: int | None = None) -> None:
         if level not in MISTAKES:
-            msg = f"level is {level}: there are levels 1 to {max(MISTAKES)}"
+            msg = f"level is {level}: it must be 1 to {max(MISTAKES)}"
             raise BadSpec(msg)
         self.name = f"level:{level}" + ("" if seed is None else f",seed={seed}")
         self.level = level
@@ -101,7 +101,7 @@ class LevelPlayer(Player):
     def _deepen(
         self, position: Position, engine: Engine, clock: SearchClock, limit: Limit
     ) -> Iterator[tuple[Iteration, bool]]:
-        """Yield (iteration, is_proven) while within the level's nodes; beyond them, only proofs.
+        """Yield (iteration, is_proven) within the level's node limit, and beyond it only proofs.
 
         A proof may take more nodes than NODES[level], except on boards that are too large for the
         solver.

@@ -16,7 +16,7 @@ from zermelo.search.limits import SearchClock
 
 
 class LookaheadPlayer(Player):
-    """Finds all wins and losses within some plies; it ranks the other moves greedily."""
+    """Finds all wins and losses within `plies` plies; it ranks the other moves greedily."""
 
     def __init__(self, plies: int = 3, seed: int | None = None) -> None:
         if plies < 1:

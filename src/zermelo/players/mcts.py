@@ -39,7 +39,7 @@ class MCTSPlayer(Player):
             msg = "mcts: sims is 0: it must be 1 or more"
             raise BadSpec(msg)
         if batch is not None and not 1 <= batch <= _MAX_BATCH:
-            msg = f"mcts: batch is {batch}: it can be 1 to {_MAX_BATCH}"
+            msg = f"mcts: batch is {batch}: it must be 1 to {_MAX_BATCH}"
             raise BadSpec(msg)
         self.sims, self.seconds = sims, seconds
         self.c = c or (EVALUATOR_C if evaluator else ROLLOUT_C)
@@ -107,6 +107,7 @@ class MCTSPlayer(Player):
                 evaluator=self._leaf_evaluator,
                 batch=self.batch if self._leaf_evaluator else 1,
             )
+            self._tree.warm_up()
         return self._tree
 
 

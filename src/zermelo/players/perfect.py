@@ -34,7 +34,7 @@ class PerfectPlayer(Player):
         """Yield one proven analysis; raise Unsolved if nothing is proven within the limit."""
         game = position.game
         if isinstance(game, BoardGame):
-            msg = f"perfect cannot play {game.spec}: it solves boards of up to 64 cells"
+            msg = f"perfect cannot play {game.spec}: it can solve only boards of up to 64 cells"
             raise Unsolved(msg)
         limit = replace(limit, seconds=limit.seconds or _SECONDS)
         if limit.all_moves or not isinstance(game, WordGame):
@@ -42,7 +42,7 @@ class PerfectPlayer(Player):
         else:
             analysis = self._solve(game, position, limit)
         if analysis is None:
-            msg = f"perfect did not solve {game.spec} within {limit.seconds:g} s: give it longer"
+            msg = f"perfect did not solve {game.spec} within {limit.seconds:g} s: give it more time"
             raise Unsolved(msg)
         yield analysis
 

@@ -75,7 +75,7 @@ _ENTRIES = {
                     "heuristic",
                     str,
                     "fitted",
-                    "published: the published heuristic, for squava only",
+                    "fitted, or a published one for squava",
                     ("fitted", "published", "published-no-centre"),
                 ),
                 _SEED,
@@ -152,7 +152,7 @@ _ENTRIES = {
             "zermelo.learn.alphazero.player:AlphaZeroPlayer",
             (
                 Parameter("run", str, "", "run folder, file or shipped model; default: the game's"),
-                Parameter("sims", int, None, "simulations, 0: policy only; default: as trained"),
+                Parameter("sims", int, None, "simulations (0: policy only); default: as trained"),
             ),
             positional="run",
             model_parameter="run",
@@ -267,7 +267,7 @@ def is_stochastic(spec: str) -> bool:
 
 
 def model_files(spec: str) -> list[Path]:
-    """Return the model files that a player reads, without those that come with the package."""
+    """Return the model files that a player reads, except those that come with the package."""
     if is_player_file(spec):
         return []
     entry, values = _parse(spec)

@@ -15,7 +15,7 @@ _MOVE = re.compile(r"[a-h][1-8]|pass")
 
 
 def write_digits(record: Record) -> str:
-    """Write the column of each move, as in `4455`; spaces separate them if the board has over 9."""
+    """Write the columns of the moves, as in `4455`; with more than 9 columns, add spaces."""
     game = _require_columns(record.game)
     _refuse_resignation(record)
     return ("" if game.cols <= 9 else " ").join(record.moves)
@@ -47,7 +47,7 @@ def read_transcript(text: str, game: Game | None) -> Record:
     assert match is not None
     if match.end() != len(text):
         wrong = quote_text(text[match.end() :], 12)
-        msg = f"line 1: {wrong} is not a cell: a transcript is cells such as f5d6c3"
+        msg = f"line 1: {wrong} is not a cell: a transcript consists of cells, as in f5d6c3"
         raise BadRecord(msg)
     moves: list[str] = []
     position = rules.start()
@@ -64,19 +64,19 @@ def read_transcript(text: str, game: Game | None) -> Record:
 
 def _require_columns(game: Game) -> LineGame:
     if not isinstance(game, LineGame) or not game.gravity:
-        msg = f"digits are for Connect Four, not for {game.spec}"
+        msg = f"the digits format is for Connect Four, not for {game.spec}"
         raise BadRecord(msg)
     return game
 
 
 def _require_reversi(game: Game) -> Reversi:
     if not isinstance(game, Reversi):
-        msg = f"a transcript is for Reversi, not for {game.spec}"
+        msg = f"the transcript format is for Reversi, not for {game.spec}"
         raise BadRecord(msg)
     return game
 
 
 def _refuse_resignation(record: Record) -> None:
     if record.is_resigned:
-        msg = "the game ended by resignation, but this format has no results"
+        msg = "the game ended by resignation, but this format cannot represent results"
         raise BadRecord(msg)

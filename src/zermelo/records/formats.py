@@ -29,7 +29,7 @@ FORMATS = {
     for record_format in (
         RecordFormat(
             "text",
-            "spec, moves and result on one line, every game",
+            "spec, moves and result on one line, for every game",
             plain.write,
             plain.read,
             by_line=True,
@@ -37,24 +37,24 @@ FORMATS = {
         ),
         RecordFormat(
             "json",
-            "an object on one line, every game",
+            "a JSON object on one line, for every game",
             jsonl.write,
             jsonl.read,
             by_line=True,
             names_game=True,
         ),
-        RecordFormat("psq", "Piskvork's format, line games without gravity", psq.write, psq.read),
-        RecordFormat("sgf", "SGF, line games without gravity and Reversi", sgf.write, sgf.read),
+        RecordFormat("psq", "Piskvork's, for line games without gravity", psq.write, psq.read),
+        RecordFormat("sgf", "SGF, for line games without gravity and Reversi", sgf.write, sgf.read),
         RecordFormat(
             "digits",
-            "columns, Connect Four",
+            "column numbers, for Connect Four",
             compact.write_digits,
             compact.read_digits,
             by_line=True,
         ),
         RecordFormat(
             "transcript",
-            "cells without passes, Reversi",
+            "cells without passes, for Reversi",
             compact.write_transcript,
             compact.read_transcript,
             by_line=True,
@@ -77,7 +77,7 @@ def read(text: str, format_name: str, game: Game | None = None) -> Record:
     'X wins'
     """
     if len(text) > MAX_LENGTH:
-        msg = f"line 1: {len(text):,} characters: a record has at most {MAX_LENGTH:,}"
+        msg = f"line 1: the record has {len(text):,} characters, more than {MAX_LENGTH:,}"
         raise BadRecord(msg)
     try:
         return _find_format(format_name).read(text, game)

@@ -29,7 +29,7 @@ def read(text: str, game: Game | None) -> Record:
         msg = f"line 1: not JSON: {error}"
         raise BadRecord(msg) from None
     if not isinstance(data, dict) or set(data) != _KEYS:
-        msg = f"line 1: a record is an object with the keys {', '.join(sorted(_KEYS))}"
+        msg = f"line 1: a record must be an object with the keys {', '.join(sorted(_KEYS))}"
         raise BadRecord(msg)
     spec, moves, result = data["game"], data["moves"], data["result"]
     if not isinstance(spec, str):
@@ -39,7 +39,7 @@ def read(text: str, game: Game | None) -> Record:
         msg = "line 1: moves must be a list of strings"
         raise BadRecord(msg)
     if not isinstance(result, str | None) or result not in _OUTCOMES:
-        msg = f"line 1: result is {quote_text(str(result))}: it can be first, second, draw or null"
+        msg = f"line 1: result is {quote_text(str(result))}: it must be first, second, draw or null"
         raise BadRecord(msg)
     return replay(find_game(spec, game), moves, _OUTCOMES[result])
 

@@ -18,17 +18,17 @@ def write(record: Record) -> str:
 
 
 def read(text: str, game: Game | None) -> Record:
-    """Read a game from one line, which must contain one result, at its end."""
+    """Read a game from one line, which must end with its only result."""
     words = text.split()
     if len(text.strip().splitlines()) > 1 or len(words) < 2:
-        msg = "line 1: a record is one line: the game's spec, the moves, the result"
+        msg = "line 1: a record must be one line with the game's spec, the moves and the result"
         raise BadRecord(msg)
     rules = find_game(words[0], game)
     results = [word for word in words[1:] if word in RESULTS]
     if len(results) > 1:
-        msg = f"line 1: two results, {results[0]} and {results[1]}"
+        msg = f"line 1: there are two results, {results[0]} and {results[1]}"
         raise BadRecord(msg)
     if words[-1] not in RESULTS:
-        msg = f"line 1 must end with a result, one of {', '.join(RESULTS)}"
+        msg = f"line 1: the line must end with a result, one of {', '.join(RESULTS)}"
         raise BadRecord(msg)
     return replay(rules, words[1:-1], RESULTS[words[-1]])

@@ -52,7 +52,7 @@ def read(text: str, game: Game | None) -> Record:
     cols, rows = int(header[1]), int(header[2])
     rules = _require_line_game(game or _free_style(rows, cols))
     if (rules.rows, rules.cols) != (rows, cols):
-        msg = f"line 1: the board is {rows} rows x {cols} columns, {rules.spec} has {rules.grid}"
+        msg = f"line 1: the board has {rows} rows x {cols} columns, {rules.spec} has {rules.grid}"
         raise BadRecord(msg)
     moves, move_lines = [], []
     for number, line in enumerate(lines[1:], 2):
@@ -77,16 +77,19 @@ def _check_rest(lines: list[str], number: int) -> None:
         text = line.strip()
         results += bool(re.fullmatch(r"-?[0-9]", text))
         if "," in text and _NUMBERS.fullmatch(text):
-            msg = f"line {number + offset}: {quote_text(text)} is not a move: x,y,ms counted from 1"
+            msg = (
+                f"line {number + offset}: {quote_text(text)} is not a move: "
+                "write x,y,ms, with x and y counted from 1"
+            )
             raise BadRecord(msg)
         if results > 1:
-            msg = f"line {number + offset}: two results"
+            msg = f"line {number + offset}: there are two results"
             raise BadRecord(msg)
         if len(text) > 200 or not text.isprintable():
             msg = f"line {number + offset}: {quote_text(text)} is not valid in PSQ"
             raise BadRecord(msg)
     if len(rest) > 10:
-        msg = f"line {number + 10}: {len(rest)} lines after the moves, where 3 are expected"
+        msg = f"line {number + 10}: {len(rest)} lines follow the moves, but 3 are expected"
         raise BadRecord(msg)
 
 

@@ -65,7 +65,7 @@ def replay(
     if position.outcome is not None and outcome not in (None, position.outcome):
         winner = {Outcome.FIRST: "the first player wins", Outcome.SECOND: "the second player wins"}
         result = winner.get(outcome, "a draw") if outcome else ""
-        msg = f"line 1: the result says {result}, but by the moves {position.verdict}"
+        msg = f"line 1: the result says {result}, but by the rules it is: {position.verdict}"
         raise BadRecord(msg)
     if outcome is Outcome.DRAW and not position.is_over:
         msg = "line 1: the result says a draw, but the game is not over"
@@ -81,6 +81,6 @@ def find_game(spec: str, expected: Game | None) -> Game:
     if expected is None:
         return registry.named_game(spec)
     if expected.spec != spec:
-        msg = f"line 1: the record is of {quote_text(spec)}, not of {expected.spec}"
+        msg = f"line 1: the game of the record is {quote_text(spec)}, not {expected.spec}"
         raise BadRecord(msg)
     return expected

@@ -2,8 +2,9 @@
 
     (;FF[4]GM[4]SZ[15]RU[gomoku]RE[B+];B[hh];W[ig])
 
-Points are two letters, column then row, `aa` at the top left; a pass is `[]`. `RU` holds our
-spec; if `RU` is missing or not a spec, the game is free-style Gomoku or Reversi of size `SZ`.
+Points are two letters, column then row, `aa` at the top left; a pass is `[]`. `RU` holds the
+spec of the game; if `RU` is missing or not a spec, the game is free-style Gomoku or Reversi of
+size `SZ`.
 """
 
 import re
@@ -56,8 +57,8 @@ def read(text: str, game: Game | None) -> Record:
     nodes = _parse_nodes(text)
     root = nodes[0].properties
     if root.get("GM") not in (_OTHELLO, _GOMOKU):
-        kind = f"GM[{quote_text(root['GM'])}]" if "GM" in root else "no GM"
-        msg = f"line {nodes[0].line}: {kind}: GM[4] is Gomoku and GM[2] Reversi"
+        kind = f"GM[{quote_text(root['GM'])}] is unsupported" if "GM" in root else "GM is missing"
+        msg = f"line {nodes[0].line}: {kind}: only GM[4] (Gomoku) and GM[2] (Reversi) can be read"
         raise BadRecord(msg)
     rules = _require_sgf_game(_find_game(root, nodes[0].line, game))
     moves: list[str] = []
@@ -65,13 +66,13 @@ def read(text: str, game: Game | None) -> Record:
     for node in nodes:
         for name in _SETUP:
             if name in node.properties:
-                msg = f"line {node.line}: {name} sets up a position: games must begin at the start"
+                msg = f"line {node.line}: {name} sets up a position: a game must begin at the start"
                 raise BadRecord(msg)
         if node is not nodes[0] and "RE" in node.properties:
-            msg = f"line {node.line}: a second result"
+            msg = f"line {node.line}: there is a second result"
             raise BadRecord(msg)
         if "B" in node.properties and "W" in node.properties:
-            msg = f"line {node.line}: two moves in one node"
+            msg = f"line {node.line}: there are two moves in one node"
             raise BadRecord(msg)
         for colour in ("B", "W"):
             if colour in node.properties:
@@ -105,7 +106,7 @@ def _find_game(root: dict[str, str], line: int, expected: Game | None) -> Game:
         spec = f"gomoku:size={rows}" if rows == cols else f"mnk:{rows}x{cols}x5"
         game = registry.named_game(spec)
     if game.grid is None or (game.grid.rows, game.grid.cols) != (rows, cols):
-        msg = f"line {line}: SZ[{root['SZ']}] is not the board of {game.spec}"
+        msg = f"line {line}: SZ[{root['SZ']}] is not the board size of {game.spec}"
         raise BadRecord(msg)
     if (root["GM"] == _OTHELLO) != isinstance(game, Reversi):
         msg = f"line {line}: GM[{root['GM']}] does not match {game.spec}"
@@ -123,7 +124,7 @@ def _parse_nodes(text: str) -> list[_Node]:
             msg = f"line {line}: {quote_text(token[0], 12)} does not belong in SGF"
             raise BadRecord(msg)
         if token[1] == "(" and is_open:
-            msg = f"line {line}: variations are not read, only one line of play"
+            msg = f"line {line}: variations cannot be read, only one line of play"
             raise BadRecord(msg)
         is_open = is_open or token[1] == "("
         is_closed = is_closed or token[1] == ")"
@@ -141,7 +142,7 @@ def _parse_nodes(text: str) -> list[_Node]:
             value = re.sub(r"\\(.)", r"\1", token[3][1:-1], flags=re.DOTALL)
             _add_property(nodes, name, value, line)
         if len(nodes) > 1000:
-            msg = f"line {line}: more than 1,000 nodes"
+            msg = f"line {line}: there are more than 1,000 nodes"
             raise BadRecord(msg)
     if not nodes or not is_closed:
         msg = f"line {line}: an SGF game has the form (;…)"
@@ -169,10 +170,10 @@ def _tokens(text: str) -> Iterator[tuple[re.Match[str], int]]:
 
 def _add_property(nodes: list[_Node], name: str, value: str, line: int) -> None:
     if not nodes or not name:
-        msg = f"line {line}: a value without a property"
+        msg = f"line {line}: a value has no property"
         raise BadRecord(msg)
     if name in nodes[-1].properties and name in ("RE", "B", "W", "GM", "SZ", "RU"):
-        problem = "two results" if name == "RE" else f"{name} twice in a node"
+        problem = "there are two results" if name == "RE" else f"{name} occurs twice in one node"
         msg = f"line {line}: {problem}"
         raise BadRecord(msg)
     nodes[-1].properties[name] = value
@@ -206,7 +207,7 @@ def _parse_result(text: str, line: int) -> Outcome | None:
         return Outcome.DRAW
     if re.fullmatch(r"[BW]\+(R|Resign|T|Time|F|Forfeit|[0-9.]*)", text):
         return Outcome.FIRST if text[0] == "B" else Outcome.SECOND
-    msg = f"line {line}: RE[{quote_text(text)}] is not a result: B+, W+, 0 or ?"
+    msg = f"line {line}: RE[{quote_text(text)}] is not a result: write B+, W+, 0 or ?"
     raise BadRecord(msg)
 
 

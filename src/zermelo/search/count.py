@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_STATES = 100_000_000
 MAX_STATES_PYTHON = 3_000_000
-_SLICE = 1 << 13  # states expanded between two checks of the limit and the progress bar
+_SLICE = 1 << 13  # states expanded between two checks of the limit and updates of the progress bar
 _SLICE_PYTHON = 1000
 _MIN_SLOTS = 1 << 12
 _OVERFLOW = -1
@@ -291,7 +291,7 @@ def expand_layer(
     key_paths: Any,  # [slot]
     used: Any,
     symmetry_tables: Any,
-    sums: Any,  # won by the first player, by the second, drawn; paths to the next ply
+    sums: Any,  # games won by the first player, by the second, drawn; paths to the next ply
 ) -> Any:
     """Add the children of states[begin:end] to the table `keys`, `key_paths`.
 

@@ -19,7 +19,7 @@ from zermelo.search.limits import SearchClock
 class ForcedWin:
     """A proven win of the side to move by a sequence of threats, against the longest defence."""
 
-    line: tuple[int, ...]  #: actions; the winning one is missing if the block is forbidden
+    line: tuple[int, ...]  #: actions; a line that ends with a forbidden block has no winning action
     plies: int  #: the number of plies against the longest defence
     only_fours: bool  #: whether every move of the winner threatens to win immediately
 

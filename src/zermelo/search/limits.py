@@ -106,7 +106,7 @@ class SubClock(SearchClock):
         self.parent.add_nodes(nodes)
 
     def check(self) -> None:
-        """Raise SearchStopped if this clock is cancelled or it or its parent is at a limit."""
+        """Raise SearchStopped if this clock is cancelled, or it or its parent reached a limit."""
         super().check()
         self.parent.check()
         if self.is_cancelled:

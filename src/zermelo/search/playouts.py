@@ -27,7 +27,7 @@ def count_playouts(
     moves: Any,
     counts: Any,
 ) -> Any:
-    """Play games from roots[0]; add its mover's wins and losses, draws and moves to `counts`."""
+    """Play games from roots[0]; add the mover's wins and losses, draws and moves to `counts`."""
     rng = word(seed)
     for _ in range(num_games):
         value, rng, num_moves = game.play_out(game.load_root(roots, 0, board), rng, moves)

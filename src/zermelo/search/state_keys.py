@@ -42,7 +42,7 @@ def canonical_state(game: WordGame | SolverHooks, state: Any, symmetry_tables: A
 
 
 def find_index_slot(game: WordGame | SolverHooks, states: Any, slots: Any, state: Any) -> Any:
-    """Return the slot of a state in a hash table `slots` of the row numbers of `states`.
+    """Return the slot of a state in `slots`, a hash table of the row numbers of `states`.
 
     A slot holds a row number + 1, or 0 if it is free. If the state is not in the table, return the
     free slot for it; the table must not be full.

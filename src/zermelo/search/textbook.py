@@ -47,9 +47,10 @@ class Bounds:
 class TextbookSearch:
     """A search with a switch for each textbook technique.
 
-    `method` is "minimax", "alphabeta" (pruning), "memo" (a cache of states) or "both". `order`
-    is the order in which moves are tried: by "index", or from the "centre" outwards. `depth` limits
-    the search to a number of plies; a game that is not over by then counts as a draw.
+    `method` is "minimax", "alphabeta" (pruning), "memo" (a cache of states) or "both" (pruning and
+    the cache). `order` is the order in which moves are tried: by "index", or from the "centre"
+    outwards. `depth` limits the search to a number of plies; a game that is not over by then counts
+    as a draw.
 
     >>> import zermelo as z
     >>> game = z.game("tictactoe")
@@ -78,7 +79,7 @@ class TextbookSearch:
         self._memo: dict[tuple[Any, int | None], Bounds] = {}
 
     def solve(self, state: Any) -> int:
-        """Return the value of a state, found by a search without bounds on the value."""
+        """Return the value of a state, found by a search with an open window."""
         return self.negamax(state, -INFINITY, INFINITY, self.depth)
 
     def negamax(self, state: Any, alpha: int, beta: int, depth: int | None) -> int:
@@ -153,7 +154,8 @@ class TextbookSearch:
     def best_actions(self, state: Any) -> tuple[int, list[int]]:
         """Return the value of a state and, in ascending order, all actions that achieve this value.
 
-        Every child is searched with an open window: a bound would not tell equal moves apart.
+        Every child is searched with an open window, because a bound does not show which moves are
+        equally good.
         """
         is_over, value = self.game.result(state)
         if is_over:
@@ -246,7 +248,7 @@ def solve_position(
         else:
             fields = _by_search(position, deepening=deepening, **switches)
     except RecursionError:
-        msg = f"{position.game.spec}: its games are too long for a recursive search"
+        msg = f"{position.game.spec}: games are too long for a recursive search"
         raise TooLarge(msg) from None
     return {
         "game": position.game.spec,

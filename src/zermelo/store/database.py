@@ -140,7 +140,7 @@ class Database:
                 for statement in script.split(";"):  # not executescript, which would commit
                     connection.execute(statement.strip())
             connection.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")
-        # These come last, because they change the file, which may be another program's.
+        # These come last: they change the file, so it must have been checked first.
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
 

@@ -41,13 +41,13 @@ class StoredGame:
 
 
 class History(RunStore):
-    """A store that is opened read-only, even if an older version wrote it."""
+    """A store that is opened read-only; an older version may have written it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, read_only=True)
 
     def games(self, game: str | None, player: str | None, limit: int) -> list[StoredGame]:
-        """Return the last `limit` games, newest first; if given, only of this game or player."""
+        """Return the last `limit` games, newest first; None stands for any game or player."""
         union = f"{_MATCHES} UNION ALL {_GAMES}" if self._has_runs else _MATCHES
         query = (
             f"SELECT * FROM ({union}) WHERE (?1 IS NULL OR game = ?1) "  # noqa: S608
@@ -71,7 +71,7 @@ class History(RunStore):
         return [_to_game(row) for row in rows]
 
     def runs(self, game: str | None, player: str | None, limit: int) -> list[StoredRun]:
-        """Return the last `limit` runs, newest first; if given, only of this game or player."""
+        """Return the last `limit` runs, newest first; None stands for any game or player."""
         if not self._has_runs:
             return []
         query = (

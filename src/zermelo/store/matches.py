@@ -64,7 +64,7 @@ class MatchStore(Database):
         return [MatchRow(*values) for values in rows]
 
     def update(self, before: MatchRow, after: MatchRow) -> MatchRow:
-        """Replace `before` by `after`, with its time; raise MatchChanged if `before` is stale."""
+        """Store `after` in place of `before`; raise MatchChanged if `before` is out of date."""
         after = replace(after, updated=time.time())
         with self._lock, self._connection as connection:
             update = connection.execute(

@@ -75,7 +75,7 @@ class _EventQueue:
             self._loop.call_soon_threadsafe(self._queue.put_nowait, item)
 
     async def next(self) -> Event | None:
-        """Return the next event, or None after the last; raise an exception of the generator."""
+        """Return the next event, or None after the last; raise the generator's exception if any."""
         item = await self._queue.get()
         if isinstance(item, Exception):
             raise item

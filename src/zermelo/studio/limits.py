@@ -51,7 +51,7 @@ class RequestLimits:
             return
         body = await _read_body(receive, headers)
         if body is None:
-            await _refuse(send, 413, f"the body is too large: at most {MAX_BODY:,} bytes")
+            await _refuse(send, 413, f"the body is too large: the limit is {MAX_BODY:,} bytes")
         else:
             await self.app(scope, _replay_body(receive, body), send_with_headers)
 

@@ -51,7 +51,7 @@ class TimedAnalysis:
 
 
 class PlayerPool:
-    """Has threads for moves, threads for background work, and idle players by spec and game.
+    """Holds threads for moves, threads for background work, and idle players by spec and game.
 
     No search takes longer than `max_seconds`.
     """

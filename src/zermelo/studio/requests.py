@@ -24,7 +24,7 @@ SecondsQuery = Annotated[float, Query(gt=0, le=MAX_SECONDS, allow_inf_nan=False)
 
 def _check_side(side: int) -> int:
     if side not in (1, -1):
-        msg = "a player is 1 (X) or -1 (O)"
+        msg = "a player must be 1 (X) or -1 (O)"
         raise ValueError(msg)
     return side
 

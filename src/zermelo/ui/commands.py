@@ -80,7 +80,7 @@ def _explain(terminal: TerminalMatch, candidate: Fields, result: Fields) -> str:
     head = texts.candidate_text(candidate, terminal.side_names(terminal.match.position))[2:]
     reasons = [f"  {reason['text']}: {' '.join(reason['line'])}" for reason in candidate["reasons"]]
     reasons = reasons or [f"  expected: {texts.reasons_text(candidate)}"]
-    # `exact` is this move's: another move may prove a win while this one has only an estimate.
+    # `exact` refers to this move: another move may be proven to win while this one is estimated.
     effort = texts.effort_text(result | {"exact": candidate["exact"]})
     return "\n".join([head, *reasons, f"  ({effort})"])
 
@@ -157,7 +157,7 @@ _COMMANDS = {
         Command("hint", "", "suggest a move and say why", _hint),
         Command("why", "MOVE", "explain what a move leads to", _why),
         Command("undo", "", "take back your last move", _undo),
-        Command("redo", "", "play the moves you took back again", _redo),
+        Command("redo", "", "play again the moves you took back", _redo),
         Command("history", "", "list the moves so far with their times", _history),
         Command("board", "", "show the board again", lambda terminal, _: terminal.board),
         Command("save", "[NAME]", "save the game, optionally under a name", TerminalMatch.save),

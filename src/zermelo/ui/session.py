@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
+from zermelo.core.phrases import escape_controls
 from zermelo.core.player import Analysis, Limit
 from zermelo.core.position import Outcome, Position
 from zermelo.matches.match import Match
@@ -99,13 +100,13 @@ class Session:
                 legal=position.legal if can_play else [],
                 outcome=match.outcome,
                 verdict=match.verdict,
-                turn=self._turn(match.position) if is_running else None,
+                turn=escape_controls(self._turn(match.position)) if is_running else None,
                 thinking=self._thinking is not None,
                 paused=is_running and self._is_paused and not self._is_human(match.position),
                 analyzing=self.live_analysis.is_on,
                 analysis=self.live_analysis.latest,
                 num_redoable=match.num_redoable,
-                message=self._message,
+                message=escape_controls(self._message),
                 seconds=match.seconds if is_running else 0.0,
             )
 

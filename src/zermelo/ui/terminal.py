@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 
 from zermelo.core.errors import ZermeloError
+from zermelo.core.phrases import escape_controls
 from zermelo.core.position import Position
 from zermelo.matches.match import Match
 from zermelo.search.explain import analysis
@@ -98,7 +99,8 @@ def _reply(terminal: TerminalMatch) -> None:
         fields = analysis.to_json(position, answer, match.game.spec)
         print(texts.analysis_text(fields, terminal.side_names(position), _MAX_ROWS))
     symbol = match.game.symbols[position.player]
-    print(f"{seat.player.name} ({symbol}) plays {answer.move}\n{terminal.board}")
+    name = escape_controls(seat.player.name)
+    print(f"{name} ({symbol}) plays {match.moves[-1]}\n{terminal.board}")
 
 
 def _leave(terminal: TerminalMatch) -> None:
@@ -107,4 +109,4 @@ def _leave(terminal: TerminalMatch) -> None:
         message = terminal.saver.leave(terminal.match, terminal.players)
     except ZermeloError as error:
         message = to_sentence(error)
-    print(f"\n{message}" if message else "")
+    print(f"\n{escape_controls(message)}" if message else "")

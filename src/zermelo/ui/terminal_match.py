@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import dataclass, field
 
+from zermelo.core.phrases import escape_controls
 from zermelo.core.player import Limit
 from zermelo.core.position import Position
 from zermelo.matches.match import Match
@@ -48,11 +49,12 @@ class TerminalMatch:
     def title(self) -> str:
         """A line with the game, the players and, if a human plays, how to type a move."""
         sides = " against ".join(
-            f"{name} ({symbol})"
+            f"{escape_controls(name)} ({symbol})"
             for name, symbol in zip(self.players, self.match.game.symbols, strict=True)
         )
         move_forms = f"\nMoves: {self.match.game.move_forms}. Type help for more."
-        return f"{self.match.game.spec}: {sides}.{move_forms if self.humans else ''}\n"
+        spec = escape_controls(self.match.game.spec)
+        return f"{spec}: {sides}.{move_forms if self.humans else ''}\n"
 
     @property
     def board(self) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from zermelo.core.errors import ZermeloError
-from zermelo.core.phrases import count, count_moves, word_for
+from zermelo.core.phrases import count, count_moves, escape_controls, word_for
 
 _MAX_LINE = 10  # maximum number of moves shown of a line of play
 _SOURCES = {"table": "the tablebase", "book": "the opening book"}
@@ -38,7 +38,7 @@ def analysis_text(
     lines += [f"  and {count(num_hidden, 'more move')}"] if num_hidden else []
     lines.append(effort_text(analysis))
     lines += [f"| exact search: {effort_text(analysis['verdict'])}"] if exact else []
-    return "\n".join(lines)
+    return escape_controls("\n".join(lines), keep="\n")
 
 
 def effort_text(analysis: Fields) -> str:
@@ -101,5 +101,5 @@ def history_text(moves: Sequence[str], seconds: Sequence[float | None]) -> str:
 
 def to_sentence(error: ZermeloError | str) -> str:
     """Return an error or a verdict as a sentence with a capital letter and a full stop."""
-    text = str(error)
+    text = escape_controls(str(error))
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."

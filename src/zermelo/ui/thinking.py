@@ -8,6 +8,7 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
+from zermelo.games import user_code
 from zermelo.players.registry import HUMAN, load_player
 from zermelo.search.explain.analysis import Analyst
 from zermelo.search.solver.solver import SolverSettings
@@ -72,7 +73,7 @@ class ThinkingThread(threading.Thread):
         except ZermeloError as error:
             self.error = str(error)
         except Exception as error:  # noqa: BLE001 - a player's file may raise anything
-            self.error = f"{name}: {type(error).__name__}: {error}".removesuffix(": ")
+            self.error = f"{name}: {user_code.describe_error(error)}"
         if self.analysis is None and self._stop_event.is_set():
             self.error = f"{name} was stopped before it had a move"
         self.done.set()

@@ -73,7 +73,7 @@ def run(
     `repeat`: number of passes over the positions; the median time is reported.
     `games`: number of games per match; matches after a phase have a quarter of this.
     `seconds`: approximate duration of a measurement of actors.
-    `model`: a run of the published network to search with; by default, untrained weights.
+    `model`: a training run whose network `search` uses; by default, untrained weights.
     `out`: folder for the training run of the part "phases".
     """
     rows: list[Row] = []
@@ -132,9 +132,10 @@ def _measure_search(
 
 
 def _networks(model: str) -> dict[str, tuple[NetworkTactics, LeafNetwork]]:
-    """Return the shipped network, and a second one: that of the run `model` if it is given.
+    """Return the shipped network and a second one, by name.
 
-    By default, the second one is the published network with untrained weights.
+    The second one is the network of the run `model` or, if that is empty, the published network
+    with untrained weights.
     """
     game = registry.game(players.GAME)
     assert isinstance(game, WordLineGame)

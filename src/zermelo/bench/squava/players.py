@@ -32,7 +32,7 @@ def play_match(
     processes: int | None = None,
     **more: float,
 ) -> Row:
-    """Play `games` games with paired openings, and return a row with the first player's score.
+    """Play `games` games with paired openings, and return a row with the score of `players[0]`.
 
     The figures in `more` are added to the row.
     """

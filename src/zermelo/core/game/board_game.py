@@ -37,4 +37,4 @@ class BoardGame(BoardTraversal, MaskGame):
 
     @abstractmethod
     def result_after(self, cells: Any, at: Any, left: Any) -> Any:
-        """Return `result` after a stone was put at index `at`, with `left` cells still free."""
+        """Return (is_over, value) after a stone was put at index `at`; `left` cells are free."""

@@ -95,7 +95,7 @@ class Game(PlainTraversal, ABC):
     def from_board(self, cells: tuple[int, ...], to_move: int | None, *, checked: bool) -> Any:
         """Return the state of a board; with `checked`, raise BadBoard if play cannot reach it."""
         del cells, to_move, checked
-        msg = f"{self.spec} has no board to start from: give moves"
+        msg = f"{self.spec} cannot start from a board: give moves instead"
         raise BadBoard(msg)
 
     def winning_line(self, state: Any) -> tuple[int, ...] | None:
@@ -104,7 +104,7 @@ class Game(PlainTraversal, ABC):
         return None
 
     def remark(self, state: Any, last: int | None) -> str:
-        """Return a text to append to the outcome: a count, or why the last action lost."""
+        """Return a text to append to the outcome, such as a disc count or the reason for a loss."""
         del state, last
         return ""
 
@@ -154,10 +154,10 @@ class Game(PlainTraversal, ABC):
         moves: str | Iterable[str] | None = None,
         unchecked: bool = False,
     ) -> Position:
-        """Return the position given by a board or by moves; without both, the initial position.
+        """Return the position given by a board or by moves; without either, the initial position.
 
         Moves are always checked. A board is checked unless `unchecked` is set: raise BadBoard if no
-        sequence of moves leads to it. `to_move` is 0 or 1; a board as text may name it, too.
+        sequence of moves leads to it. `to_move` is 0 or 1; the text of a board may also name it.
         """
         if board is not None and moves is not None:
             msg = "give a board or moves, not both"
@@ -198,11 +198,11 @@ class Game(PlainTraversal, ABC):
     def _check_cells(self, cells: tuple[Any, ...]) -> None:
         if self.grid is None or len(cells) != self.grid.size:
             size = self.grid.size if self.grid else 0
-            msg = f"{len(cells)} cells do not make the board of {self.spec}: it has {size}"
+            msg = f"{len(cells)} cells were given, but the board of {self.spec} has {size}"
             raise BadBoard(msg)
         wrong = next((c for c in cells if isinstance(c, bool) or c not in (-1, 0, 1)), None)
         if wrong is not None:
-            msg = f"{notation.quote_text(str(wrong))} is not a cell: a cell is 1, -1 or 0"
+            msg = f"{notation.quote_text(str(wrong))} is not a cell: a cell must be 1, -1 or 0"
             raise BadBoard(msg)
 
     def __eq__(self, other: object) -> bool:

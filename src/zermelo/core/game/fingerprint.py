@@ -21,7 +21,7 @@ _NUM_GAMES, _MAX_PLIES = 32, 200
 
 @functools.lru_cache(maxsize=256)
 def rules_fingerprint(game: Game) -> str:
-    """Return a digest of the legal actions and results in random games; the spec is the seed.
+    """Return a digest of the legal actions and results in random games, seeded by the spec.
 
     The digest depends on what the rules do and not on how they are written: moving, renaming or
     rewriting code does not change it.

@@ -1,4 +1,4 @@
-"""Games whose legal actions are a bit mask: what small and large boards have in common."""
+"""Games whose legal actions are a bit mask: the common base of small and large boards."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ class MaskGame(Game):
     action is the last one, `num_actions - 1`.
     """
 
-    #: the number of boards in a state; they come first, and symmetries transform only them
+    #: the number of boards, which come first in a state; symmetries transform only the boards
     num_boards: ClassVar[int] = 2
 
     @abstractmethod

@@ -26,22 +26,22 @@ class SolverHooks:
     min_win_plies: int = 1  #: `resolve` finds every win in fewer plies than this
     min_loss_plies: int = 1  #: `resolve` finds every loss in fewer plies than this
     history_weight: int = 0  #: the weight of the history heuristic relative to `rank_move`
-    #: whether to search for a win or loss within a few plies first, which helps in long games
+    #: whether to search first for wins and losses within a few plies, which helps in long games
     short_wins_first: bool = False
     estimate_scale: float = 1000.0  #: the estimate of a position that is probably won
-    has_one_word_key: bool = False  #: whether `pack` is used as the key in the transposition table
+    has_one_word_key: bool = False  #: whether `pack` gives the key in the transposition table
 
     def __init__(self, game: "WordGame") -> None:
         self.game = game
 
     def __getattr__(self, name: str) -> Any:
-        """Return the game's attribute of this name, since the hooks have none."""
+        """Return the game's attribute of this name, which the hooks do not define."""
         if name == "game" or name.startswith("__"):  # while a copy or a pickle is being restored
             raise AttributeError(name)
         return getattr(self.game, name)
 
     def __eq__(self, other: object) -> bool:
-        """Compare class and game; subclasses with parameters must compare these, too."""
+        """Compare class and game; subclasses with parameters must also compare the parameters."""
         return type(self) is type(other) and self.game == other.game
 
     def __hash__(self) -> int:
@@ -63,13 +63,13 @@ class SolverHooks:
         return False, 0
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """Return `resolve` of the state after this move, one of those that `resolve` returned."""
+        """Return `resolve` of the state after a move, which must be one that `resolve` returned."""
         return self.resolve(self.as_words(self.play_index(state, index)))
 
     def score_bounds(self, state: Any, alpha: Any, beta: Any) -> Any:  # noqa: ARG002 - a default
         """Return bounds (low, high) on the score of a state that `resolve` does not know.
 
-        Bounds that cannot close the window (alpha, beta) may be left wide.
+        A bound need not be tight if it cannot close the window (alpha, beta).
         """
         return self.min_loss_plies - self.win_score, self.win_score - self.min_win_plies
 
@@ -108,7 +108,7 @@ class SolverHooks:
     # The transposition table.
 
     def should_store(self, state: Any) -> Any:  # noqa: ARG002 - a default
-        """Return whether to store a state; if not, searching it again is cheaper."""
+        """Return whether to store a state; False if searching it again is cheaper."""
         return True
 
     def pack(self, state: Any) -> Any:

@@ -102,7 +102,7 @@ class WordTraversal:
             count += 1
         return count
 
-    def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:  # noqa: ARG002 - masks do
+    def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:  # noqa: ARG002 - unused
         """Play random moves to the end; return (value for the mover of `state`, rng, plies)."""
         stride = word(STRIDE)
         over, value = self.result(state)
@@ -153,7 +153,7 @@ class BoardTraversal:
         return cells, left - 1, 1 - player, over, value
 
     def current_result(self: Any, state: Any) -> Any:
-        """Return (is_over, value for the side to move), as the last step determined it."""
+        """Return (is_over, value for the side to move), which the last step computed."""
         return state[3], state[4]
 
     def list_moves(self: Any, state: Any, moves: Any) -> Any:

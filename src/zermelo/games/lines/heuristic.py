@@ -1,7 +1,7 @@
 """The weights of the line games' evaluation, fitted to exact values by `scripts/fit.py`.
 
 An estimate is 1000 times x, where tanh(x) is the expected value for the side to move. The first
-weight is for having the move, the others follow the order of `LineTactics.features`. Only a quarter
+weight is for having the move; the others are in the order of `LineTactics.features`. Only a quarter
 of the fitted first weight is used, which brings estimates at odd and even depths closer together;
 in matches of 60 games it made play neither stronger nor weaker.
 """

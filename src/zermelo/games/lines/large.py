@@ -78,7 +78,7 @@ class BoardLineGame(LineGame, BoardGame):
         return count
 
     def is_exhausted(self, cells: Any, action: Any) -> Any:
-        """Return whether a played action is now illegal; a column is only when it is full."""
+        """Return whether a played action is now illegal; with gravity, when its column is full."""
         return not self.gravity or cells[self.stride + action + 1] != FREE
 
     def result_after(self, cells: Any, at: Any, left: Any) -> Any:
@@ -98,13 +98,13 @@ class BoardLineGame(LineGame, BoardGame):
         return wins
 
     def needs_exact_line(self, _stone: Any) -> Any:
-        """Return whether the owner of this stone does not win with lines longer than `win`."""
+        """Return whether this stone's owner wins only with lines of exactly `win` stones."""
         return self.exact
 
     def forbidden_status(self, cells: Any, at: Any) -> int:
-        """Return ALLOWED, FORBIDDEN or CONDITIONAL for the stone at `at`, in no winning line.
+        """Return ALLOWED, FORBIDDEN or CONDITIONAL for the stone at `at`.
 
-        A forbidden stone loses the game for its owner.
+        The stone must not be in a winning line. A forbidden stone loses the game for its owner.
         """
         loses = False
         if self.lose > 0:

@@ -5,7 +5,7 @@ The ordering scores a move on the board before its stone is placed:
 - 15,000 for a move that wins, -10,000 for one that makes three and loses; no other term is added
 - 5,000 for a cell where the opponent would win (a block)
 - 10 * (4 - d), where d is the Manhattan distance from the centre
-- 5 for each of the mover's stones in each winning line through the cell, if the opponent has none
+- 5 for each of the mover's stones in each winning line through the cell without opposing stones
 - 50 for each losing line through the cell that holds two of the opponent's stones and none of the
   mover's
 

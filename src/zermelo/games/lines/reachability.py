@@ -24,7 +24,7 @@ def side_to_move(
     if game.pie and second > 0:  # after a swap the second player is one stone ahead or level
         sides += {-1: [0], 0: [1]}.get(first - second, [])
     if to_move is None and len(sides) > 1:
-        msg = "with the pie rule these stones do not tell who moves: add X or O"
+        msg = "with the pie rule, these stones do not tell who moves: add X or O to the board"
         raise BadBoard(msg)
     if not checked and to_move is not None:
         return to_move
@@ -32,7 +32,7 @@ def side_to_move(
         msg = f"{first} X and {second} O do not tell who moves: give to_move"
         raise BadBoard(msg)
     if not sides:
-        msg = f"{first} X and {second} O cannot arise: X moves first and the sides take turns"
+        msg = f"{first} X and {second} O cannot occur: X moves first and the sides take turns"
         raise BadBoard(msg)
     if to_move is not None and to_move not in sides:
         side, other = "XO"[to_move], "XO"[sides[0]]
@@ -42,7 +42,7 @@ def side_to_move(
 
 
 def check_reachable(game: "LineGame", state: tuple[Word, Word, Word]) -> None:
-    """Raise BadBoard if play cannot reach a state; check the numbers of stones before the call."""
+    """Raise BadBoard if play cannot reach a state with valid numbers of stones."""
     mine, theirs, _player = state
     stones = mine | theirs
     if game.gravity:
@@ -63,7 +63,7 @@ def check_reachable(game: "LineGame", state: tuple[Word, Word, Word]) -> None:
             and (not game.gravity or cell < game.cols or not stones >> (cell - game.cols) & 1)
         ]
     if not parents:
-        msg = "two finished lines without a common last stone cannot arise"
+        msg = "two finished lines without a common last stone cannot occur in play"
         raise BadBoard(msg)
     if game.gravity and not any(_can_unplay(game, *parent, state) for parent in parents):
         msg = "no order of moves builds these columns"
@@ -80,7 +80,7 @@ def _can_unplay(game: "LineGame", mine: Word, theirs: Word, state: tuple[Word, W
 
     The search gives up after `_MAX_BOARDS` boards and returns True.
     """
-    # In the full state `theirs` moved last; if one stone is removed already, `mine` did.
+    # In the full state `theirs` moved last; if its last stone is already removed, `mine` did.
     last_is_theirs = (mine | theirs) == (state[0] | state[1])
     frontier = [(mine, theirs) if last_is_theirs else (theirs, mine)]
     seen = set(frontier)

@@ -1,6 +1,6 @@
 """Renju: five in a row, where black, who moves first, may not commit a foul.
 
-For black exactly five in a row wins. A move that makes no five but an overline (six or more), a
+For black, exactly five in a row wins. A move that makes no five but an overline (six or more), a
 double four or a double three is a foul and loses at once. White has no restrictions: five or more
 wins.
 
@@ -47,7 +47,7 @@ class RenjuGame(BoardLineGame):
         return self.full ^ (state[0] | state[1])
 
     def play(self, state: Any, action: Any) -> Any:
-        """Add a stone and record in the state whether it is a foul, since the move is not kept."""
+        """Add a stone and record in the state whether it is a foul."""
         mine, theirs, _, player = state
         is_foul = player == 0 and self.foul_of(state, action) != NO_FOUL
         return (theirs, mine | 1 << action, int(is_foul), 1 - player)
@@ -74,14 +74,15 @@ class RenjuGame(BoardLineGame):
         return self.foul(cells, self.padded_index(action))
 
     def needs_exact_line(self, _stone: Any) -> Any:
-        """Return whether lines longer than five do not win, which is the rule for black."""
+        """Return whether only lines of exactly five win, which is the rule for black."""
         return _stone == FIRST
 
     def forbidden_status(self, cells: Any, at: Any) -> int:
         """Return the status of a stone; CONDITIONAL if it is only an apparent double three.
 
-        It is no foul while too few of the threes have an allowed completing point. White's later
-        stones can make such a point allowed, and then the same move would be a double three.
+        An apparent double three is no foul while fewer than two of its threes have an allowed
+        completing point. White's later stones can make another such point allowed, and then the
+        same move would be a double three.
         """
         if cells[at] != FIRST:
             return ALLOWED
@@ -98,7 +99,7 @@ class RenjuGame(BoardLineGame):
         return DOUBLE_THREE if self.is_double_three(cells, at) else NO_FOUL
 
     def apparent_foul(self, cells: Any, at: Any) -> int:
-        """Return what `foul` would return if every completing point of a three were allowed."""
+        """Return the foul of the stone at `at`, taking every completing point as allowed."""
         overline = False
         for step in (1, self.stride, self.stride + 1, self.stride - 1):
             length = self.run_length(cells, at, step)
@@ -216,7 +217,7 @@ class RenjuGame(BoardLineGame):
         return (self.run_end(cells, point, step) - self.run_end(cells, point, -step)) // step - 1
 
     def remark(self, state: Any, last: int | None) -> str:
-        """Return black's foul in words; if `last` is None, the foul must be an overline."""
+        """Describe black's foul; if `last` is None, the foul must be an overline."""
         if not state[2]:
             return ""
         foul = OVERLINE

@@ -1,6 +1,6 @@
 """The rules of the line family: tic-tac-toe, m,n,k games, Gomoku, Squava and Connect Four.
 
-A move places a stone, with gravity in the lowest free cell of a column. A line of `win` stones
+A move places a stone; with gravity, in the lowest free cell of a column. A line of `win` stones
 wins. A line of `lose` stones loses at once unless it is part of a winning line. A full board is a
 draw. Bit i of a mask is cell i, row by row from the top left. On 3x3:
 
@@ -140,7 +140,7 @@ class LineGame(MaskGame):
         return self.exact_lines(stones)
 
     def exact_lines(self, stones: Any) -> Any:
-        """Return the first cells of all lines of `win` stones that belong to no longer line."""
+        """Return the first cells of all lines of `win` stones that are not in a longer line."""
         firsts = stones ^ stones
         for direction in range(4):
             lines = self.find_lines_along(stones, self.win_shifts[direction])
@@ -150,14 +150,14 @@ class LineGame(MaskGame):
         return firsts
 
     def find_lines(self, stones: Any, directions: Any) -> Any:
-        """Return a mask of the first cells of all lines; `directions` lists shifts by direction."""
+        """Return a mask of the first cells of all lines; `directions` holds their shifts."""
         firsts = stones ^ stones
         for shifts in directions:
             firsts = firsts | self.find_lines_along(stones, shifts)
         return firsts
 
     def find_lines_along(self, stones: Any, shifts: Any) -> Any:
-        """Return a mask of the first cells of all lines in the one direction of these shifts."""
+        """Return a mask of the first cells of all lines in the direction of these shifts."""
         for distance, inside in shifts:
             stones = stones & (stones >> distance) & inside
         return stones
@@ -269,14 +269,14 @@ def check_parameters(
             raise BadSpec(msg)
     longest = max(rows, cols)
     if not 2 <= win <= longest:
-        right = f"it can be 2 to {longest}" if longest > 1 else "there is no line: enlarge it"
+        right = f"it must be 2 to {longest}" if longest > 1 else "no line fits: enlarge it"
         msg = f"win is {win}: on a {rows}x{cols} board {right}"
         raise BadSpec(msg)
     if not 0 <= lose < win:
-        msg = f"lose is {lose}: with win {win} it can be 0 (none) or 1 to {win - 1}, below win"
+        msg = f"lose is {lose}: it must be 0 (none) or 1 to {win - 1}, less than win"
         raise BadSpec(msg)
     if overline not in ("any", "exact"):
-        msg = f"overline is {notation.quote_text(str(overline))}: it can be any or exact"
+        msg = f"overline is {notation.quote_text(str(overline))}: it must be any or exact"
         raise BadSpec(msg)
     if pie and gravity:
         msg = "the pie rule needs a game without gravity"

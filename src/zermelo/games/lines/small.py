@@ -27,7 +27,7 @@ class WordLineGame(LineGame, WordGame):
     def __init__(self, *sizes: int, is_specialised: bool = False, **rules: Any) -> None:
         super().__init__(*sizes, **rules)
         if self.grid.size > WORD_BITS:
-            msg = f"{self.grid} has {self.grid.size} cells: a word holds {WORD_BITS}"
+            msg = f"{self.grid} has {self.grid.size} cells: a WordLineGame has at most {WORD_BITS}"
             raise BadSpec(msg)
         self.is_specialised = is_specialised
         self.cells = self.grid.size
@@ -44,7 +44,7 @@ class WordLineGame(LineGame, WordGame):
         return free, free
 
     def completing_cells(self, stones: Any, windows: Any, length: Any) -> Any:
-        """Return each cell that is in a window of `length` whose other cells are all in `stones`.
+        """Return every cell in a window of `length` whose other cells are all in `stones`.
 
         The cell itself may be free or taken. `windows` must be the windows of this length.
         """

@@ -34,8 +34,8 @@ class LineTactics(SolverHooks):
         self.has_one_word_key = not game.pie and self.key_bits() <= WORD_BITS
         self.win_score = _WIN_SCORE
         self.short_wins_first = game.gravity
-        # Measured with a weight of 16: Squava takes a third of the nodes, Connect Four 1.2 times
-        # fewer, but 5x5x4 takes 60 times as many.
+        # With a weight of 16, Squava takes a third of the nodes and Connect Four 1.2 times fewer,
+        # but 5x5x4 takes 60 times as many.
         self.history_weight = 16 if game.gravity or game.lose else 0
         if self.has_tactics and not game.pie:
             # In games with losing lines, it is possible that every move of a side loses at once.
@@ -76,7 +76,7 @@ class LineTactics(SolverHooks):
         return self.resolve_without_win(mine, theirs, free, places)
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """Resolve the state after a move that `resolve` returned: its mover cannot win at once."""
+        """Resolve the state after a move from `resolve`; its side to move cannot win at once."""
         if not self.has_tactics or self.pie:
             return self.resolve(self.play_index(state, index))
         mine, theirs, _player = self.play_index(state, index)
@@ -115,13 +115,13 @@ class LineTactics(SolverHooks):
         return moves
 
     def score_bounds(self, state: Any, alpha: Any, beta: Any) -> Any:
-        """Bound the score in games with gravity by a strategy like Allis's claimeven (1988).
+        """Bound the score in games with gravity, using a strategy like Allis's claimeven (1988).
 
-        A side follows if it answers every stone with a stone directly above it. It can do so if an
-        even number of cells is free and the opponent is to move; if the side itself is to move, it
-        first plays in a column with an odd number of free cells. The sides take the lowest free
-        cells of such odd columns in turns. The bound assumes that the opponent gets all cells that
-        the follower is not sure to get.
+        The follower is the side that answers every stone with a stone directly above it. It can do
+        so if an even number of cells is free and the opponent is to move. If the follower itself is
+        to move, it first plays in a column with an odd number of free cells. The sides take the
+        lowest free cells of such odd columns in turns. The bound assumes that the opponent gets all
+        cells that the follower is not sure to get.
         """
         low, high = self.min_loss_plies - self.win_score, self.win_score - self.min_win_plies
         if not self.gravity or not self.has_tactics or self.lose > 0:
@@ -151,7 +151,7 @@ class LineTactics(SolverHooks):
         return low, high
 
     def have_disjoint_futures(self, root: Any, image: Any) -> Any:
-        """Return whether some cell has a different owner in each; stones are never removed."""
+        """Return whether some cell has different owners in both; stones are never removed."""
         return not self.pie and (root[0] & image[1]) | (root[1] & image[0]) != 0
 
     def max_plies(self, state: Any) -> int:
@@ -159,7 +159,7 @@ class LineTactics(SolverHooks):
         return int(popcount(self.full ^ (state[0] | state[1]))) + int(self.pie)
 
     def play_index(self, state: Any, index: Any) -> Any:
-        """Return the state after a stone on the cell `index`; it is a cell even with gravity."""
+        """Return the state after a stone on the cell `index`, even with gravity not a column."""
         if not self.has_tactics or self.pie:
             return self.play(state, index)
         return (state[1], state[0] | (self.one << index), state[2] ^ self.one)

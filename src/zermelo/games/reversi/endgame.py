@@ -14,8 +14,8 @@ from zermelo.games.geometry import DIRECTIONS
 if TYPE_CHECKING:
     from zermelo.games.reversi.rules import Reversi
 
-_FEW_EMPTIES = 6  # with so few empty cells, storing states and counting replies do not pay off
-_LAST_EMPTIES = 4  # with so few empty cells, dedicated functions replace the kernel's stack
+_FEW_EMPTIES = 6  # with so few empties left, storing states and counting replies do not pay off
+_LAST_EMPTIES = 4  # with this many empties, dedicated functions replace the kernel's stack
 
 
 class ReversiHooks(SolverHooks):
@@ -28,7 +28,7 @@ class ReversiHooks(SolverHooks):
     estimate_scale = 20.0
     all_bits: Word = (1 << 64) - 1
     quarters: tuple[Word, ...]  # the four quarters of the board, as masks
-    # In sixteenths of a disc, the weights of `features`: moves, corners, discs diagonally beside
+    # The weights of `features` in sixteenths of a disc: moves, corners, discs diagonally beside
     # free corners, discs.
     eval_weights: tuple[int, ...] = (45, 134, -55, -1)
 
@@ -43,7 +43,7 @@ class ReversiHooks(SolverHooks):
 
     @functools.cached_property
     def ray_masks(self) -> Numbers:
-        """Return the masks of the rays [cell, direction]: four to higher bits, four to lower."""
+        """Return a [cell, direction] array of ray masks: four to higher bits, four to lower."""
         import numpy as np
 
         rays = [(sign * down, sign * right) for sign in (1, -1) for down, right in DIRECTIONS]
@@ -202,7 +202,7 @@ class ReversiHooks(SolverHooks):
         return self.final_score(mine, theirs)
 
     def solve_one(self, mine: Any, theirs: Any, free: Any) -> Any:
-        """Return the score with one empty cell: the mover fills it or, if unable, the opponent."""
+        """Return the score with one empty cell: the mover fills it if able, else the opponent."""
         index = lowest(free)
         flipped = self.flips(index, mine, theirs)
         if flipped != 0:

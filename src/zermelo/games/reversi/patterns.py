@@ -4,8 +4,8 @@ The method is Buro's (1997, "Experiments with Multi-ProbCut and a new high-quali
 function for Othello"); `scripts/fit_reversi.py` fits the weights. A pattern is a list of cells. A
 family is a set of patterns that symmetries map to each other and that share one table of weights.
 The index of a pattern in a state has a base-3 digit for each of its cells: 0 empty, 1 the mover's,
-2 the opponent's. Reversing a pattern keeps its weight and swapping the colours negates it, so the
-file holds one weight for up to four indices.
+2 the opponent's. Reversing a pattern keeps its weight, and swapping the colours negates the weight,
+so the file holds one weight for up to four indices.
 """
 
 import functools
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 SIDE = 8
 KNOTS = (16, 36, 56)  #: disc counts with fitted weights; the estimates for others are interpolated
 WEIGHTS_PER_DISC = 7  #: a sum of weights divided by this is a disc difference
-NUM_GLOBAL = 2  #: the first weights in the file: for mobility and for having the move
+NUM_GLOBAL = 2  #: the weights before the patterns' in the file: mobility, having the move
 _KNOT_DISTANCE = KNOTS[1] - KNOTS[0]
-FILE = Path(__file__).with_name("patterns.npy")  #: the weights, int8 [weight, knot]
+FILE = Path(__file__).with_name("patterns.npy")  #: the weights, an int8 array [weight, knot]
 _CORNER = tuple((row, col) for row in range(3) for col in range(3))
 Pattern = tuple[int, ...]  #: the cells of a pattern
 
@@ -57,7 +57,7 @@ def _diagonals() -> list[Pattern]:
 
 
 def weight_classes() -> "tuple[NDArray[Any], NDArray[Any]]":
-    """Return, for every index of every family, which weight it has and with which sign.
+    """Return two arrays: for every index of every family, its weight's number and sign.
 
     The indices of all families are concatenated, and the weights are numbered in the same order.
     """
@@ -95,7 +95,7 @@ class PatternHooks(ReversiHooks):
     byte: Word = 0xFF
     column: Word = 0x0101010101010101
     # Delta swaps (distance, mask), applied in turn: each swaps the bits of the mask with the
-    # bits `distance` above them.
+    # bits that are `distance` higher.
     mirror_swaps: tuple[tuple[Word, Word], ...] = (
         (1, 0x5555555555555555),
         (2, 0x3333333333333333),
@@ -114,7 +114,7 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def weights(self) -> Numbers:
-        """Return the weights [row, knot]; rows are all indices, mobility and having the move."""
+        """Return the [row, knot] weights; the rows are all indices, mobility, having the move."""
         import numpy as np
 
         fitted = np.load(FILE).astype(np.int16)
@@ -131,7 +131,7 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def row_starts(self) -> Numbers:
-        """Return where the family of each board row begins in the weights; then that of corners."""
+        """Return where the weights of each board row's family begin, and last those of corners."""
         import numpy as np
 
         starts = _family_starts()
@@ -147,7 +147,7 @@ class PatternHooks(ReversiHooks):
         return np.array(rows, np.uint64)
 
     def evaluate(self, state: Any) -> Any:
-        """Estimate the final disc difference, interpolated between two knots."""
+        """Estimate the final disc difference by interpolation between two knots."""
         mine, theirs, _player = state
         discs = popcount(mine | theirs)
         knot = 1 if discs >= self.knots[1] else 0

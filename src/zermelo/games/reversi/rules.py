@@ -30,8 +30,8 @@ SIZES = (4, 6, SIDE)
 class Reversi(WordGame):
     """Reversi on a square board.
 
-    In all eight directions a move flips the opponent's discs between the new disc and the mover's
-    next one. It must flip at least one disc.
+    In each of the eight directions, a move flips the opponent's discs between the new disc and the
+    mover's next one. A move must flip at least one disc.
     """
 
     has_discs = True
@@ -49,7 +49,7 @@ class Reversi(WordGame):
 
     def __init__(self, size: int = SIDE, spec: str = "reversi") -> None:
         if size not in SIZES:
-            msg = f"size is {size}: Reversi has 4, 6 or 8 rows and columns"
+            msg = f"size is {size}: it must be 4, 6 or 8"
             raise BadSpec(msg)
         self.size, self.spec = size, spec
         self.is_specialised = size == max(SIZES)
@@ -191,7 +191,7 @@ class Reversi(WordGame):
         connected to them: discs are never removed.
         """
         if to_move is None:
-            msg = "in Reversi the discs do not tell who moves: add X or O"
+            msg = "in Reversi, the discs do not tell who moves: add X or O to the board"
             raise BadBoard(msg)
         first, second = (sum(1 << i for i, c in enumerate(cells) if c == s) for s in (1, -1))
         if checked:

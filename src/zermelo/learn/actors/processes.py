@@ -35,7 +35,7 @@ from zermelo.learn.networks.weights_file import Arrays
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the usual place on Linux
 _MAX_DEATHS = 3  # give up after this many deaths per actor since the last rollout
-# One thread per actor, so the user sets the number of threads by the number of actors.
+# Each actor uses one thread, so the number of actors sets the number of threads.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 # Start a new interpreter, because multiprocessing would run the caller's script again.
 _BOOT = """
@@ -107,7 +107,7 @@ class _ActorProcess:
         events.put((self, None))
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a message as a line of JSON; only the listener reports it if the process is dead."""
+        """Send a message as a line of JSON; it is the listener that reports a dead process."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):
             self.process.stdin.write(json.dumps(message) + "\n")

@@ -51,7 +51,7 @@ class RayActorPool:
         self._weights_ref: Any = None  # reference to these weights in the cluster's memory
 
     def submit(self, request: RolloutRequest, weights: Arrays) -> None:
-        """Start a task; send the weights to the cluster only if the last request had others."""
+        """Start a task; send the weights to the cluster only if they differ from the last ones."""
         if self._weights is not weights:
             self._weights, self._weights_ref = weights, self._ray.put(weights)
         self._pending.append(self._task.remote(*self._arguments, self._weights_ref, request))

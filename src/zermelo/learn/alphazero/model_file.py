@@ -34,11 +34,11 @@ def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
     for name in ("simulations", "considered", "images"):
         number = shape.get(name)
         if type(number) is not int or not 0 < number <= MAX_SIMULATIONS:
-            msg = f"{path}: {name} is {number!r}: it must be a number from 1 to {MAX_SIMULATIONS:,}"
+            msg = f"{path}: {name} is {number!r}: it must be an int from 1 to {MAX_SIMULATIONS:,}"
             raise BadWeights(msg)
     if encoder not in POLICY_VALUE_ENCODERS:
         names = " or ".join(POLICY_VALUE_ENCODERS)
-        msg = f"{path}: its encoder is {encoder!r}: it must be {names}"
+        msg = f"{path}: the encoder is {encoder!r}: it must be {names}"
         raise BadWeights(msg)
     channels, hidden, lines = shape["channels"], shape["hidden"], line_matrix(game, encoder)
     net: PolicyValueFunction
@@ -62,7 +62,7 @@ def _check_widths(path: Path, shape: dict[str, Any], *, is_dense: bool) -> None:
         widths = shape.get(name)
         is_list = isinstance(widths, list) and least <= len(widths) <= most
         if not is_list or any(type(w) is not int or not 0 < w <= _MAX_WIDTH for w in widths or ()):
-            msg = f"{path}: {name} of the network is {widths!r}: it must be a list of widths"
+            msg = f"{path}: the network's {name} is {widths!r}: it must be a list of layer widths"
             raise BadWeights(msg)
 
 

@@ -33,7 +33,7 @@ class AlphaZeroPlayer(Player):
 
     def __init__(self, run: str = "", sims: int | None = None) -> None:
         if sims is not None and not 0 <= sims <= MAX_SIMULATIONS:
-            msg = f"sims is {sims}: it can be 0 (the policy alone) to {MAX_SIMULATIONS:,}"
+            msg = f"sims is {sims}: it must be from 0 (the policy alone) to {MAX_SIMULATIONS:,}"
             raise BadSpec(msg)
         self.run, self.sims = run, sims
         parts = [*([run] if run else []), *([f"sims={sims}"] if sims is not None else [])]

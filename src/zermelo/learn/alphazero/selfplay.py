@@ -4,7 +4,7 @@ Values are from the view of the side to move. Every position of every game is se
 network (by `search_cpu` or `search_gpu`). The network's learning targets are:
 
     policy   the search's improved policy
-    value    the result at the ply where the game ends or its result is proven; before, TD(lambda):
+    value    the result at the ply where the game ends or is proven; before that ply, TD(lambda):
              target(s) = -((1 - lambda) * search(s') + lambda * target(s'))
 
 A rollout depends only on the weights and its random generator, not on the actor that plays it.
@@ -20,9 +20,9 @@ from zermelo.learn.alphazero.search_parameters import UNPROVEN, PolicySearchResu
 from zermelo.learn.alphazero.tensor_games import TensorGame, TensorState
 from zermelo.learn.config.selfplay import PUCT, SelfPlayConfig
 
-_STARTS_PER_GAME = 4  # number of starting positions, per parallel game, of which games choose one
+_STARTS_PER_GAME = 4  # starting positions to choose from, per parallel game
 _CAP_DIVISOR = 4  # a capped search has the full number of simulations divided by this
-_DIRICHLET_ALPHA = 10.0  # alpha of root noise, times the number of actions (as in AlphaZero)
+_DIRICHLET_ALPHA = 10.0  # root noise has this alpha / number of actions, as in AlphaZero
 
 #: (root states, noise [row, action], number of simulations) -> the result of a search
 SearchFunction = Callable[[TensorState, Tensor, int], PolicySearchResult]

@@ -25,7 +25,7 @@ class Resolution:
     """The values and moves of states as far as they are known without search."""
 
     value: Tensor  #: for the side to move: 1, 0, -1, or UNPROVEN
-    moves: Tensor  #: [row, action]: moves worth trying: only wins if any; all if all lose
+    moves: Tensor  #: [row, action]: moves worth trying (if there are wins, only these; never none)
     over: Tensor  #: whether the game is over
 
 

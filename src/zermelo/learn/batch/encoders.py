@@ -34,10 +34,10 @@ class Encoder:
 
     def __init__(self, name: str, game: WordGame) -> None:
         if name not in ENCODERS:
-            msg = f"encoder is {name!r}: it can be {', '.join(ENCODERS)}"
+            msg = f"encoder is {name!r}: it must be one of {', '.join(ENCODERS)}"
             raise BadSpec(msg)
         if game.grid is None or game.num_words != 3:
-            msg = f"{game.spec} cannot be encoded: it is not a board with stones of two sides"
+            msg = f"{game.spec} cannot be encoded: it has no board with stones of two sides"
             raise BadSpec(msg)
         if name in ("threats", "features", "lines") and not isinstance(game, WordLineGame):
             msg = f"encoder {name} is for line games up to 64 cells, not for {game.spec}"

@@ -26,7 +26,7 @@ class EvaluationSet:
 
 
 def build_evaluation_set(game: WordGame) -> EvaluationSet | None:
-    """Return all states if the game is small, else its shipped positions, or None without any."""
+    """Return all states of a small game, or the shipped positions of a larger one if it has any."""
     graph = GameGraph.build(game)
     if graph is not None:
         states = graph.nonterminal

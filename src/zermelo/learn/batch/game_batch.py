@@ -1,4 +1,4 @@
-"""The rules of a game for many states at once, which are the rows of an array."""
+"""The rules of a game for batches of states; a batch is an array with one state per row."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from zermelo.kernels import compile_kernel, kernel
 
 
 class GameBatch:
-    """The rules of a game for arrays of states: [state, word] of type uint64."""
+    """The rules of a game for batches of states, which are uint64 arrays [state, word]."""
 
     def __init__(self, game: WordGame) -> None:
         self.game = game
@@ -39,7 +39,7 @@ class GameBatch:
         return np.tile(np.array(self.game.initial(), np.uint64), (size, 1))
 
     def legal_masks(self, states: np.ndarray) -> np.ndarray:
-        """Return which actions are legal, as [state, action]; none is legal in terminal states."""
+        """Return a [state, action] mask of the legal actions; terminal states have none."""
         legal: np.ndarray = np.zeros((len(states), self.num_actions), np.bool_)
         compile_kernel(mark_legal_actions, self.game)(states, self._moves, legal)
         return legal
@@ -65,7 +65,10 @@ class GameBatch:
         return states
 
     def canonicalise(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the canonical (least) image of each state, and the number of its symmetry."""
+        """Return each state's canonical (least) image, and the symmetry that maps the state to it.
+
+        Symmetries are given by number.
+        """
         images: np.ndarray = np.empty_like(states)
         symmetries: np.ndarray = np.zeros(len(states), np.int64)
         compile_kernel(find_least_images, self.game)(states, self._symmetries, images, symmetries)
@@ -78,7 +81,7 @@ class GameBatch:
         return images
 
     def needs_search(self, states: np.ndarray) -> np.ndarray:
-        """Return, for each state, whether the game cannot tell its value without a search."""
+        """Return a mask of the states whose value is not known without a search."""
         is_open: np.ndarray = np.zeros(len(states), np.bool_)
         compile_kernel(mark_open_states, self.game.hooks)(states, is_open)
         return is_open

@@ -183,7 +183,7 @@ def _count_patterns(game: WordLineGame, state: Any) -> dict[str, dict[str, int]]
 def _potential_parts(
     counts: dict[str, dict[str, int]], player: int, *, over: bool
 ) -> dict[str, float]:
-    """Return what each kind of pattern adds to the potential for `player`; 0 after the game."""
+    """Return what each kind of pattern adds to `player`'s potential; 0 if the game is over."""
     own, other = counts[_SEATS[player]], counts[_SEATS[1 - player]]
     values = shaping.PATTERN_VALUES
     return {kind: 0.0 if over else values[kind] * (own[kind] - other[kind]) for kind in values}
@@ -233,7 +233,7 @@ def _numbers_text(encoding: dict[str, Any]) -> str:
 
 
 def _symmetries_text(encoding: dict[str, Any]) -> str:
-    """List the numbers for the first symmetry (the identity), ten per line, and no others."""
+    """List only the numbers for the first symmetry, which is the identity, ten per line."""
     symmetries, size = encoding["shape"]
     numbers = [f"{value:5g}" for value in encoding["values"][:size]]
     lines = ["  " + "".join(numbers[at : at + 10]) for at in range(0, size, 10)]

@@ -17,9 +17,9 @@ class Phase:
 
 
 def phase_at(phases: tuple[Phase, ...], progress: float) -> tuple[Phase, float]:
-    """Return the phase when the share `progress` of the training is over.
+    """Return the phase that is active when the share `progress` of the training is over.
 
-    Return also the share of this phase that is over.
+    Also return the share of that phase that is over.
     """
     begin = 0.0
     for phase in phases:
@@ -64,7 +64,7 @@ class ShapingConfig:
     """Potential-based reward shaping; see `zermelo.learn.batch.shaping`."""
 
     name: str = ""  #: "patterns", or empty for no shaping
-    fade: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.0))  #: weight
+    fade: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.0))  #: its weight
 
 
 @dataclass(frozen=True)

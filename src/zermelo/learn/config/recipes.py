@@ -25,7 +25,7 @@ def names() -> list[str]:
 def load(name: str, *, short: bool = False) -> Recipe:
     """Load and check a recipe, given its name or the path of its TOML file.
 
-    With `short`, the values in the recipe's table `[short]` override its others. Raise BadRecipe if
+    With `short`, the values in the recipe's table `[short]` override all others. Raise BadRecipe if
     there is no such recipe or if it is not valid.
 
     >>> load("tictactoe-dqn").game
@@ -56,7 +56,7 @@ def load(name: str, *, short: bool = False) -> Recipe:
 
 
 def from_json(data: dict[str, Any]) -> Recipe:
-    """Return the recipe whose `to_json` is `data`; check the types of its fields, nothing else."""
+    """Return the recipe whose `to_json` is `data`; only the types of its fields are checked."""
     recipe = _convert(Recipe, data, str(data.get("name")))
     assert isinstance(recipe, Recipe)
     return recipe
@@ -108,7 +108,7 @@ def _convert_table(kind: Any, value: Any, path: str) -> Any:
     hints, names = typing.get_type_hints(kind), recipe_keys(kind)
     unknown = next((key for key in value if key not in names), None)
     if unknown is not None:
-        msg = f"{path} has no {unknown!r}: its keys are {', '.join(names)}"
+        msg = f"{path} has no key {unknown!r}: its keys are {', '.join(names)}"
         raise BadRecipe(msg)
     fields = {
         names[key]: _convert(hints[names[key]], item, f"{path}.{key}")

@@ -9,7 +9,7 @@ SEARCH_RULES = (GUMBEL, PUCT)
 #: inputs of AlphaZero's networks: the stones alone, or also features of the lines they occupy
 POLICY_VALUE_ENCODERS = ("cells", "lines")
 
-KEY = "key"  #: a field's metadata has its key in recipes here, if that is not its name
+KEY = "key"  #: metadata of a field: its key in recipes, if that differs from the field's name
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class SelfPlayConfig:
     capped: float = 0.0
     starts: float = 0.3  #: share of games that begin at random positions
     start_plies: int = 12  #: maximum number of plies before a random position
-    #: share of moves that are drawn uniformly at random
+    #: share of moves that are sampled uniformly at random
     exploration: float = field(default=0.1, metadata={KEY: "curious"})
     #: lambda of the value targets: weight of the next target relative to the next search value
     td_lambda: float = field(default=0.9, metadata={KEY: "mixed"})

@@ -25,12 +25,12 @@ def check(recipe: Recipe) -> None:
 
 def _kind(recipe: Recipe) -> Iterator[Requirement]:
     kind, network = recipe.kind, recipe.network.kind
-    yield kind in KINDS, f"kind is {kind!r}: it can be {', '.join(KINDS)}"
+    yield kind in KINDS, f"kind is {kind!r}: it must be one of {', '.join(KINDS)}"
     yield (
         kind != "supervised" or "supervised" in recipe.name,
-        "a recipe that learns from solver labels must have supervised in its name",
+        "a recipe that learns from solver labels must have 'supervised' in its name",
     )
-    mismatch = f"a network of kind {network} does not go with kind {kind}"
+    mismatch = f"a recipe of kind {kind} cannot use a network of kind {network}"
     yield (kind == "value") == (network in VALUE_KINDS), mismatch
     yield (kind == "alphazero") == (network in POLICY_VALUE_KINDS), mismatch
 
@@ -40,15 +40,15 @@ def _learning(recipe: Recipe) -> Iterator[Requirement]:
     yield recipe.kind != "tabular" or len(learning.phases) == 1, "a table learns in one phase only"
     yield (
         bool(learning.phases) and all(phase.share > 0 for phase in learning.phases),
-        "there must be phases (at least one), each with a share above 0",
+        "there must be at least one phase, and every phase must have a share above 0",
     )
     yield (
         learning.loss in ("huber", "mse", *("cross",) * (recipe.kind == "value")),
-        f"loss is {learning.loss!r}: it can be huber or mse, and cross for a value network",
+        f"loss is {learning.loss!r}: it must be huber or mse or, for a value network, cross",
     )
     yield (
         0 < learning.warm_up <= recipe.replay.size,
-        f"warm_up is {learning.warm_up}: it can be 1 to {recipe.replay.size}, the replay's size",
+        f"warm_up is {learning.warm_up}: it must be from 1 to replay.size ({recipe.replay.size})",
     )
 
 
@@ -56,11 +56,11 @@ def _games(recipe: Recipe) -> Iterator[Requirement]:
     acting, targets = recipe.acting, recipe.searching.targets
     yield (
         bool(acting.seats) and set(acting.seats) <= {0, 1},
-        f"seats is {list(acting.seats)}: each seat is 0 or 1",
+        f"seats is {list(acting.seats)}: each seat must be 0 or 1",
     )
     yield (
         targets in ("search", "steps"),
-        f"targets is {targets!r}: it can be search or steps",
+        f"targets is {targets!r}: it must be search or steps",
     )
     yield (
         recipe.kind != "value" or not acting.response,
@@ -76,11 +76,11 @@ def _alphazero(recipe: Recipe) -> Iterator[Requirement]:
     )
     yield (
         not is_alphazero or recipe.encoder in POLICY_VALUE_ENCODERS,
-        f"encoder is {recipe.encoder!r}: with AlphaZero, use {' or '.join(POLICY_VALUE_ENCODERS)}",
+        f"encoder is {recipe.encoder!r}: AlphaZero needs {' or '.join(POLICY_VALUE_ENCODERS)}",
     )
     yield (
         selfplay.rule in SEARCH_RULES,
-        f"rule is {selfplay.rule!r}: it can be {' or '.join(SEARCH_RULES)}",
+        f"rule is {selfplay.rule!r}: it must be {' or '.join(SEARCH_RULES)}",
     )
     yield (
         bool(selfplay.simulations) and min(selfplay.simulations) > 0,

@@ -188,7 +188,7 @@ class DQNLearner(QFunction):
             return float(loss), float(q.mean()), (q - targets).cpu().numpy()
 
     def _soft_update(self, net: QNetwork, parameters: list[Tensor], tau: float) -> None:
-        """Move weights and batch statistics of `net` to those of `self.net` by the share `tau`."""
+        """Move weights and batch statistics of `net` towards those of `self.net` by `tau`."""
         with torch.no_grad():
             torch._foreach_lerp_(parameters, self._parameters, tau)
             for mine, theirs in zip(net.buffers(), self.net.buffers(), strict=True):

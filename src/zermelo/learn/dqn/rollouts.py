@@ -1,8 +1,9 @@
 """Rollouts of Q-learning: how actors play them, and how a trainer gets transitions from them.
 
 In a rollout, a fixed number of moves is played in each game of a batch. The games are new, and
-those that are not over at the end of the rollout are abandoned. The trainer takes the transitions
-of one move in every game at a time, so it makes as many updates per move as if it played itself.
+those that are not over at the end of the rollout are abandoned. At each step, the trainer takes the
+transitions of one move of every game, so it makes as many updates per move as if it played the
+games itself.
 """
 
 from collections.abc import Callable
@@ -27,7 +28,7 @@ _CHECKPOINT_COUNTS = "sent.counts"  # the name of an array in checkpoints
 
 
 class ActorTransitions:
-    """A source of transitions from games that actors play, not the trainer's process."""
+    """A source of transitions from games that are played by actors instead of the trainer."""
 
     def __init__(
         self, recipe: Recipe, pool: ActorPool, weights: Callable[[], Arrays], seed: int
@@ -35,7 +36,7 @@ class ActorTransitions:
         self._stream = RolloutStream(pool, weights, seed)
         self._checkpoint_interval = recipe.keeping.checkpoint
         self._total_updates = recipe.learning.updates
-        self._moves: list[Transitions] = []  # for each move of the current rollout not yet returned
+        self._moves: list[Transitions] = []  # of each move of the rollout not yet returned
         self._progress = 0.0
         self.results: list[int] = []  #: results of the latest games for the learner: 1, 0 or -1
 

@@ -79,7 +79,7 @@ class SelfPlay:
         self.results: list[int] = []  #: results of the latest games for the learner: 1, 0 or -1
 
     def set_progress(self, progress: float) -> None:
-        """Set the weight of a fading potential for this share of the training that is over."""
+        """Set the weight of a fading potential; the share `progress` of the training is over."""
         fade = getattr(self.potential, "fade", None)
         if fade is not None:
             fade(progress)
@@ -139,7 +139,7 @@ class SelfPlay:
         """
         assert self.potential is not None
         after_potential = np.where(over, 0.0, self.potential(after))
-        # As in the discounts, `g` applies in a response only after the opponent's reply.
+        # As with the discounts, a best response applies `g` only after the opponent's reply.
         ratio = np.where(is_own & self.config.response, 1.0, self.config.gamma)
         return (-ratio * after_potential - self.potential(states)).astype(np.float32)
 

@@ -78,7 +78,7 @@ class DQNTrainer:
         return {name: array.copy() for name, array in arrays.items()}
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Return the Q values of the states as [state, action], with the averaged weights."""
+        """Return the Q values [state, action], computed with the averaged weights."""
         return self.learner.values(states, self.learner.average_net)
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:

@@ -49,7 +49,7 @@ class NetworkTactics(LineTactics):
         self.width, self.head = hidden[0], hidden[1]
 
     def __eq__(self, other: object) -> bool:
-        """Compare also the sizes of the networks, because they are compiled into the kernel."""
+        """Also compare the sizes of the networks, because they are compiled into the kernel."""
         return super().__eq__(other) and self.hidden == getattr(other, "hidden", None)
 
     def __hash__(self) -> int:

@@ -124,10 +124,10 @@ def load_hybrid_engine(
     hidden, depth, shares = (shape.get(name) for name in ("hidden", "depth", "shares"))
     is_pair = isinstance(hidden, list) and len(hidden) == 2
     if not is_pair or not all(type(w) is int and 0 < w <= _MAX_WIDTH for w in hidden):
-        msg = f"{path}: hidden of the network is {hidden!r}: it must be a list of two widths"
+        msg = f"{path}: the network's hidden is {hidden!r}: it must be a list of two layer widths"
         raise BadWeights(msg)
     if type(depth) is not int or depth < 1 or not _are_shares(shares):
-        msg = f"{path}: depth and shares of the network must be a depth and two weights from 0 to 1"
+        msg = f"{path}: depth must be 1 or more, and shares must be two weights from 0 to 1"
         raise BadWeights(msg)
     assert isinstance(game, WordLineGame)
     hooks = build_network_tactics(

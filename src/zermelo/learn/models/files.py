@@ -150,9 +150,9 @@ def check_arrays(path: Path, arrays: Arrays, expected: dict[str, tuple[int, ...]
     """Raise BadWeights if an array is missing, unknown or of the wrong shape."""
     for name in [*expected, *arrays]:
         actual = list(arrays[name].shape) if name in arrays else "missing"
-        wanted = list(expected[name]) if name in expected else "not part of it"
+        wanted = list(expected[name]) if name in expected else "no such array"
         if actual != wanted:
-            msg = f"{path}: {name} is {actual}, but for this network {wanted}"
+            msg = f"{path}: {name} is {actual}, but this network expects {wanted}"
             raise BadWeights(msg)
 
 

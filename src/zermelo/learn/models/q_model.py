@@ -45,7 +45,7 @@ class QModel:
         return lambda states: net(encoder(states), self.game_batch.legal_masks(states))
 
     def values(self, states: Array) -> Array:
-        """Return Q [row, action] for the side to move; illegal actions have meaningless values."""
+        """Return Q values [row, action] for the side to move; illegal actions' are meaningless."""
         if not self.canonical:
             return self._q_function(states)
         images, symmetries = self.game_batch.canonicalise(states)
@@ -74,7 +74,7 @@ def _read_opening(path: Path, metadata: dict[str, Any], game: WordGame) -> dict[
     actions = metadata.get("opening", [])
     for action in actions if isinstance(actions, list) else [actions]:
         if action not in game.actions(state):
-            msg = f"{path}: its opening {actions!r} cannot be played"
+            msg = f"{path}: the opening {actions!r} cannot be played in {game.spec}"
             raise BadWeights(msg)
         opening[state] = int(action)
         state = game.play(state, int(action))
@@ -88,7 +88,7 @@ def _array_shapes(
     widths = {name: shape.get(name) for name in ("channels", "hidden")}
     for name, value in widths.items():
         if not isinstance(value, list) or not all(type(w) is int and w > 0 for w in value):
-            msg = f"{path}: {name} of the network is {value!r}: it must be a list of widths"
+            msg = f"{path}: the network's {name} is {value!r}: it must be a list of layer widths"
             raise BadWeights(msg)
     channels, hidden = widths["channels"] or [], widths["hidden"] or []
     layers: dict[str, tuple[int, ...]] = {}

@@ -1,4 +1,4 @@
-"""Average a network's policy and value over symmetric images of a position; arrays or tensors."""
+"""Average a network's policy and value over symmetric images, given as arrays or as tensors."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Inference of networks in numpy, so that players do not need torch."""
+"""Network inference in numpy, so that players do not need torch."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,10 @@ class NumpyQNetwork:
             raise BadWeights(msg) from None
 
     def __call__(self, x: Array, legal: Array | None) -> Array:
-        """Return Q [row, action]; a dueling network subtracts the mean over `legal` actions."""
+        """Return the Q values [row, action].
+
+        A dueling network subtracts the mean advantage of the `legal` actions.
+        """
         for number in range(len(self.config["channels"])):
             x = self._activate(_convolve(x, self.arrays, f"conv{number}"))
         x = x.reshape(len(x), -1)
@@ -93,7 +96,7 @@ class NumpyFullyConnected:
 
 
 def encode_planes(game: Game, states: Array) -> Array:
-    """Return planes [row, 2, rows, cols] of states [row, word]; the first is the side to move's."""
+    """Return planes [row, 2, rows, cols] of states [row, word], the side to move's stones first."""
     assert game.grid is not None
     cells = np.arange(game.grid.size, dtype=np.uint64)
     planes = (states[:, :2, None] >> cells) & np.uint64(1)

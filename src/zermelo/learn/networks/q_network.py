@@ -15,7 +15,7 @@ _INITIAL_NOISE = 0.5  # initial noise of a noisy layer, times the square root of
 
 
 class QNetwork(nn.Module):
-    """A network for all actions' Q values; if it is dueling, Q is state value plus advantage."""
+    """Returns the Q value of every action; if it is dueling, Q is state value plus advantage."""
 
     def __init__(self, config: NetworkConfig, inputs: tuple[int, ...], num_actions: int) -> None:
         super().__init__()
@@ -38,7 +38,10 @@ class QNetwork(nn.Module):
         self.state = linear(size, 1) if config.dueling else None
 
     def forward(self, x: Tensor, legal: Tensor) -> Tensor:
-        """Return Q [row, action]; a dueling network subtracts the mean over `legal` actions."""
+        """Return the Q values [row, action].
+
+        A dueling network subtracts the mean advantage of the `legal` actions.
+        """
         x = self.body(x)
         q: Tensor = self.actions(x)
         if self.state is not None:
@@ -73,7 +76,10 @@ class NoisyLinear(nn.Linear):
         self.register_buffer("noise_out", torch.zeros(outputs))
 
     def sample_noise(self, generator: torch.Generator) -> None:
-        """Sample factorised noise: each weight's is its input's noise times its output's noise."""
+        """Sample factorised noise, where a weight's noise is the product of two samples.
+
+        One sample belongs to the weight's input, the other to its output.
+        """
         for noise in (self.noise_in, self.noise_out):
             sample = torch.randn(noise.shape, generator=generator).to(noise.device)
             noise.copy_(sample.sign() * sample.abs().sqrt())

@@ -20,7 +20,7 @@ class QTable:
         fits = states.ndim == q.ndim == 2 and len(states) == len(q)
         fits = fits and states.dtype == self.states.dtype and q.dtype == self.q.dtype
         if not fits or states.shape[1] != self.states.shape[1] or q.shape[1] != self.q.shape[1]:
-            msg = f"not a table: states {list(states.shape)}, values {list(q.shape)}"
+            msg = f"not a Q table: states is {list(states.shape)}, and values is {list(q.shape)}"
             raise BadWeights(msg)
         self.states, self.q = states.copy(), q.copy()
         self._rows = {state.tobytes(): row for row, state in enumerate(self.states)}

@@ -91,7 +91,7 @@ def _to_markdown(card: dict[str, Any]) -> str:
         f"- budget: {card['updates']:,} updates, {card['seconds']:,} s on {card['device']}",
         f"- size: {card['parameters']:,} learned parameters",
         "- versions: " + ", ".join(f"{k} {v}" for k, v in card["versions"].items()),
-        f"- to reproduce: `{command}`" if command else "- trained from Python, by the recipe below",
+        f"- to reproduce: `{command}`" if command else "- trained in Python with the recipe below",
     ]
     lines += [
         f"- {c['name']} was changed from {c['was']} to {c['now']} after {c['update']:,} updates"

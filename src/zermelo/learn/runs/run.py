@@ -47,7 +47,7 @@ class RunStatistics:
     loss_sum: float = 0.0  #: sum of the losses since the last line of the log
     num_losses: int = 0
     best_mistake_rate: float = 1.0
-    best_win_rate: float = 0.0  #: highest share of wins in the latest games, of all gradings
+    best_win_rate: float = 0.0  #: highest share of wins in the latest games at any grading
     seconds: float = 0.0  #: time spent on training so far
 
     def to_json(self) -> dict[str, Any]:
@@ -108,8 +108,8 @@ class Run:
     def resume(self, trainer: Trainer) -> None:
         """Restore the trainer from the checkpoint, if one was saved.
 
-        Raise BadRun if the folder contains no run or a different one. Settings that may change and
-        have changed are added to `warnings` and to the manifest.
+        Raise BadRun if the folder contains no run or a different one. Permitted changes of settings
+        are added to `warnings` and to the manifest.
         """
         manifest = read_manifest(self.folder)
         changes = self._allowed_changes(self.folder, manifest)
@@ -202,7 +202,7 @@ def _load_checkpoint(
         # The first dimension is not compared: tables and lists may grow in the course of a run.
         if array is None or array.shape[1:] != expected.shape[1:] or array.dtype != expected.dtype:
             actual = "missing" if array is None else f"{array.dtype} {list(array.shape)}"
-            msg = f"{path}: {name} is {actual}, not {expected.dtype} {list(expected.shape)}"
+            msg = f"{path}: {name} is {actual}: it must be {expected.dtype} {list(expected.shape)}"
             raise BadRun(msg)
     try:
         trainer.load_arrays(arrays, metadata)

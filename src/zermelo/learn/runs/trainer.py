@@ -23,7 +23,7 @@ class Trainer(Protocol):
         """Make all remaining updates, and yield a report after each update."""
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Return the Q values of the states as [state, action], by the weights for play."""
+        """Return the Q values [state, action], computed with the weights used for play."""
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the arrays and the metadata of the model that a player needs."""

@@ -190,7 +190,7 @@ def _with_opponent(recipe: Recipe, opponent: str) -> Recipe:
 
 
 def _with_first_move(recipe: Recipe, game: WordGame) -> Recipe:
-    """Return the recipe with its `first_move` as the opening; if "free", without a change."""
+    """Return the recipe with its `first_move` as the opening, or unchanged if that is "free"."""
     if recipe.first_move == "free":
         return recipe
     if recipe.first_move != "centre" or game.grid is None or game.grid.size % 2 == 0:

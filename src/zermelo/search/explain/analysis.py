@@ -23,7 +23,7 @@ from zermelo.search.solver import solution
 from zermelo.search.solver.solver import Solver, SolverSettings
 
 SECONDS = 10.0  #: time limit if the caller sets none
-_DEEPENING_SHARE, _PROVING_SHARE = 0.2, 0.9  # shares of the limit left when each step begins
+_DEEPENING_SHARE, _PROVING_SHARE = 0.2, 0.9  # shares of what is left when each step begins
 _DEEPENING_ONLY_SHARE = 0.85  # share of the limit for deepening if there is no solver
 
 
@@ -36,8 +36,8 @@ def analyze(
 ) -> Analysis:
     """Return an analysis of every legal move of a position, with value, line and reasons.
 
-    With a player, the estimates and the chosen move are the player's. The reasons come from the
-    exact search; its own analysis is in the field `verdict`.
+    With a player, the estimates and the chosen move are the player's. The reasons come from
+    exact search, whose own analysis is in the field `verdict`.
 
     >>> import zermelo as z
     >>> result = analyze(z.game("tictactoe").position("XX./OO./..."))
@@ -100,7 +100,7 @@ def _candidate_json(position: Position, candidate: Candidate) -> dict[str, Any]:
 
 
 class Analyst(Player):
-    """Plays the best move. It evaluates every move, exactly if possible, else by an estimate."""
+    """A player that evaluates every move, exactly if possible, and plays the best one."""
 
     name = "analysis"
 
@@ -132,7 +132,7 @@ class Analyst(Player):
         if limit.seconds is None and limit.nodes is None:
             limit = replace(limit, seconds=SECONDS)
         analysis = _AnalysisInProgress(position, engine, SearchClock(limit))
-        has_solver = self._solver is not None  # without one, reasons are too slow at each step
+        has_solver = self._solver is not None  # without a solver, reasons are slow to find
         share = _DEEPENING_SHARE if has_solver else _DEEPENING_ONLY_SHARE
         clock = analysis.clock.subclock(share)
         for iteration in deepen(

@@ -26,7 +26,7 @@ class NoPuzzle(ZermeloError):
 
 @dataclass(frozen=True)
 class Puzzle:
-    """A position that the side to move wins in `plies` plies, and with only one first move."""
+    """A position that the side to move wins in `plies` plies, and only with one first move."""
 
     position: Position
     solution: str  #: the winning first move
@@ -57,10 +57,10 @@ def puzzle(game: Game | str, plies: int = 3, seed: int = 1, *, seconds: float = 
     game = registry.game(game) if isinstance(game, str) else game
     if plies not in PLIES:
         parity = "even" if plies % 2 == 0 else "not available"
-        msg = f"plies is {plies}, which is {parity}: a puzzle takes 3, 5, 7 or 9"
+        msg = f"plies is {plies}, which is {parity}: it must be 3, 5, 7 or 9"
         raise BadSpec(msg)
     if not isinstance(game, WordGame) or game.hooks.ply_cost == 0 or game.grid is None:
-        msg = f"there are no puzzles of {game.spec}: puzzles need a line game of up to 64 cells"
+        msg = f"there are no puzzles for {game.spec}: puzzles need a line game of up to 64 cells"
         raise NoPuzzle(msg)
     rng = random.Random(f"{game.spec} {plies} {seed}")
     solver = Solver(game, SolverSettings(table_bits=_TABLE_BITS))

@@ -3,7 +3,7 @@
 Facts come from the rules (which moves win immediately) and from proven values. An estimate never
 becomes a reason.
 
-A threat is a move with which a side would win immediately if it were its turn. KINDS documents
+A threat is a move with which a side would win immediately if it were to move. KINDS documents
 every kind of reason.
 """
 
@@ -58,7 +58,7 @@ class RuleFacts:
         self.children = {action: game.play(state, action) for action in game.actions(state)}
         self.results = {action: game.result(child) for action, child in self.children.items()}
         self.opponent_threats = self._threats(state)
-        self.winning_replies: dict[int, list[int]] = {}  # by move examined so far
+        self.winning_replies: dict[int, list[int]] = {}  # for each move examined so far
         self._reasons = {
             action: [self._end_of_game(action)] for action in self.children if self.ends(action)
         }
@@ -119,7 +119,7 @@ class RuleFacts:
         return f"makes {_NUMBER_WORDS.get(length, length)} in a row and loses"
 
     def _blocked_threats(self, action: int) -> list[Reason]:
-        """Return a reason for each opponent's threat that this move stops and another does not.
+        """Return a reason for each opposing threat that this move stops and some other does not.
 
         The line of each reason begins with a move that does not stop the threat.
         """

@@ -24,14 +24,14 @@ class PlayedGame(Protocol):
 
 @dataclass(frozen=True)
 class ReviewedMove:
-    """One move of a reviewed game, or its start; then `move` and `player` are None."""
+    """One move of a reviewed game, or its start, where `move` and `player` are None."""
 
     ply: int
     move: str | None
     player: int | None
     estimate: float  #: the value after the move for the first player, from -1 to 1
     exact: bool  #: whether `estimate` is a proven value
-    description: str  #: the value in words, from the view of the player who moved
+    description: str  #: the value in words, for the player who moved
     mistake: str | None = None  #: "mistake" (proven), "slip" (by estimate) or None
     better: Candidate | None = None  #: after a mistake or slip, the best move
     reasons: tuple[Reason, ...] = ()

@@ -63,7 +63,7 @@ class BoardEngine(Engine):
         # For each state: the score that a forced win proves, and that win; None if none was found.
         self._forced_wins: dict[Any, tuple[int, ForcedWin] | None] = {}
         self._is_in_danger = False  # whether the opponent threatens a forced win
-        self._clock = SearchClock()  # of the whole search; depth 1 has no limit
+        self._clock = SearchClock()  # of the whole search; the clock of depth 1 has no limit
 
     def start_iteration(self, depth: int) -> None:
         """Start an iteration; only lines and forced wins are kept from earlier iterations."""
@@ -74,8 +74,9 @@ class BoardEngine(Engine):
         """Return the score of a state that is not over; see `Engine.search`.
 
         Depth 0 still finds immediate wins, forced blocks and wins by threats. If the score is below
-        beta, the opponent may choose to move into this state; so a forced win of the side to move
-        is searched for, by fours only or, if a forced win threatened at the root, by all threats.
+        beta, the opponent may choose to move into this state, so the engine also looks for a forced
+        win of the side to move: by fours only or, if the opponent threatened a forced win at the
+        root, by all threats.
         """
         score = self._proven_score(state)
         if score is None:

@@ -20,7 +20,7 @@ which distant stones may change, every legal move is a defence.
 
 Every win that is found is thus proven. If no win is found, nothing is proven: the search is
 bounded, quiet threats are tried on promising cells only, and failures are stored by hash,
-so that one state may be taken for another.
+so one state may be mistaken for another.
 """
 
 from typing import Any

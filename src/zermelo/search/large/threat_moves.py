@@ -50,8 +50,8 @@ def list_attacks(
 ) -> Any:
     """List the attacker's moves and return (cell, count).
 
-    `cell` wins immediately, or is NO_CELL; `count` is the number of moves. The moves are
-    the empty cells of windows with no defending stones and at least `min_stones` attacking
+    `cell` is a cell that wins immediately, or NO_CELL; `count` is the number of moves. The moves
+    are the empty cells of windows with no defending stones and at least `min_stones` attacking
     stones, fullest windows first. If the defender threatens to win on one cell, only the move that
     blocks it is listed. If the defender threatens to win on two or more cells, no move blocks them
     all and nothing is listed.
@@ -110,7 +110,7 @@ def winning_cells(
 ) -> Any:
     """Return two cells where the attacker can complete a line through its last stone.
 
-    NO_CELL stands for a cell that does not exist.
+    NO_CELL stands for a missing cell.
     """
     first = NO_CELL
     for i in range(cell_info[last, NUM_WINDOWS]):

@@ -1,4 +1,5 @@
 """Monte Carlo tree search: the tree and its kernels, and evaluators that replace rollouts.
 
-It imports `search.playouts` and `search.limits`; the MCTS player and the benchmarks import it.
+This package imports `search.limits` and `search.traversal_arrays`; the MCTS and DQN
+players and the benchmarks import it.
 """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TEMPERATURE = 0.25  # a move whose value is higher by this much has e times the prior
-#: name → "module:function", called with the text after the name's colon and the game
+#: name → "module:function", called with the text after the spec's first colon and the game
 _FACTORIES = {
     "heuristic": "zermelo.search.mcts.evaluators:HeuristicEvaluator",
     "dqn": "zermelo.learn.dqn.player:DQNEvaluator",
@@ -33,7 +33,7 @@ def load_evaluator(spec: str, game: Game) -> Evaluator:
 
 
 def policy_from_values(values: Any) -> "NDArray[Any]":
-    """Return unnormalised priors for moves with these values [state, action], from -1 to 1."""
+    """Return unnormalised [state, action] priors for moves with these values from -1 to 1."""
     policy: NDArray[Any] = np.exp((values - values.max(1, keepdims=True)) / TEMPERATURE)
     return policy.astype(np.float32)
 
@@ -43,10 +43,10 @@ class HeuristicEvaluator:
 
     def __init__(self, argument: str, game: Game) -> None:
         if argument:
-            msg = f"evaluator heuristic takes no argument, not {argument!r}"
+            msg = f"the evaluator heuristic takes no argument, but was given {argument!r}"
             raise BadSpec(msg)
         if not isinstance(game, WordGame):
-            msg = f"evaluator heuristic supports boards of up to 64 cells, not {game.spec}"
+            msg = f"the evaluator heuristic needs a bitboard game (up to 64 cells), not {game.spec}"
             raise BadSpec(msg)
         self.game = game
 

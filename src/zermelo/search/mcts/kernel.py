@@ -210,7 +210,7 @@ def expand_leaves(
 def backpropagate(
     node: Any, visits: Any, value: Any, penalty: Any, nodes: Any, stats: Any, priors: Any
 ) -> None:
-    """Add visits, a penalty and a value to a node and its ancestors; the value's sign flips."""
+    """Add visits, a penalty and a value to a node and its ancestors; flip the value each ply."""
     while node >= ROOT:
         nodes[node, VISITS] += visits
         nodes[node, VALUE_SUM] += value + penalty

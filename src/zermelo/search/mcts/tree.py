@@ -1,5 +1,6 @@
-"""The tree of a Monte Carlo tree search: it allocates, enlarges and reads the kernels' arrays."""
+"""The tree of a Monte Carlo tree search, which manages the arrays of the kernels."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -18,6 +19,7 @@ MAX_NODES = 1 << 22  # about 200 MB; a tree with rollouts is then searched witho
 _MAX_VALUE_SUM = (1 << 31) - 1  # the largest sum that a node can hold
 _MAX_LINE = 64
 _NO_LIMIT = 1 << 62  # more simulations than any search can run
+_MAX_SLOWDOWN = 1.25  # factor by which the time per leaf may rise from one batch to the next
 _MIN_SLICE = 500  # simulations of a compiled kernel between two reports to the clock
 
 
@@ -67,7 +69,7 @@ class MCTSTree:
     """The search tree of a position; it can advance to a later position and keep its subtree.
 
     `c` is the exploration constant. With `use_solver` proven values are propagated. With an
-    evaluator, `batch` leaves are evaluated at a time.
+    evaluator, `batch` leaves are evaluated at a time, or fewer if time is short.
     """
 
     def __init__(
@@ -92,10 +94,17 @@ class MCTSTree:
         # Rules in plain Python are slow, so the clock is checked after every simulation.
         self._min_slice = _MIN_SLICE if self._room.is_native else 1
         self._arrays = _TreeArrays.allocate(_INITIAL_NODES)
+        self._seconds_per_leaf = 0.0  # time of the evaluator in the batches so far
         self.root: Any = None
         search = (k.select_leaves, k.expand_leaves) if evaluator else (k.simulate,)
         kernels = (*search, k.copy_subtree)
         self._kernels = [self._room.bind_kernel(function, with_hooks=True) for function in kernels]
+
+    def warm_up(self) -> None:
+        """Call the evaluator once, because its first call may have to compile."""
+        if self.evaluator:
+            self._leaves.set_root(0, self.game.initial())
+            self.evaluator(self._leaves.roots[:1])
 
     def reset(self, state: Any, *, all_moves: bool = False) -> None:
         """Start a new tree at a state that is not over.
@@ -111,7 +120,7 @@ class MCTSTree:
         self._control[[k.NUM_NODES, k.IS_FULL, k.ALL_MOVES]] = 1, 0, all_moves
 
     def advance_to(self, state: Any) -> bool:
-        """Keep only the subtree of a state one or two moves ahead; return False if it has none."""
+        """Keep only the subtree of a state one or two moves ahead; return False if none exists."""
         node = self._find(state)
         nodes = self._arrays.nodes
         # A node that was proven when it was created has no children to choose from.
@@ -162,7 +171,7 @@ class MCTSTree:
             self._enlarge()
             if self.evaluator:
                 control[k.BUDGET] = budget
-                self._evaluate_batch(self.evaluator)
+                self._evaluate_batch(self.evaluator, clock)
             else:
                 control[k.BUDGET] = min(budget, done + clock.next_slice(self._min_slice))
                 self._simulate_slice()
@@ -181,17 +190,36 @@ class MCTSTree:
             self._enlarge()
             nodes, stats, actions, _ = self._arrays
 
-    def _evaluate_batch(self, evaluator: Evaluator) -> None:
-        """Select, evaluate and expand a batch of leaves; the clock does not affect its size."""
+    def _evaluate_batch(self, evaluator: Evaluator, clock: SearchClock) -> None:
+        """Select, evaluate and expand a batch of leaves."""
         if self._control[k.IS_FULL]:
             return
-        room, leaves = self._room, (self._leaves.roots, self._leaf_nodes)
+        begin = time.perf_counter()
+        size = self._batch_size(clock)
+        room, leaves = self._room, (self._leaves.roots[:size], self._leaf_nodes[:size])
         select_leaves, expand_leaves, _ = self._kernels
         count = select_leaves(self._control, self.c, room.roots, room.board, *self._arrays, *leaves)
         if count:
             policy, values = evaluator(self._leaves.roots[:count])
             arrays = room.board, room.moves, *self._arrays, *leaves, count
             expand_leaves(self._control, *arrays, policy, values)
+        # A small batch says little about a large one, so a higher figure counts only in part.
+        seconds = (time.perf_counter() - begin) / max(1, count)
+        slower = _MAX_SLOWDOWN * (self._seconds_per_leaf or seconds)
+        self._seconds_per_leaf = min(seconds, slower)
+
+    def _batch_size(self, clock: SearchClock) -> int:
+        """Return how many leaves to evaluate next.
+
+        The clock cannot stop an evaluator, so a batch may take half of the time that is left, by
+        the speed of the batches so far. As long as whole batches fit, the time has no influence on
+        the search. The first batch of a tree, which has no speed to go by, holds only the root.
+        """
+        batch = len(self._leaf_nodes)
+        if clock.deadline is None or not self._seconds_per_leaf:
+            return batch
+        seconds = clock.deadline - time.perf_counter()
+        return max(1, min(batch, int(seconds / 2 / self._seconds_per_leaf)))
 
     def _enlarge(self) -> None:
         """Enlarge the arrays for the next slice; mark them full if that exceeds MAX_NODES."""

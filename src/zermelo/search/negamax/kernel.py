@@ -87,8 +87,8 @@ def solve(game: SolverHooks, control: Any, packed: Any) -> Any:
 
     With FIXED_WINDOW there is a single search. Otherwise a sequence of null-window searches narrows
     control[LOWER] <= score <= control[UPPER], each testing whether the score is above a guess,
-    until the bounds are equal. With SIGN_ONLY, it stops as soon as the bounds show whether the
-    root is a win, a draw or a loss.
+    until the bounds are equal. With SIGN_ONLY, the sequence stops as soon as the bounds show
+    whether the root is a win, a draw or a loss.
     """
     return solve_root(game, control, SearchArrays(*packed))
 

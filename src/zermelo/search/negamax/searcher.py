@@ -1,4 +1,4 @@
-"""The searcher: it holds the arrays of one game and runs the kernels a slice of nodes at a time."""
+"""The searcher holds the arrays of one game and runs the kernels a slice of nodes at a time."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,14 +24,14 @@ SYMMETRY_PLIES = 12  #: states up to this many plies from the root are looked up
 
 
 class Unsolved(ZermeloError):
-    """Raised when a limit is reached before the proof, or the solver does not support the game."""
+    """Raised when a limit is reached before a proof, or if the solver does not support the game."""
 
 
 @dataclass
 class LeafNetwork:
     """A network that estimates states at the horizon, with a cache of its estimates."""
 
-    weights: Any  #: float32, flat
+    weights: Any  #: a flat float32 array
     layers: Any  #: float32 [row, …]: scratch memory for the layers
     estimates: Any  #: uint64 [slot, word]: the cache of states, each with its estimate
     blend: tuple[int, int] = (1000, 0)  #: weights of network and heuristic in thousandths
@@ -142,7 +142,7 @@ class NegamaxSearcher:
             finished = self._solve(control, self._packed)
             if control[arrays.STACK_OVERFLOW]:
                 control[arrays.STACK_OVERFLOW] = 0
-                msg = f"cannot solve {self.game.spec}: it can last more than {_MAX_PLIES:,} plies"
+                msg = f"cannot solve {self.game.spec}: a game can exceed {_MAX_PLIES:,} plies"
                 raise Unsolved(msg)
             nodes = int(control[arrays.NODES]) - before
             clock.add_nodes(nodes) if finished else clock.report(nodes)

@@ -26,7 +26,7 @@ BIAS = 1 << 15  # added to scores, so that they can be stored as unsigned 16 bit
 def first_slot(key: Any, num_slots: Any) -> Any:
     """Return the first of the two slots of a key."""
     digest = word(0)
-    for part in key:  # `hash_words`, inlined by hand for the reason in `kernel.enter_state`
+    for part in key:  # `hash_words`, inlined by hand for the reason given in `kernel.enter_state`
         digest = mix(digest ^ part)
     return 2 * scale(digest, num_slots // 2)
 

@@ -81,7 +81,7 @@ def _require_line_game(game: Game) -> WordLineGame:
         reason = "the checker does not support the pie rule: omit pie=true"
     else:
         return game
-    msg = f"no proof file for {game.spec}: {reason}"
+    msg = f"cannot prove {game.spec} in a file: {reason}"
     raise ZermeloError(msg)
 
 
@@ -142,7 +142,7 @@ class _Prover:
         return Proof(game, "draw", lines + self._find_strategy(replies, HOLD, 0))
 
     def _shortest_win(self, score: int) -> list[str]:
-        """Return the first player's strategy for that best opening move that needs fewest lines."""
+        """Return the first player's strategy after the best opening that needs the fewest lines."""
         game, start = self.game, self.game.initial()
         openings: dict[Any, int] = {}
         for action in self.solver.best_actions(start, score, self.clock):
@@ -200,7 +200,7 @@ class _Prover:
         return _MoveChoices(states, candidates, counts, pairs, num_pairs, chosen)
 
     def _choose_moves(self, choices: _MoveChoices, min_score: int) -> None:
-        """Choose a candidate for each state by means of the solver."""
+        """Choose a candidate for each state with the solver."""
         import numpy as np
 
         run = compile_kernel(strategy_kernel.choose_moves, self.game.hooks)

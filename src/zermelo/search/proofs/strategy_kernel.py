@@ -47,7 +47,7 @@ def list_candidate_moves(
     states: Any,  # [state, word]
     goal: Any,
     lines: Any,  # [line]: the winning lines as masks
-    max_steps: Any,  # of the search for pairs; 0: only if no line is open; below 0: no pairing
+    max_steps: Any,  # limit of the pair search; 0: only if no line is open; below 0: no pairing
     actions: Any,  # [state, number]: the candidates, in ascending order of cost
     costs: Any,  # [state, number]
     counts: Any,  # [state]: number of candidates

@@ -2,5 +2,5 @@
 
 `solver` finds scores and bounds of states, `solution` solves positions within a limit
 and `book_builder` builds opening books. Proofs, explanations and everything above `search` may
-import it.
+import this package.
 """

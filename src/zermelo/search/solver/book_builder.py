@@ -34,7 +34,7 @@ def build_book(
 ) -> OpeningBook:
     """Build the book of a game's first `plies` plies, resuming from the journal if it exists."""
     if not 0 <= plies <= MAX_PLIES:
-        msg = f"plies is {plies}: a book can have 0 to {MAX_PLIES}"
+        msg = f"plies is {plies}: it must be 0 to {MAX_PLIES}"
         raise ZermeloError(msg)
     canonical = OpeningBook.from_scores(game, {}).canonical
     layers = [{canonical(game.initial()): None}]

@@ -34,7 +34,7 @@ class Solution:
     position: Position
     value: Value | None = None  #: None unless proven
     estimate: float | None = None
-    plies: int | None = None  #: to the end under best play; None for draws, Reversi and estimates
+    plies: int | None = None  #: plies to the end; None for draws, Reversi and estimates
     best: tuple[str, ...] = ()  #: best moves
     pv: tuple[str, ...] = ()
     exact: bool = False
@@ -81,7 +81,7 @@ def game_specific_scores(
 
 
 def connect_four_score(position: Position, value: Value | None, plies: int | None) -> int | None:
-    """Return (cells + 3) // 2 minus the winner's number of stones at the end; 0 for a draw."""
+    """Return (cells + 3) // 2 minus the winner's final stones; negated for a loss, 0 for a draw."""
     if value is Value.DRAW:
         return 0
     if value is None or plies is None:
@@ -105,7 +105,8 @@ def solve(
 
     The goal is "exact" (the value with its distance), "wdl" (win, draw or loss) or "win" (only
     whether it is a win). If the limit is reached or Ctrl-C is pressed before the proof, the
-    solution is an estimate. Raise Unsolved for a board above 64 cells without a limit.
+    solution is an estimate. Raise Unsolved for a board of more than 64 cells if
+    there is no limit.
 
     >>> import zermelo as z
     >>> solution = z.solve(z.game("mnk:4x4x3").start())
@@ -113,7 +114,7 @@ def solve(
     ('win', 5, True)
     """
     if goal not in GOALS:
-        msg = f"goal is {goal!r}: it can be {', '.join(GOALS)}"
+        msg = f"goal is {goal!r}: it must be one of {', '.join(GOALS)}"
         raise ZermeloError(msg)
     limit = limit or Limit()
     if position.is_over:
@@ -164,7 +165,7 @@ class _PositionSolver:
         if isinstance(game, WordGame):
             self.solver = self.solver or solver_for(game)
         else:
-            self.engine  # noqa: B018 - creates it
+            self.engine  # noqa: B018 - creates the engine
         clock = SearchClock(self.limit, self.progress)
         try:
             if self.solver is not None:

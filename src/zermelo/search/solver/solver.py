@@ -168,9 +168,10 @@ class Solver:
     def principal_variation(
         self, state: Any, score: int, clock: SearchClock | None = None
     ) -> list[int]:
-        """Return a line of best play from a state with this score: always the first best action.
+        """Return a line of best play from a state with this score.
 
-        The line ends at the end of the game, after 64 plies, or at the last state in the book.
+        The line always takes the first best action. It stops at the end of the game, after 64
+        plies, or at the last state in the book.
         """
         actions: list[int] = []
         is_in_book = self.source(state) == "book"
@@ -241,7 +242,7 @@ class Solver:
         return sorted(children.values(), key=self._evaluate_child)
 
     def _evaluate_child(self, child: Any) -> int:
-        """Estimate a child for its side to move; the better the move to it, the lower."""
+        """Estimate a child for its side to move; a low estimate is good for the parent."""
         if self.game.result(child)[0]:
             return terminal_score(self.hooks, child)
         return int(self.hooks.evaluate(child))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_CODE = (1 << 15) - 1
-_SLICE = 1 << 13  # states between two checks of the limit and the progress bar
+_SLICE = 1 << 13  # states between two checks of the limit and updates of the progress bar
 _WIN_SCORE = 1 << 30
 _UNKNOWN = -(1 << 31)
 
@@ -27,7 +27,9 @@ Progress = Callable[[int, int], None]  #: (states scored, states found)
 def solve_all_states(
     game: WordGame, max_states: int, progress: Progress | None = None
 ) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Return the canonical states of a game in ascending order [word, state] and their codes.
+    """Return all canonical states of a game and their codes.
+
+    The states are an array [word, state] in ascending order.
 
     Raise TooLarge if there are more than `max_states` states, if a game can be endless, or if a
     score does not fit into a code.

@@ -30,9 +30,9 @@ from zermelo.core.game.fingerprint import rules_fingerprint, source_digest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_STATES = 20_000_000  #: most states in one file
+MAX_STATES = 20_000_000  #: the maximum number of states in one file
 _MAGIC = b"zermelo table\n"
-_VERSION = 2  # increase it also if scores of a game change although its rules do not
+_VERSION = 2  # also increase it if the scores of a game change although its rules do not
 _PREFIX = struct.Struct("<14sHI")
 _MAX_HEADER = 1 << 14
 _KEY, _CODE = "<u8", "<i2"

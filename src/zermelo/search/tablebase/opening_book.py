@@ -30,13 +30,13 @@ class OpeningBook(Tablebase):
         """
         shipped = _shipped_path(game)
         if not _folder().is_dir() and not shipped.is_file():
-            return None  # before computing the fingerprint of the rules, which is slow
+            return None  # saves computing the fingerprint of the rules, which is slow
         for path in (book_path(game), shipped):
             if path.is_file():
                 try:
                     return cls.read(path, game)
                 except BadTablebase as error:
-                    notify(f"{error}; it is not used")
+                    notify(f"{error}; this file is ignored")
         return None
 
     @classmethod

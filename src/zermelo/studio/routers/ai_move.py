@@ -1,4 +1,4 @@
-"""A stateless route: takes a tic-tac-toe board, returns the best action and evaluations."""
+"""A stateless route that takes a tic-tac-toe board and returns the best action and evaluations."""
 
 from fastapi import APIRouter
 from pydantic import BaseModel

@@ -26,7 +26,7 @@ _LEVELS = (1, 3, 5, 7, 10)  # levels that the dialog offers; any other level can
 _TICK = 0.5  # seconds between two updates of the clock
 _KEYS = """arrows or hjkl   move the cursor; the mouse moves it too
 Enter or click   play at the cursor
-Esc              make the player who thinks move now
+Esc              make the thinking player move now
 u r              undo, redo
 [ ] PgUp PgDn    step through the moves; play there to branch off
 Home End         show the first or the last position

@@ -8,7 +8,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from zermelo.core.phrases import count
+from zermelo.core.phrases import count, escape_controls
 from zermelo.search.explain import analysis
 from zermelo.ui import texts
 from zermelo.ui.session import View
@@ -26,10 +26,11 @@ class StatusPanel(Static):
     def show(self, view: View, move_at_cursor: str) -> None:
         """Show the status of a view, with the move at the cursor."""
         players = (
-            f"{name} ({symbol})"
+            f"{escape_controls(name)} ({symbol})"
             for name, symbol in zip(view.players, view.game.symbols, strict=True)
         )
-        text = Text.assemble((view.game.spec, "bold"), "\n", " against ".join(players), "\n")
+        spec = escape_controls(view.game.spec)
+        text = Text.assemble((spec, "bold"), "\n", " against ".join(players), "\n")
         text.append(f"{_turn_text(view)}\n", "bold")
         cursor = f", cursor at {move_at_cursor}" if view.legal and move_at_cursor else ""
         text.append(_clock_text(view) + cursor)

@@ -4,6 +4,8 @@ import functools
 
 import pygame
 
+from zermelo.core.phrases import escape_controls
+
 GROUND, SURFACE, SUNK = "#f5f3ee", "#fffdf9", "#ece8df"
 INK, QUIET, LINE, EDGE = "#22262c", "#5a5f68", "#dbd5c8", "#88826f"
 ACCENT, ON_ACCENT = "#17594f", "#ffffff"
@@ -26,7 +28,7 @@ def _font(size: int) -> pygame.font.Font:
 @functools.lru_cache(maxsize=4096)
 def width(text: str, size: int) -> int:
     """Return the width of a text in pixels."""
-    return -(-_font(size).size(text)[0] // _SCALE)
+    return -(-_font(size).size(escape_controls(text))[0] // _SCALE)
 
 
 def fit(text: str, size: int, room: int) -> str:
@@ -68,7 +70,7 @@ def write(
 
 @functools.lru_cache(maxsize=2048)
 def _render(text: str, size: int, colour: str) -> pygame.Surface:
-    large = _font(size).render(text, antialias=True, color=colour)
+    large = _font(size).render(escape_controls(text), antialias=True, color=colour)
     height = -(-large.get_height() // _SCALE)
     if not text:
         return pygame.Surface((0, height))
