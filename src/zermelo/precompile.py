@@ -9,12 +9,12 @@ import time
 from collections.abc import Sequence
 
 from zermelo.core.game import Game, SolverHooks, WordGame
-from zermelo.search.limits import ProgressCallback
 from zermelo.games import registry
 from zermelo.kernels import compiler, list_common_kernels
 from zermelo.kernels.compiler_pool import LATER, SOON, Compilation, CompilerPool
 from zermelo.learn.models import files as model_files
 from zermelo.players.registry import load_player
+from zermelo.search.limits import ProgressCallback
 
 # The modules that define common kernels, those that most players need first.
 _MODULES = (

@@ -7,7 +7,7 @@ import pytest
 
 from support.commands import command, zermelo
 from support.controls import ATTACK, assert_escaped
-from zermelo.cli import options
+from zermelo.cli.common import options
 from zermelo.core.phrases import escape_controls
 from zermelo.store.runs import FINISHED, GameRow, RunStore
 from zermelo.ui.session import Session

@@ -30,6 +30,8 @@ from zermelo.cli import (
     table,
     train,
 )
+from zermelo.cli.common import progress
+from zermelo.cli.common.progress import show_compilation
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import escape_controls
 
@@ -113,6 +115,7 @@ def _end_quietly() -> int:
 def _fail(text: str) -> int:
     """Print an error message on one line; return the exit code."""
     line = escape_controls(" ".join(text.split()))
+    progress.hide()
     with contextlib.suppress(OSError):  # nobody reads stderr
         click.echo(f"zermelo: {line}", err=True)
     return _BAD_ARGUMENTS
@@ -131,6 +134,9 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; tell Ctrl-C from the end of a file, which click does not."""
+        from zermelo.kernels import compiler
+
+        compiler.watch_compilations(show_compilation)
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zermelo.cli import options
+from zermelo.cli.common import options
+from zermelo.cli.common.progress import Progress
 from zermelo.core.phrases import count, escape_controls
 
 if TYPE_CHECKING:
@@ -92,14 +93,14 @@ def arena(
     if html is not None and not html.absolute().parent.is_dir():
         msg = f"--html {html}: the folder does not exist"
         raise click.UsageError(msg)
-    with options.progress(f"arena {game}") as progress:
+    with Progress(f"arena {game}") as progress:
         try:
             result = tournament(
                 game,
                 players,
                 db=db,
                 resume=resume,
-                progress=lambda now: progress(_progress_text(now)),
+                progress=lambda now: progress(_progress_text(now), now.done / now.total),
                 **settings,
             )
         except Interrupted as stopped:

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from zermelo.cli import options
-from zermelo.cli.options import Command, Fields
+from zermelo.cli.common import options
+from zermelo.cli.common.options import Command, Fields
+from zermelo.cli.common.progress import Progress
 from zermelo.core.phrases import count
 
 _SOLVE_PARTS = ("sets", "alphabeta", "switches", "squava")
@@ -27,7 +28,7 @@ def warm(games: tuple[str, ...], as_json: bool) -> None:
     from zermelo import precompile
 
     begin = time.perf_counter()
-    with options.progress("compiling") as progress:
+    with Progress("compiling") as progress:
         number = precompile.compile_all(progress, games)
     seconds = round(time.perf_counter() - begin, 1)
     if as_json:
@@ -74,7 +75,7 @@ def playouts(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool)
     """Measure random playouts on one core, in moves per second."""
     from zermelo.bench import playouts as suite
 
-    with options.progress("measuring") as progress:
+    with Progress("measuring") as progress:
         report = suite.run(seconds, repeat, names or suite.GAMES, progress)
     _print_report(report, as_json=as_json)
 
@@ -97,7 +98,7 @@ def bench_mcts(
     """
     from zermelo.bench import mcts as suite
 
-    with options.progress("measuring") as progress:
+    with Progress("measuring") as progress:
         report = suite.run(seconds, repeat, names or suite.GAMES, matches, progress)
     _print_report(report, as_json=as_json)
 
@@ -113,7 +114,7 @@ def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
 
     Measures the speed of updates and actors, and the time to learn unbeatable tic-tac-toe.
     """
-    with options.needs_torch(), options.progress("measuring") as progress:
+    with options.needs_torch(), Progress("measuring") as progress:
         from zermelo.bench import learn as suite
 
         report = suite.run(budget, seeds, progress)
@@ -156,7 +157,7 @@ def bench_hybrid(
     as_json: bool,
 ) -> None:
     """Compare the Squava hybrid with its published figures."""
-    with options.needs_torch(), options.progress("measuring") as progress:
+    with options.needs_torch(), Progress("measuring") as progress:
         from zermelo.bench.squava import hybrid as suite
 
         report = suite.run(
@@ -194,7 +195,7 @@ def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: 
 
     On a GPU, also measures pgx with mctx, and the network alone.
     """
-    with options.needs_torch(), options.progress("measuring") as progress:
+    with options.needs_torch(), Progress("measuring") as progress:
         from zermelo.bench import selfplay as suite
 
         report = suite.run(device, batches or suite.BATCHES, repeat, progress)
@@ -212,7 +213,7 @@ def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> 
         if name not in suite.GAMES:
             msg = f"--game {name}: PettingZoo has only {', '.join(suite.GAMES)}"
             raise click.UsageError(msg)
-    with options.progress("measuring") as progress:
+    with Progress("measuring") as progress:
         report = suite.run(seconds, repeat, names or tuple(suite.GAMES), progress)
     _print_report(report, as_json=as_json)
 
@@ -239,7 +240,7 @@ def bench_solve(
     """
     from zermelo.bench import solve as suite
 
-    with options.progress("measuring") as progress:
+    with Progress("measuring") as progress:
         report = suite.run(number, repeat, parts or _SOLVE_PARTS, file, progress)
     _print_report(report, as_json=as_json)
 
@@ -254,7 +255,7 @@ def solved(write: Path | None, as_json: bool) -> None:
     """
     from zermelo.bench import solved as suite
 
-    with options.progress("proving") as progress:
+    with Progress("proving") as progress:
         rows = suite.run(progress)
     if write is not None:
         write.write_text(suite.to_markdown(rows), encoding="utf-8")

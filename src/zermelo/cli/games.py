@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
-from zermelo.cli import options
-from zermelo.cli.options import Fields
+from zermelo.cli.common import options
+from zermelo.cli.common.options import Fields
+from zermelo.cli.common.progress import Progress
 from zermelo.core.phrases import count as count_text
 
 
@@ -93,7 +94,7 @@ def count(
     if symmetric and not states:
         msg = "--symmetric needs --states"
         raise click.UsageError(msg)
-    with options.progress(f"counting {game}") as progress:
+    with Progress(f"counting {game}") as progress:
         counts = counting.count(
             rules,
             max_ply=None if states or whole_games else perft,

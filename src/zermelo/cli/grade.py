@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zermelo.cli import options
+from zermelo.cli.common import options
+from zermelo.cli.common.progress import Progress
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import count
 
@@ -53,7 +54,7 @@ def grade(
     from zermelo.store.runs import FINISHED, RunStore
 
     store = None if db is None else RunStore(db)  # opened first: a bad file is reported at once
-    with options.progress(f"grading {player}") as progress:
+    with Progress(f"grading {player}") as progress:
         result = grading.grade(
             game,
             player,
@@ -180,14 +181,14 @@ def positions(
             raise click.UsageError(msg)
     rules = registry.game(game)
     begin = time.perf_counter()
-    with options.progress(f"positions of {game}") as progress:
+    with Progress(f"positions of {game}") as progress:
         generated = generate.generate_positions(
             rules,
             number,
             seed=seed,
             accept=generate.PositionFilter(plies, decided, keeping, nodes),
             progress=lambda done, examined: progress(
-                f"{done:,} of {number:,} found, {examined:,} examined"
+                f"{done:,} of {number:,} found, {examined:,} examined", done / number
             ),
         )
     command = (

@@ -6,8 +6,8 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from zermelo.cli import options
-from zermelo.cli.options import Fields
+from zermelo.cli.common import options
+from zermelo.cli.common.options import Fields
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import count
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zermelo.cli import options
-from zermelo.cli.options import Fields, PositionSource
+from zermelo.cli.common import options
+from zermelo.cli.common.options import Fields, PositionSource
 
 if TYPE_CHECKING:
     from zermelo.core.position import Position

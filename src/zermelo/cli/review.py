@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zermelo.cli import options
+from zermelo.cli.common import options
+from zermelo.cli.common.progress import Progress
 from zermelo.core.phrases import count
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
 
     match = Match(game, moves)
     records = []
-    with options.progress(f"reviewing {game}") as progress:
+    with Progress(f"reviewing {game}") as progress:
         for record in iter_review(match, Limit(seconds=seconds)):
             records.append(record)
-            progress(f"move {record.ply} of {len(match.moves)}")
+            num_moves = len(match.moves)
+            progress(f"move {record.ply} of {num_moves}", record.ply / max(1, num_moves))
     if as_json:
         options.print_json([record.to_json() for record in records])
         return
@@ -65,8 +67,8 @@ def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:
     """
     from zermelo.search.explain import puzzles
 
-    with options.progress(f"looking for a puzzle of {game}") as progress:
-        progress("…")
+    with Progress(f"looking for a puzzle of {game}") as progress:
+        progress("")
         found = puzzles.puzzle(game, plies, seed)
     if as_json:
         options.print_json(found.to_json() | {"game": game, "solution": found.solution})

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zermelo.cli import options
-from zermelo.cli.options import Fields, PositionSource
+from zermelo.cli.common import options
+from zermelo.cli.common.options import Fields, PositionSource
+from zermelo.cli.common.progress import Progress
 from zermelo.core.phrases import count, describe_value, word_for
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def solve(
         found: Solver | None = by_thread.solver
         return found
 
-    with options.progress(f"solving {game}") as progress:
+    with Progress(f"solving {game}") as progress:
 
         def answer(position: "Position") -> Fields:
             return solution.solve(
@@ -156,9 +157,9 @@ def analyze(
             store.add_analysis(game, position.moves, player or "", fields)
         return fields
 
-    with contextlib.ExitStack() as stack, options.progress(f"analyzing {game}") as progress:
+    with contextlib.ExitStack() as stack, Progress(f"analyzing {game}") as progress:
         store = None if db is None else stack.enter_context(RunStore(db))
-        progress("…")
+        progress("")
         return options.answer_positions(rules, source, answer, texts.analysis_text, as_json=as_json)
 
 
@@ -243,7 +244,7 @@ def prove(game: str, out: Path, as_json: bool) -> int:
         raise click.UsageError(msg)
     begin = time.perf_counter()
     try:
-        with options.progress(f"proving {game}") as progress:
+        with Progress(f"proving {game}") as progress:
             proof = proofs.prove(rules, progress)
     except TooLarge as error:
         click.echo(f"zermelo: {error}", err=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from zermelo.cli import options
+from zermelo.cli.common import options
+from zermelo.cli.common.progress import Progress
 
 _SHUTDOWN = 2  # seconds that running requests get to finish when the server stops
 _BACKLOG = 2048
@@ -42,7 +43,7 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
 
     if warm:
         click.echo("Compiling kernels; this takes a few minutes the first time.")
-        with options.progress("compiling") as progress:
+        with Progress("compiling") as progress:
             precompile.compile_all(progress)
     app = create_app(db or home.database(), host)
     level = os.environ.get("ZERMELO_LOG", "warning")

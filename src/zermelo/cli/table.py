@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zermelo.cli import options
-from zermelo.cli.options import Fields
+from zermelo.cli.common import options
+from zermelo.cli.common.options import Fields
+from zermelo.cli.common.progress import Progress
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import count
 
@@ -74,14 +75,16 @@ def book(game: str, plies: int, out: Path | None, threads: int, as_json: bool) -
     path = out or book_path(rules)
     partial = path.with_name(f"{path.name}.part")
     begin = time.perf_counter()
-    with options.progress(f"building the book of {game}") as progress:
-        progress("compiling")
+    with Progress(f"building the book of {game}") as progress:
+        progress("")
         opening_book = build_book(
             rules,
             plies,
             partial,
             threads=threads,
-            progress=lambda done, total: progress(f"{done:,} of {total:,} states solved"),
+            progress=lambda done, total: progress(
+                f"{done:,} of {total:,} states solved", done / total
+            ),
         )
     opening_book.write(path)
     partial.unlink()
@@ -136,16 +139,16 @@ def _read(path: Path, game: "WordGame") -> "Tablebase | None":
 def _build(path: Path, game: "WordGame") -> "Tablebase":
     from zermelo.search.tablebase.tablebase import Tablebase
 
-    with options.progress(f"building the tablebase of {game.spec}") as progress:
+    with Progress(f"building the tablebase of {game.spec}") as progress:
 
         def report(num_solved: int, num_states: int) -> None:
-            progress(
-                f"{num_solved:,} of {num_states:,} states solved"
-                if num_solved
-                else f"{num_states:,} states found"
-            )
+            if num_solved:
+                share = num_solved / num_states
+                progress(f"{num_solved:,} of {num_states:,} states solved", share)
+            else:
+                progress(f"{num_states:,} states found")
 
-        progress("compiling")
+        progress("")
         tablebase = Tablebase.build(game, report)
     tablebase.write(path)
     return tablebase

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zermelo.cli import options
-from zermelo.cli.options import Fields
+from zermelo.cli.common import options
+from zermelo.cli.common.options import Fields
+from zermelo.cli.common.progress import Progress
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import count
 
@@ -74,8 +75,10 @@ def train(recipe: str, as_json: bool, **settings: Any) -> None:
         click.echo(f"zermelo: warning: {warning}", err=True)
     with _store_run(run, resume=settings["resume"]) as store_grades:
         try:
-            with options.progress(f"training {recipe}") as progress:
-                training.run_training(run, trainer, lambda now: progress(_progress_text(now)))
+            with Progress(f"training {recipe}") as progress:
+                training.run_training(
+                    run, trainer, lambda now: progress(_progress_text(now), now.share)
+                )
                 progress("grading")
                 grades = model_card.grade_run(run)
         except KeyboardInterrupt:

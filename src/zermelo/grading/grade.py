@@ -1,6 +1,6 @@
 """Grade a player against perfect play; each figure comes with the best possible one."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,12 @@ from zermelo.grading.random_opponent import (
     outcome_probabilities,
 )
 from zermelo.grading.unbeatable import SeatCheck
+from zermelo.search.limits import ProgressCallback
 
 SECONDS = 10.0  #: default time limit of the solver for one position
 SEATS = ("first", "second")
 _SAMPLE_SIZE = 100  # positions to generate for a large game without shipped sets
 _SAMPLE_NODES = 1_000_000  # node limit of the solver for one generated position
-
-Progress = Callable[[str], None]
 
 
 @dataclass
@@ -133,7 +132,7 @@ def grade(
     positions: str | Path | Iterable[Position] | None = None,
     seed: int = 0,
     seconds: float = SECONDS,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Grade:
     """Count a player's mistakes in all states of a small game, or in sets of positions.
 
@@ -149,7 +148,9 @@ def grade(
     """
     rules = registry.game(game) if isinstance(game, str) else game
     policy = PlayerPolicy(rules, player, seed)
-    grader = _Grader(rules, policy, Limit(seconds=seconds), progress or (lambda _text: None))
+    grader = _Grader(
+        rules, policy, Limit(seconds=seconds), progress or (lambda _text, _share=None: None)
+    )
     result = grader.grade
     try:
         grader.count_mistakes(grader.load_sets(positions))
@@ -165,7 +166,9 @@ def grade(
 class _Grader:
     """The steps of one call of `grade` and the data that they share."""
 
-    def __init__(self, game: Game, policy: PlayerPolicy, limit: Limit, progress: Progress) -> None:
+    def __init__(
+        self, game: Game, policy: PlayerPolicy, limit: Limit, progress: ProgressCallback
+    ) -> None:
         self.game, self.policy, self.limit, self.progress = game, policy, limit, progress
         progress("exploring all states")
         self.graph = GameGraph.build(game)
@@ -207,7 +210,9 @@ class _Grader:
         )
 
         def report(num_accepted: int, _num_examined: int) -> None:
-            self.progress(f"{num_accepted} of {_SAMPLE_SIZE} positions generated")
+            self.progress(
+                f"{num_accepted} of {_SAMPLE_SIZE} positions generated", num_accepted / _SAMPLE_SIZE
+            )
 
         accept = generate.PositionFilter(max_nodes=_SAMPLE_NODES)
         return generate.generate_positions(self.game, _SAMPLE_SIZE, accept=accept, progress=report)
@@ -219,7 +224,7 @@ class _Grader:
         for name, positions in sets.items():
             result = self.grade.sets[name] = SetResult()
             for position in positions:
-                self.progress(f"{done:,} of {total:,} positions")
+                self.progress(f"{done:,} of {total:,} positions", done / total)
                 self._grade_position(position, result)
                 done += 1
         unsolved = self.grade.total.unsolved

@@ -6,18 +6,16 @@ must not lose a drawn game, and it must win a won one.
 """
 
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from zermelo.core.game import Game, WordGame
 from zermelo.grading.oracle import SolverOracle
 from zermelo.grading.policy import PlayerPolicy
+from zermelo.search.limits import ProgressCallback
 
 MAX_POSITIONS = 5_000_000
 _PROBE_NODES = 20_000  # nodes per position to detect a mistake long before the game ends
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ def check_seat(
     *,
     oracle: SolverOracle | None = None,
     max_positions: int = MAX_POSITIONS,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> SeatCheck:
     """Try every line of play against a player in a seat; `value` is the game's value for the seat.
 
@@ -59,7 +57,7 @@ class _RefutationSearch:
         value: int,
         oracle: SolverOracle | None,
         max_positions: int,
-        progress: Progress | None,
+        progress: ProgressCallback | None,
     ) -> None:
         self.policy, self.seat, self.value = policy, seat, value
         self.game: Game = policy.game

@@ -7,7 +7,6 @@ result of the compilation. The folder can be deleted at any time.
 
 import functools
 import hashlib
-import importlib.metadata
 import os
 import sys
 from types import ModuleType
@@ -24,8 +23,10 @@ def is_enabled() -> bool:
 
 def module_name(text: str) -> str:
     """Return the name of the module with this source text."""
-    versions = f"{sys.version}\n{_numba_version()}\n{os.environ.get('ZERMELO_BOUNDS', '0')}"
-    return f"k_{hashlib.sha256(f'{versions}\n{text}'.encode()).hexdigest()[:24]}"
+    checks_bounds = os.environ.get("ZERMELO_BOUNDS", "0")
+    parts = (sys.version, _numba_version(), checks_bounds, text)
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+    return f"k_{digest}"
 
 
 def is_compiled(text: str) -> bool:
@@ -35,7 +36,9 @@ def is_compiled(text: str) -> bool:
 
 @functools.cache
 def _numba_version() -> str:
-    return importlib.metadata.version("numba")  # without importing it, which takes half a second
+    from importlib.metadata import version
+
+    return version("numba")  # without importing numba, which takes half a second
 
 
 def load(text: str) -> Any:

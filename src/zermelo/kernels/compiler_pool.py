@@ -8,17 +8,18 @@ machine code in the cache, from which this process then loads it.
 import contextlib
 import heapq
 import itertools
-import multiprocessing
 import os
 import signal
 import threading
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zermelo.kernels import cache
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 #: priorities of compilations: somebody waits for it now, probably needed soon, needed some day
 URGENT, SOON, LATER = range(3)
@@ -107,6 +108,8 @@ class CompilerPool:
 
     def _work(self) -> None:
         """Send one compilation after the other to a process, until none is waiting."""
+        import multiprocessing
+
         context = multiprocessing.get_context("spawn")
         connection, other_end = context.Pipe()
         process = context.Process(target=_serve, args=(other_end, self._in_background), daemon=True)
@@ -134,7 +137,7 @@ class CompilerPool:
             self._num_threads -= 1
             return None
 
-    def _compile(self, compilation: Compilation, connection: Connection) -> None:
+    def _compile(self, compilation: Compilation, connection: "Connection") -> None:
         """Compile in the process; where that fails, this process will, and will see the error."""
         with contextlib.suppress(OSError, EOFError):  # the process was killed
             connection.send((compilation.text, compilation.constants))
@@ -150,7 +153,7 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _serve(connection: Connection, in_background: bool) -> None:
+def _serve(connection: "Connection", in_background: bool) -> None:
     """Compile the modules that arrive, until the other process closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other process
     if in_background and hasattr(os, "nice"):

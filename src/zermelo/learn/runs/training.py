@@ -48,6 +48,11 @@ class TrainingProgress:
     updates_per_second: float
 
     @property
+    def share(self) -> float:
+        """The share of the updates that are done, from 0 to 1."""
+        return self.report.update / self.total_updates
+
+    @property
     def seconds_left(self) -> float:
         """The estimated time until the last update."""
         updates_left = self.total_updates - self.report.update

@@ -7,10 +7,8 @@ import math
 import os
 import queue
 import shlex
-import shutil
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zermelo.cli.common import progress
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import escape_controls
 
@@ -31,7 +30,6 @@ Fields = dict[str, Any]  #: the JSON object of an answer
 
 _FAILED = 1  # exit code
 _MAX_LINE = 100_000  # characters
-_REFRESH = 0.1  # seconds between two updates of a progress line
 _ANSWERS = "zermelo.answers"  # key of the stream for answers and of the process that may use it
 
 
@@ -325,6 +323,7 @@ def _write(text: str) -> None:
     answers, pid = (context and context.meta.get(_ANSWERS)) or (None, os.getpid())
     if os.getpid() != pid:
         os._exit(0)  # a player has forked this process, and the original prints the answer
+    progress.hide()
     click.echo(text, file=answers)
 
 
@@ -333,28 +332,3 @@ def format_bytes(number: int) -> str:
     if number < 10**6:
         return f"{number / 1e3:.1f} kB" if number < 10**4 else f"{number / 1e3:.0f} kB"
     return f"{number / 1e6:.1f} MB"
-
-
-@contextlib.contextmanager
-def progress(title: str) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows a text after `title` on one line of stderr.
-
-    The line is cut to the width of the terminal, and erased at the end. Nothing is shown if stderr
-    is not a terminal.
-    """
-    is_terminal = sys.stderr.isatty()
-    last = 0.0
-
-    def show(text: str) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if is_terminal and now - last > _REFRESH:
-            last = now
-            line = escape_controls(f"{title}: {text}")[: shutil.get_terminal_size().columns - 1]
-            click.echo(f"\r\x1b[K{line}", err=True, nl=False)
-
-    try:
-        yield show
-    finally:
-        if last:
-            click.echo("\r\x1b[K", err=True, nl=False)

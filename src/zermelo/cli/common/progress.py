@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -44,7 +44,7 @@ class Progress:
         """Report what is going on."""
         self._state, self._has_news = (text, share), True
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> Self:
         """Show this progress, in place of that of the work of which this is a part."""
         if _displays:
             _displays[-1].hide()
