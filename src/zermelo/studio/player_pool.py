@@ -86,11 +86,15 @@ class PlayerPool:
             max_tasks_each=8,
             initializer=_lower_priority,
         )
+        #: for loading players, which may take as long as loading a model
+        self.loading = FairExecutor(
+            "loading", 4, max_tasks=128, max_running_each=2, max_tasks_each=64
+        )
         #: for reading and checking positions and records
         self.boards = FairExecutor("board", 2, max_tasks=128, max_running_each=1, max_tasks_each=32)
         #: for the store, whose calls take turns anyway
         self.store = FairExecutor("store", 1, max_tasks=256, max_running_each=1, max_tasks_each=64)
-        self._executors = (self.moves, self.background, self.boards, self.store)
+        self._executors = (self.moves, self.background, self.loading, self.boards, self.store)
         self._lock = threading.Lock()
         self._idle: list[_IdlePlayer] = []  # the most recently used comes last
         self._turns: dict[str, _Turn] = {}
@@ -145,7 +149,7 @@ class PlayerPool:
             with self.borrow(spec, game.spec) as player:
                 player.prepare(game)
 
-        await self.moves.submit(client, work)
+        await self.loading.submit(client, work)
 
     async def choose(
         self,

@@ -31,7 +31,7 @@ from zermelo.studio.responses import (
 )
 
 _MAX_RECENT = 1000
-MAX_WAIT = 0.25  #: seconds that a request waits while the store is locked for others
+MAX_WAIT = 0.15  #: seconds that a request waits while the store is locked for others
 
 Result = TypeVar("Result")
 
