@@ -20,7 +20,6 @@ if it is "try again". At the end the memory of the server must return to what it
 import argparse
 import asyncio
 import contextlib
-import os
 import random
 import sqlite3
 import sys
@@ -216,7 +215,7 @@ async def run_hostile(url: str, pid: int, db: Path, scale: float = 1.0) -> Hosti
         ("headers", lambda: send_headers(url, 100 * scale)),
         ("afterwards", lambda: asyncio.sleep(max(1.5, 5 * scale))),
     ]
-    before, peak = memory_of(pid), 0.0
+    before = memory_of(pid)
     phases = []
     tasks = [asyncio.create_task(player.play()) for player in players]
     for name, attack in attacks:
@@ -229,11 +228,10 @@ async def run_hostile(url: str, pid: int, db: Path, scale: float = 1.0) -> Hosti
             await asyncio.sleep(0.5)  # the players' answers to what has just ended
         phase.seconds = time.perf_counter() - begin
         phases.append(phase)
-        peak = max(peak, memory_of(pid))
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    return HostileResult(phases, before, peak, await _settle(pid, before))
+    return HostileResult(phases, before, memory_of(pid, "VmHWM"), await _settle(pid, before))
 
 
 @contextlib.asynccontextmanager
@@ -258,18 +256,19 @@ async def _warm_up(url: str) -> None:
 async def _settle(pid: int, before: float) -> float:
     """Wait for the memory of a process to return to what it was; return it."""
     for _ in range(_RETURN_SECONDS):
-        if memory_of(pid) < before + MAX_GROWTH / 2:
+        if memory_of(pid) < before + MAX_GROWTH * 0.8:
             break
         await asyncio.sleep(1)
     return memory_of(pid)
 
 
-def memory_of(pid: int) -> float:
-    """Return the resident memory of a process in MB; NaN if the system does not tell."""
-    path = Path(f"/proc/{pid}/statm")
+def memory_of(pid: int, field_name: str = "VmRSS") -> float:
+    """Return the resident memory of a process in MB, or its peak (VmHWM); NaN if unavailable."""
+    path = Path(f"/proc/{pid}/status")
     if not path.exists():
         return float("nan")
-    return int(path.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    fields = dict(line.partition(":")[::2] for line in path.read_text().splitlines())
+    return int(fields[field_name].split()[0]) * 1024 / 1e6
 
 
 def allow_many_files() -> None:

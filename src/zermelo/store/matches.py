@@ -1,7 +1,9 @@
 """Store the matches played in the studio, each in one row of a table."""
 
+import contextlib
 import sqlite3
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from zermelo.core.errors import ZermeloError
@@ -50,7 +52,12 @@ class MatchRow:
 
 
 class MatchStore(Database):
-    """Matches by id. Threads may share one store."""
+    """Matches by id. Threads may share one store.
+
+    `add` and `update` raise StoreLocked if they have to wait too long for another process.
+    """
+
+    locked_at = float("-inf")  #: when StoreLocked was last raised, on the monotonic clock
 
     def limit_wait(self, seconds: float) -> None:
         """Wait at most this long for another writer from now on."""
@@ -65,7 +72,7 @@ class MatchStore(Database):
         """
         now = time.time()
         row = replace(row, created=now, updated=now)
-        with self._lock, self._connection as connection:
+        with self._writing() as connection:
             connection.execute(_INSERT, tuple(vars(row).values()))
             return row, _delete_surplus(connection, now - RECENT_DAYS * 86_400)
 
@@ -86,7 +93,7 @@ class MatchStore(Database):
     def update(self, before: MatchRow, after: MatchRow) -> MatchRow:
         """Replace `before` by `after`, with its time; raise MatchChanged if `before` is stale."""
         after = replace(after, updated=time.time())
-        with self._lock, self._connection as connection:
+        with self._writing() as connection:
             update = connection.execute(
                 "UPDATE matches SET moves = ?, plies = ?, resigned = ?, verdict = ?, over = ?, "
                 "updated = ? WHERE id = ? AND moves = ? AND resigned IS ?",
@@ -98,6 +105,19 @@ class MatchStore(Database):
             if update.rowcount != 1:
                 raise MatchChanged
         return after
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Begin a transaction, and commit it at the end unless there is an exception."""
+        with self._lock, self._connection as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                self.locked_at = time.monotonic()
+                raise StoreLocked from None
+            yield connection
 
 
 def _delete_surplus(connection: sqlite3.Connection, before: float) -> list[str]:

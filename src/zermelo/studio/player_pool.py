@@ -86,7 +86,7 @@ class PlayerPool:
             max_tasks_each=8,
             initializer=_lower_priority,
         )
-        #: for loading players, which may take as long as loading a model
+        #: for loading games and players, which may have to load a model
         self.loading = FairExecutor(
             "loading", 4, max_tasks=128, max_running_each=2, max_tasks_each=64
         )

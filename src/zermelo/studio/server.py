@@ -8,6 +8,7 @@ import asyncio
 import json
 import sys
 from collections import Counter
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -52,14 +53,19 @@ class LimitedProtocol(HttpToolsProtocol):
         self.num_requests = 0
         self._is_head, self._head_size = True, 0
         self._is_receiving = False
+        self._cycles: list[Any] = []  # uvicorn's objects of the requests that are not answered yet
         self._timer: asyncio.TimerHandle | None = None
         self._close_after(RECEIVE_SECONDS)
         self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the deadline."""
+        """Cancel the deadline, and tell the application that the client has disconnected."""
         self._cancel_timer()
         super().connection_lost(exc)
+        # The line above tells it only about the last request, which may be queued behind others.
+        for cycle in self._cycles:
+            cycle.disconnected = cycle.disconnected or not cycle.response_complete
+            cycle.message_event.set()
 
     @property
     def is_served(self) -> bool:
@@ -95,6 +101,8 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.abort()
             return
         super().on_headers_complete()
+        self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete]
+        self._cycles.append(self.cycle)
 
     def on_message_complete(self) -> None:
         """Start the deadline for the response."""

@@ -31,7 +31,7 @@ from zermelo.studio.responses import (
 )
 
 _MAX_RECENT = 1000
-MAX_WAIT = 0.15  #: seconds that a request waits while the store is locked for others
+MAX_WAIT = 0.2  #: seconds that a request waits for another process that writes to the store
 
 Result = TypeVar("Result")
 
@@ -50,15 +50,19 @@ class StoreSession:
     client: Client
 
     def run(self, work: Callable[[MatchStore], Result]) -> "asyncio.Future[Result]":
-        """Let the store's thread call `work`; raise StoreLocked if its turn does not come soon."""
-        end = time.monotonic() + MAX_WAIT
+        """Let the store's thread call `work`.
 
-        def work_in_time() -> Result:
-            if time.monotonic() > end:
+        Raise StoreLocked if another process locks the store, and also if a call before this one has
+        just waited for that process in vain: otherwise the waiting times would add up.
+        """
+        begin = time.monotonic()
+
+        def work_unless_locked() -> Result:
+            if self.store.locked_at > begin:
                 raise StoreLocked
             return work(self.store)
 
-        return self.players.store.submit(self.client, work_in_time)
+        return self.players.store.submit(self.client, work_unless_locked)
 
 
 async def _session_of(request: Request, players: Players, client: RequestClient) -> StoreSession:
@@ -76,7 +80,7 @@ async def create_match(
 
     If the store is full, the oldest finished matches are deleted, and named in the response.
     """
-    position = await players.boards.submit(
+    position = await players.loading.submit(
         client, lambda: find_game(body.game).position(moves=body.moves)
     )
     first, second = body.first.strip(), body.second.strip()
