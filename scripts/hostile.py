@@ -190,13 +190,13 @@ async def send_headers(url: str, megabytes: float) -> None:
     num_blocks = int(megabytes * 1e6 / len(block) / 8)
 
     async def send() -> None:
-        sent = 0
-        while sent < num_blocks:
+        number = 0
+        while number < num_blocks:
             with contextlib.suppress(OSError):
                 async with Connection(url) as server:
                     server.send_raw(b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n")
-                    while sent < num_blocks:
-                        sent += 1
+                    while number < num_blocks:
+                        number += 1
                         await server.send_and_drain(block)
 
     await asyncio.gather(*(send() for _ in range(8)))

@@ -146,14 +146,16 @@ async def _run_while_connected(
         return await asyncio.shield(disconnect) if message is None else message
 
     running = asyncio.ensure_future(app(scope, receive_again, send))
-    try:
+    with contextlib.suppress(asyncio.CancelledError):  # the server stops
         await asyncio.wait((running, disconnect), return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            running.result()
-    finally:
-        disconnect.cancel()
-        running.cancel()
+    disconnect.cancel()
+    if running.done():
+        running.result()
+        return
+    running.cancel()
     await asyncio.wait((running,))
+    if not running.cancelled():
+        running.result()
 
 
 async def _wait_for_disconnect(receive: Receive) -> Message:

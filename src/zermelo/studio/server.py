@@ -5,6 +5,7 @@ nothing, or sends slowly, loses its oldest connections to newer ones, its own or
 """
 
 import asyncio
+import itertools
 import json
 import sys
 from collections import Counter
@@ -21,6 +22,8 @@ RESPONSE_SECONDS = 300.0  #: for a response to be sent, including the time to th
 MAX_CONNECTIONS = 512
 MAX_CONNECTIONS_EACH = 256  #: for each address
 _MAX_PIPELINE = 4  # requests on one connection that wait for the response to another
+
+_counter = itertools.count()
 
 
 def create_server(
@@ -49,7 +52,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """Start the deadline of the first request, and close a connection if there are too many."""
         super().connection_made(transport)
         self.address = network_of(self.client)
-        self.since = self.loop.time()  #: when it was opened or last served
+        self.order = next(_counter)  #: increases from one opening or response to the next
         self.num_requests = 0
         self._is_head, self._head_size = True, 0
         self._is_receiving = False
@@ -114,7 +117,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """End the deadline, unless the request is still arriving or another one is queued."""
         self.num_requests += 1
-        self.since = self.loop.time()
+        self.order = next(_counter)
         if not self._is_receiving and not self.pipeline:
             self._cancel_timer()
         super().on_response_complete()
@@ -136,7 +139,7 @@ class LimitedProtocol(HttpToolsProtocol):
             other for other in self._others() if other.address == address and not other.is_served
         ]
         if idle:
-            min(idle, key=lambda other: (other.num_requests > 0, other.since)).transport.abort()
+            min(idle, key=lambda other: (other.num_requests > 0, other.order)).transport.abort()
         else:
             self._refuse(503, "too many connections: try again in a moment")
 
