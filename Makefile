@@ -40,6 +40,7 @@ bench: .venv/dev
 
 load: .venv/dev
 	$(BIN)/python scripts/load.py --games 2
+	$(BIN)/python scripts/hostile.py
 
 clean:
 	rm -rf .venv

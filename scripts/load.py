@@ -76,15 +76,15 @@ def percentile(values: list[float], percent: int) -> float:
 
 
 @contextlib.contextmanager
-def run_studio(db: Path) -> Iterator[str]:
-    """Run a studio in a separate process, and yield its address."""
+def studio_process(db: Path) -> Iterator[tuple[str, int]]:
+    """Run a studio in a separate process, and yield its address and its process id."""
     command = [sys.executable, "-u", "-m", "zermelo", "studio", "--port", "0", "--db", str(db)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ours
     try:
         assert server.stdout is not None
         address = re.search(r"http://\S+", server.stdout.readline())
         assert address, "the studio did not start"
-        yield address[0]
+        yield address[0], server.pid
     finally:
         server.terminate()
         try:
@@ -94,6 +94,13 @@ def run_studio(db: Path) -> Iterator[str]:
             server.wait()
         if server.stdout is not None:
             server.stdout.close()
+
+
+@contextlib.contextmanager
+def run_studio(db: Path) -> Iterator[str]:
+    """Run a studio in a separate process, and yield its address."""
+    with studio_process(db) as (url, _):
+        yield url
 
 
 async def run_clients(
@@ -128,10 +135,11 @@ async def run_clients(
 
 
 class Connection:
-    """An HTTP/1.1 connection for one request at a time."""
+    """An HTTP/1.1 connection for one request at a time, of a client with an id or without."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, client: str = "") -> None:
         self._host = url.removeprefix("http://")
+        self._client = client
 
     async def __aenter__(self) -> Self:
         """Open the connection."""
@@ -145,22 +153,43 @@ class Connection:
         with contextlib.suppress(OSError):
             await self._out.wait_closed()
 
-    async def request(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, str]]:
-        """Send a request, and return the status and the headers; the body is left unread."""
+    def send(self, method: str, path: str, body: Any = None) -> None:
+        """Send a request without waiting for the response."""
         data = b"" if body is None else json.dumps(body).encode()
         head = f"{method} /api/v1/{path} HTTP/1.1\r\nhost: {self._host}\r\n"
+        client = f"zermelo-client: {self._client}\r\n" if self._client else ""
         kind = f"content-type: application/json\r\ncontent-length: {len(data)}\r\n"
-        self._out.write((head + (kind if data else "") + "\r\n").encode() + data)
+        self.send_raw((head + client + (kind if data else "") + "\r\n").encode() + data)
+
+    def send_raw(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        self._out.write(data)
+
+    async def send_and_drain(self, data: bytes) -> None:
+        """Send bytes as they are, and wait until there is room for more."""
+        self._out.write(data)
+        await self._out.drain()
+
+    async def request(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, str]]:
+        """Send a request, and return the status and the headers; the body is left unread."""
+        self.send(method, path, body)
         lines = (await self._in.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = (line.partition(":")[::2] for line in lines[1:] if line)
         return int(lines[0].split()[1]), {name.lower(): value for name, value in headers}
 
+    async def exchange(
+        self, method: str, path: str, body: dict[str, Any]
+    ) -> tuple[int, dict[str, str], Any]:
+        """Send a request, and return the status, the headers and the JSON of the response."""
+        status, headers = await self.request(method, path, body)
+        answer = await self._in.readexactly(int(headers["content-length"]))
+        return status, headers, json.loads(answer)
+
     async def post(self, path: str, body: dict[str, Any]) -> tuple[Any, dict[str, str]]:
         """Send a POST request that must succeed, and return the JSON and the headers."""
-        status, headers = await self.request("POST", path, body)
-        answer = await self._in.readexactly(int(headers["content-length"]))
-        assert 200 <= status < 300, f"{path}: {status} {answer[:200]!r}"
-        return json.loads(answer), headers
+        status, headers, answer = await self.exchange("POST", path, body)
+        assert 200 <= status < 300, f"{path}: {status} {answer}"
+        return answer, headers
 
     async def read_to(self, end: bytes) -> None:
         """Read and discard lines up to one that contains `end`."""
@@ -168,12 +197,18 @@ class Connection:
             pass
 
 
+def server_timing(headers: dict[str, str]) -> tuple[float, float]:
+    """Return how long the server thought, in ms of wall-clock and of CPU time; 0 if it did not."""
+    timing = _TIMING.search(headers.get("server-timing", ""))
+    return (float(timing[1]), float(timing[2])) if timing else (0.0, 0.0)
+
+
 async def _client(
     url: str, rng: random.Random, games: int, pause: tuple[float, float], measurements: Measurements
 ) -> None:
     await asyncio.sleep(rng.uniform(*pause))
     try:
-        async with Connection(url) as server:
+        async with Connection(url, f"{rng.random()}") as server:
             for _ in range(games):
                 await _play(server, rng, pause, measurements)
                 measurements.games += 1
@@ -198,11 +233,11 @@ async def _play(
         begin = time.perf_counter()
         match, headers = await server.post(f"{path}/reply", {})
         waited = (time.perf_counter() - begin) * 1000
-        timing = _TIMING.search(headers["server-timing"])
-        assert timing, "the server reports no thinking time"
-        measurements.thinking.append(float(timing[1]))
-        measurements.delays.append(waited - float(timing[1]))
-        measurements.cpu_delays.append(waited - float(timing[2]))
+        thinking, cpu = server_timing(headers)
+        assert thinking, "the server reports no thinking time"
+        measurements.thinking.append(thinking)
+        measurements.delays.append(waited - thinking)
+        measurements.cpu_delays.append(waited - cpu)
         if match["over"]:
             return
 

@@ -4,6 +4,7 @@ import contextlib
 import re
 import shutil
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +44,7 @@ def new_row(key: str = "a") -> MatchRow:
 def test_matches_survive_reopening(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "m.db"
     store = MatchStore(path)
-    before = store.add(new_row())
+    before, _ = store.add(new_row())
     after = store.update(before, replace(before, moves="b2", plies=1))
     store.close()
     store = MatchStore(path)
@@ -55,7 +56,7 @@ def test_matches_survive_reopening(tmp_path: Path) -> None:
 
 def test_an_update_of_a_changed_match_is_refused(tmp_path: Path) -> None:
     store = MatchStore(tmp_path / "m.db")
-    before = store.add(new_row())
+    before, _ = store.add(new_row())
     store.update(before, replace(before, moves="b2", plies=1))
     with pytest.raises(MatchChanged, match="changed"):
         store.update(before, replace(before, moves="a1", plies=1))
@@ -65,13 +66,42 @@ def test_an_update_of_a_changed_match_is_refused(tmp_path: Path) -> None:
     store.close()
 
 
-def test_the_oldest_match_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matches, "MAX_MATCHES", 3)
-    store = MatchStore(tmp_path / "m.db")
-    for key in "abcde":
-        store.add(new_row(key))
-    assert [row.id for row in store.latest(9)] == ["e", "d", "c"]
-    store.close()
+def test_only_old_finished_matches_make_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matches, "MAX_MATCHES", 4)
+    day, now = 86_400, time.time()
+    path = tmp_path / "m.db"
+    with MatchStore(path) as store:
+        for key, over, days in (("a", 0, 90), ("b", 1, 50), ("c", 1, 29), ("d", 1, 40)):
+            monkeypatch.setattr(time, "time", lambda days=days: now - days * day)
+            assert store.add(replace(new_row(key), over=over))[1] == []
+        monkeypatch.setattr(time, "time", lambda: now)
+        assert store.add(new_row("e"))[1] == ["b"]
+        assert store.add(new_row("f"))[1] == ["d"]
+        with pytest.raises(matches.StoreFull, match="unfinished or was changed in the last 30"):
+            store.add(new_row("g"))
+        assert {row.id for row in store.latest(9)} == {"a", "c", "e", "f"}
+
+
+def test_a_locked_store_is_reported_after_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with (
+        MatchStore(path) as store,
+        contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
+        store.limit_wait(0.1)
+        row, _ = store.add(new_row())
+        other.execute("BEGIN IMMEDIATE")
+        begin = time.monotonic()
+        for write in (lambda: store.add(new_row("b")), lambda: store.update(row, row)):
+            with pytest.raises(matches.StoreLocked, match="locked by another process"):
+                write()
+        assert begin < store.locked_at <= time.monotonic()
+        assert time.monotonic() - begin < 2, "without the limit it is 5 s each"
+        assert store.get("a") == row, "reading does not wait"
+        other.execute("ROLLBACK")
+        assert store.add(new_row("b"))[0].id == "b"
 
 
 def test_an_insertion_that_fails_is_rolled_back(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_match_against_a_hybrid(studio: Studio) -> None:
         ({"game": "nim"}, "unknown game"),
         ({"game": "tictactoe", "player": "human"}, "cannot analyse"),
         ({"game": "tictactoe", "player": "nobody"}, "unknown player"),
-        ({"game": "gomoku", "player": "perfect"}, "perfect cannot play"),
+        ({"game": "gomoku", "player": "perfect"}, "perfect cannot play gomoku"),
         ({"game": "gomoku", "player": "hybrid:squava-hybrid"}, "trained for squava"),
         ({"game": "gomoku", "player": "minimax:2,heuristic=published"}, "works only for squava"),
         ({"game": "tictactoe", "moves": "b2 b2"}, "taken"),
@@ -187,20 +187,34 @@ def test_the_search_stops_if_the_client_leaves_before_the_response(studio: Studi
 
 
 def test_the_number_of_streams_is_bounded_and_moves_do_not_wait_for_them(studio: Studio) -> None:
+    """One client may have 8 streams, 4 of which run at once; all together may have 64."""
     match = studio.create(game="tictactoe", second="lookahead:2", moves=["b2"])
     params = {"game": "gomoku6", "player": "perfect", "seconds": "60"}
-    lines = []
+    query = "&".join(f"{k}={v}" for k, v in params.items())
     with contextlib.ExitStack() as stack:
-        for _ in range(16):
-            line = stack.enter_context(socket.create_connection(studio.address))
-            query = "&".join(f"{k}={v}" for k, v in params.items())
-            line.sendall(
-                f"GET /api/v1/analysis?{query} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode()
-            )
-            lines.append(line)
-        assert wait_until(lambda: studio.num_busy == 16)
-        assert_refused(studio.get("analysis", **params), 429, "try again")
+
+        def open_streams(client: str) -> None:
+            for _ in range(8):
+                line = stack.enter_context(socket.create_connection(studio.address))
+                line.sendall(
+                    f"GET /api/v1/analysis?{query} HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+                    f"zermelo-client: {client}\r\n\r\n".encode()
+                )
+
+        open_streams("")
+        assert wait_until(lambda: studio.num_busy == 8)
+        assert_refused(studio.get("analysis", **params), 429, "of your requests")
         assert_refused(studio.get("puzzle", game="connect4"), 429, "try again")
+        other = studio.http.get(
+            "/api/v1/puzzle", params={"game": "tictactoe"}, headers={"zermelo-client": "other"}
+        )
+        assert other.status_code == 200, "one client must not keep others from a puzzle"
+        for number in range(7):
+            open_streams(f"{number}")
+        assert wait_until(lambda: studio.num_busy == 64)
+        headers = {"zermelo-client": "other"}
+        busy = studio.http.get("/api/v1/analysis", params=params, headers=headers)
+        assert_refused(busy, 429, "the server is busy")
         response = studio.post(f"matches/{match['id']}/reply")
         assert response.status_code == 200
         assert response.elapsed.total_seconds() < 5  # ms on an idle machine

@@ -79,6 +79,7 @@ def test_other_content_types_are_assert_refused(studio: Studio, kind: str | None
         {"origin": "null"},
         {"origin": "http://127.0.0.1:1"},
         {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},  # another port of this machine
         {"host": "evil.example"},
         {"host": "127.0.0.1.evil.example"},
         {"host": "testserver"},
@@ -89,7 +90,8 @@ def test_other_sites_are_assert_refused(studio: Studio, headers: dict[str, str])
     before = len(studio.get("matches", limit=200).json())
     body = {"game": "tictactoe"}
     assert_refused(studio.http.post("/api/v1/matches", json=body, headers=headers), 403)
-    assert_refused(studio.http.get("/api/v1/analysis?game=connect4", headers=headers), 403)
+    for work in ("analysis?game=connect4", "review?game=connect4", "puzzle?game=connect4"):
+        assert_refused(studio.http.get(f"/api/v1/{work}", headers=headers), 403)
     assert len(studio.get("matches", limit=200).json()) == before
 
 

@@ -4,13 +4,16 @@ import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from support.paths import ROOT
-from support.studio import Studio, assert_refused
+from support.studio import Studio, assert_refused, serve
 from zermelo.core.player import Player
 from zermelo.players import registry as players
+from zermelo.store import matches
+from zermelo.studio.app import create_app
 
 
 def test_games_and_players(studio: Studio) -> None:
@@ -189,6 +192,22 @@ def test_a_preset_under_another_name_is_the_preset(studio: Studio) -> None:
     assert studio.post("position", game="squava:pie=true").json()["extra"] == []
     pie = studio.post("position", game="squava:pie=true", moves=["c3"]).json()
     assert pie["extra"] == ["swap"]
+
+
+def test_a_full_store_says_what_it_deletes_and_refuses_to_delete_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for served in serve(create_app(tmp_path / "m.db")):
+        old = served.create(moves=["b2", "a1", "c1", "b1", "a3"])
+        assert (old["over"], old["deleted"]) == (True, [])
+        unfinished = served.create()
+        monkeypatch.setattr(matches, "MAX_MATCHES", 2)
+        refused = served.post("matches", game="tictactoe", second="human")
+        assert_refused(refused, 507, "in the last 30 days: start the studio with another file")
+        monkeypatch.setattr(matches, "RECENT_DAYS", 0)
+        assert served.create()["deleted"] == [old["id"]]
+        assert_refused(served.get(f"matches/{old['id']}"), 404)
+        assert served.get(f"matches/{unfinished['id']}").status_code == 200
 
 
 # Positions

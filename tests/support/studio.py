@@ -1,5 +1,6 @@
 """A studio that serves on loopback in a thread, with a client for it."""
 
+import asyncio
 import json
 import re
 import socket
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-import uvicorn
+
+from zermelo.studio.server import create_server
 
 JSON = {"content-type": "application/json"}
 
@@ -56,9 +58,7 @@ class Studio:
 def serve(app: Any) -> Iterator[Studio]:
     ours = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{ours.getsockname()[1]}"
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1, server_header=False)
-    )
+    server = create_server(app, log_level="error", shutdown_seconds=1)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [ours]})
     thread.start()
     try:
@@ -101,8 +101,12 @@ async def call(app: Any, path: str, body: dict[str, Any]) -> dict[str, Any]:
     data = json.dumps(body).encode()
     messages: list[Any] = []
 
+    bodies = iter([data])
+
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": data, "more_body": False}
+        for part in bodies:
+            return {"type": "http.request", "body": part, "more_body": False}
+        return await asyncio.Future()  # the client stays connected
 
     async def send(message: Any) -> None:
         messages.append(message)

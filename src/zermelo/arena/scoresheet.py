@@ -4,6 +4,7 @@ A worker records the start of each turn, which costs almost no time. The scoresh
 whether a turn takes too long, and during which turn a worker has died.
 """
 
+import contextlib
 import mmap
 import os
 import struct
@@ -17,6 +18,7 @@ from typing import IO, NamedTuple
 _HEAD = struct.Struct("<qqqqddd")
 _ACTION = struct.Struct("<i")
 _MAX_PLIES = 10_000
+_MAX_DESCRIPTOR = 64  # a worker has only a few open files when it creates its map
 _SIZE = _HEAD.size + _MAX_PLIES * _ACTION.size
 
 
@@ -47,6 +49,14 @@ class Scoresheet:
             self._map = mmap.mmap(file.fileno(), _SIZE)
 
     @classmethod
+    def attach(cls, file: IO[bytes]) -> "Scoresheet":
+        """Return the scoresheet in a file that the parent process has created; close the file."""
+        identity = os.fstat(file.fileno())
+        sheet = cls(file)
+        _cut_off(identity)
+        return sheet
+
+    @classmethod
     def create(cls) -> tuple["Scoresheet", Path]:
         """Return an empty scoresheet and the path at which another process can open it."""
         handle, name = tempfile.mkstemp(prefix="zermelo-", suffix=".sheet")
@@ -68,11 +78,8 @@ class Scoresheet:
             _ACTION.pack_into(self._map, _HEAD.size + ply * _ACTION.size, action)
 
     def read(self) -> Turn:
-        """Return the current turn. Raise ValueError if something else has been written here."""
+        """Return the current turn."""
         activity, number, seat, plies, started, *seconds = _HEAD.unpack_from(self._map, 0)
-        if Activity(activity) is Activity.PLAYING and seat not in (0, 1):
-            msg = f"seat {seat}"
-            raise ValueError(msg)
         plies = max(0, min(plies, _MAX_PLIES))
         actions = struct.unpack_from(f"<{plies}i", self._map, _HEAD.size)
         return Turn(Activity(activity), number, seat, started, (seconds[0], seconds[1]), actions)
@@ -80,3 +87,16 @@ class Scoresheet:
     def close(self) -> None:
         """Unmap the memory. No other method may be called afterwards."""
         self._map.close()
+
+
+def _cut_off(identity: os.stat_result) -> None:
+    """Let the descriptors of a file lead to nothing, so that players cannot write to the file.
+
+    A map keeps a descriptor of its own, although it needs none after it has been created.
+    """
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in range(3, _MAX_DESCRIPTOR):
+        with contextlib.suppress(OSError):  # not open
+            if os.path.samestat(os.fstat(number), identity):
+                os.dup2(nothing, number, inheritable=False)
+    os.close(nothing)

@@ -35,7 +35,7 @@ def main(sheet: IO[bytes]) -> None:
         limit_memory(plan.memory)
     code = 0
     try:
-        _serve(plan, set(setup["no_warm_up"]), commands, connection, Scoresheet(sheet))
+        _serve(plan, set(setup["no_warm_up"]), commands, connection, Scoresheet.attach(sheet))
     except MemoryError:
         code = ExitCode.OUT_OF_MEMORY
     except Exception as error:  # noqa: BLE001 - rules and players from files may raise anything

@@ -66,7 +66,6 @@ class _WorkerProcess(ChildProcess):
     def __init__(
         self, plan: Plan, no_warm_up: set[int], events: _Events, relay: OutputRelay
     ) -> None:
-        self._plan = plan
         self._sheet, self._path = Scoresheet.create()
         super().__init__(
             "zermelo.arena.worker",
@@ -91,22 +90,8 @@ class _WorkerProcess(ChildProcess):
         self.send({"games": games})
 
     def turn(self) -> Turn:
-        """Return the current turn, or the last one if the worker has died.
-
-        If the scoresheet has been overwritten, blame a player from a file, as only such a player
-        can have done that.
-        """
-        try:
-            return self._sheet.read()
-        except ValueError:
-            if not self.games:
-                return Turn(Activity.IDLE, -1, -1, 0.0, (0.0, 0.0), ())
-            fixture = self._plan.fixture(self.games[0])
-            is_file = is_player_file(self._plan.players[fixture.seats[0]])
-            opening = self._plan.sample_opening(fixture.opening)
-            now = time.monotonic()
-            seat = 0 if is_file else 1
-            return Turn(Activity.PLAYING, fixture.number, seat, now, (0.0, 0.0), opening)
+        """Return the current turn, or the last one if the worker has died."""
+        return self._sheet.read()
 
     def close(self) -> int:
         """Kill the process if it is running; return its exit code."""

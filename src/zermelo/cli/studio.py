@@ -10,7 +10,6 @@ import click
 from zermelo.cli.common import options
 from zermelo.cli.common.progress import Progress
 
-_SHUTDOWN = 2  # seconds that running requests get to finish when the server stops
 _BACKLOG = 2048
 # seconds after which the Python code of a thinking thread lets a request be served
 _SWITCH_INTERVAL = 0.0005
@@ -32,9 +31,8 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
     On the page you can play, watch the engine think, review games and solve puzzles.
     """
     try:
-        import uvicorn
-
         from zermelo.studio.app import create_app
+        from zermelo.studio.server import create_server
     except ImportError:
         msg = "the studio needs FastAPI and uvicorn: pip install 'zermelo[studio]'"
         raise click.ClickException(msg) from None
@@ -46,10 +44,7 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
         with Progress("compiling") as progress:
             precompile.compile_all(progress)
     app = create_app(db or home.database(), host)
-    level = os.environ.get("ZERMELO_LOG", "warning")
-    config = uvicorn.Config(
-        app, log_level=level, server_header=False, timeout_graceful_shutdown=_SHUTDOWN
-    )
+    server = create_server(app, os.environ.get("ZERMELO_LOG", "warning"))
     listener = _listen(host, port)
     name = f"[{host}]" if ":" in host else host
     click.echo(f"Zermelo studio: http://{name}:{listener.getsockname()[1]}  (Ctrl-C stops it)")
@@ -58,7 +53,7 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
             "Warning: anyone who can reach this address can play and run searches on this computer."
         )
     sys.setswitchinterval(_SWITCH_INTERVAL)
-    uvicorn.Server(config).run(sockets=[listener])
+    server.run(sockets=[listener])
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -1,17 +1,37 @@
 """Store the matches played in the studio, each in one row of a table."""
 
+import contextlib
+import sqlite3
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from zermelo.core.errors import ZermeloError
 from zermelo.store.database import Database
 
 MAX_MATCHES = 100_000
+RECENT_DAYS = 30  #: matches changed within this many days are never deleted
 _INSERT = "INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # the fields of MatchRow
 
 
 class MatchChanged(ZermeloError):
     """Raised when another request has changed the match in the meantime."""
+
+    def __init__(
+        self, detail: str = "the match has changed in the meantime: read it again"
+    ) -> None:
+        super().__init__(detail)
+
+
+class StoreFull(ZermeloError):
+    """Raised when there is no room for another match and no match may be deleted."""
+
+
+class StoreLocked(sqlite3.OperationalError):
+    """Raised when a caller has waited too long for another writer."""
+
+    def __init__(self, msg: str = "it is locked by another process: try again") -> None:
+        super().__init__(msg)
 
 
 @dataclass(frozen=True)
@@ -32,22 +52,29 @@ class MatchRow:
 
 
 class MatchStore(Database):
-    """Matches by id. Threads may share one store."""
+    """Matches by id. Threads may share one store.
 
-    def add(self, row: MatchRow) -> MatchRow:
-        """Insert a match and return it with its times; if there are too many, delete the oldest."""
+    `add` and `update` raise StoreLocked if they have to wait too long for another process.
+    """
+
+    locked_at = float("-inf")  #: when StoreLocked was last raised, on the monotonic clock
+
+    def limit_wait(self, seconds: float) -> None:
+        """Wait at most this long for another writer from now on."""
+        with self._lock:
+            self._connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
+
+    def add(self, row: MatchRow) -> tuple[MatchRow, list[str]]:
+        """Insert a match; return it with its times, and the ids of the matches deleted for it.
+
+        If the store has MAX_MATCHES already, finished matches that have not been changed for
+        RECENT_DAYS are deleted, the oldest first. Raise StoreFull if there is no such match.
+        """
         now = time.time()
         row = replace(row, created=now, updated=now)
-        with self._lock, self._connection as connection:
+        with self._writing() as connection:
             connection.execute(_INSERT, tuple(vars(row).values()))
-            (number,) = connection.execute("SELECT count(*) FROM matches").fetchone()
-            if number > MAX_MATCHES:
-                connection.execute(
-                    "DELETE FROM matches WHERE id IN "
-                    "(SELECT id FROM matches ORDER BY updated LIMIT ?)",
-                    (number - MAX_MATCHES,),
-                )
-        return row
+            return row, _delete_surplus(connection, now - RECENT_DAYS * 86_400)
 
     def get(self, key: str) -> MatchRow | None:
         """Return the match with this id, None if there is none."""
@@ -66,7 +93,7 @@ class MatchStore(Database):
     def update(self, before: MatchRow, after: MatchRow) -> MatchRow:
         """Store `after` in place of `before`; raise MatchChanged if `before` is out of date."""
         after = replace(after, updated=time.time())
-        with self._lock, self._connection as connection:
+        with self._writing() as connection:
             update = connection.execute(
                 "UPDATE matches SET moves = ?, plies = ?, resigned = ?, verdict = ?, over = ?, "
                 "updated = ? WHERE id = ? AND moves = ? AND resigned IS ?",
@@ -76,6 +103,37 @@ class MatchStore(Database):
                 ),
             )  # fmt: skip
             if update.rowcount != 1:
-                msg = "the match has changed in the meantime: read it again"
-                raise MatchChanged(msg)
+                raise MatchChanged
         return after
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Begin a transaction, and commit it at the end unless there is an exception."""
+        with self._lock, self._connection as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                self.locked_at = time.monotonic()
+                raise StoreLocked from None
+            yield connection
+
+
+def _delete_surplus(connection: sqlite3.Connection, before: float) -> list[str]:
+    """Delete the oldest finished matches above MAX_MATCHES; return their ids.
+
+    Only matches that were last changed earlier than `before` are deleted.
+    """
+    (number,) = connection.execute("SELECT count(*) FROM matches").fetchone()
+    surplus = max(0, number - MAX_MATCHES)
+    query = "SELECT id FROM matches WHERE over AND updated < ? ORDER BY updated LIMIT ?"
+    ids = [key for (key,) in connection.execute(query, (before, surplus))] if surplus else []
+    if len(ids) < surplus:
+        msg = (
+            f"the store has {MAX_MATCHES:,} matches already, and each is unfinished or was changed "
+            f"in the last {RECENT_DAYS} days: start the studio with another file by --db"
+        )
+        raise StoreFull(msg)
+    connection.executemany("DELETE FROM matches WHERE id = ?", ((key,) for key in ids))
+    return ids

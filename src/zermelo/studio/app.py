@@ -1,5 +1,6 @@
 """The studio's server: an application with the routes of docs/studio.md and a match store."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,10 +11,12 @@ from zermelo import __version__
 from zermelo.store.matches import MatchStore
 from zermelo.studio.errors import add_error_handlers
 from zermelo.studio.limits import RequestLimits
-from zermelo.studio.player_pool import PlayerPool
+from zermelo.studio.player_pool import IDLE_SECONDS, PlayerPool
 from zermelo.studio.requests import MAX_SECONDS
 from zermelo.studio.responses import Problem
 from zermelo.studio.routers import ai_move, analysis, lists, matches, pages, puzzles, records
+
+_ERRORS = (403, 404, 409, 413, 415, 422, 429, 503, 507)
 
 
 def create_app(db: Path, host: str = "127.0.0.1", max_seconds: float = MAX_SECONDS) -> FastAPI:
@@ -24,13 +27,16 @@ def create_app(db: Path, host: str = "127.0.0.1", max_seconds: float = MAX_SECON
     app = FastAPI(
         title="Zermelo studio",
         version=__version__,
-        lifespan=_close_at_end,
+        lifespan=_run,
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        responses={code: {"model": Problem} for code in (403, 404, 409, 413, 415, 422, 429)},
+        responses={
+            code: {"model": Problem} for code in (403, 404, 409, 413, 415, 422, 429, 503, 507)
+        },
     )
     app.state.store, app.state.players = MatchStore(db), PlayerPool(max_seconds)
+    app.state.store.limit_wait(matches.MAX_WAIT)
     app.add_middleware(RequestLimits, host=host)
     add_error_handlers(app)
     for topic in (pages, lists, matches, analysis, puzzles, records, ai_move):
@@ -40,7 +46,16 @@ def create_app(db: Path, host: str = "127.0.0.1", max_seconds: float = MAX_SECON
 
 
 @contextlib.asynccontextmanager
-async def _close_at_end(app: FastAPI) -> AsyncIterator[None]:
+async def _run(app: FastAPI) -> AsyncIterator[None]:
+    """Free the memory of idle players from time to time, and close everything at the end."""
+
+    async def discard_idle_players() -> None:
+        while True:
+            await asyncio.sleep(IDLE_SECONDS / 4)
+            app.state.players.discard_idle()
+
+    task = asyncio.create_task(discard_idle_players())
     yield
+    task.cancel()
     app.state.players.close()
     app.state.store.close()

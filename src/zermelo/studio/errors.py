@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from zermelo.core.errors import ZermeloError
 from zermelo.search.explain.puzzles import NoPuzzle
-from zermelo.store.matches import MatchChanged
+from zermelo.store.matches import MatchChanged, StoreFull
 from zermelo.studio.player_pool import Busy
 from zermelo.studio.requests import describe_first_error
 
@@ -20,6 +20,7 @@ def add_error_handlers(app: FastAPI) -> None:
     """Add handlers that turn exceptions of Zermelo and FastAPI into HTTP responses."""
     app.add_exception_handler(ZermeloError, _respond_with(422))
     app.add_exception_handler(MatchChanged, _respond_with(409))
+    app.add_exception_handler(StoreFull, _respond_with(507))
     app.add_exception_handler(Busy, _respond_with(429))
     app.add_exception_handler(NoPuzzle, _respond_with(404))
     app.exception_handler(sqlite3.Error)(_store_error)

@@ -12,8 +12,8 @@ from fastapi.responses import StreamingResponse
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.player import Limit
-from zermelo.studio.limits import Receive, Scope, Send
-from zermelo.studio.player_pool import PlayerPool
+from zermelo.studio.limits import Client, Receive, Scope, Send
+from zermelo.studio.player_pool import PlayerPool, StopEvent
 
 Event = dict[str, Any]
 Generate = Callable[[Limit], Iterator[Event]]
@@ -22,7 +22,7 @@ _GRACE = 0.5  # seconds after the start in which an exception still becomes an H
 
 
 async def stream_events(
-    pool: PlayerPool, name: str, generate: Generate, limit: Limit
+    pool: PlayerPool, client: Client, name: str, generate: Generate, limit: Limit
 ) -> StreamingResponse:
     """Return a stream with one event `name` for each item of a generator, then an event `done`.
 
@@ -31,11 +31,11 @@ async def stream_events(
     `stop` is set when the client disconnects or the server stops. Raise Busy if too many streams
     are open.
     """
-    stop = _StopEvent(pool.closing)
+    stop = StopEvent(pool.closing)
     within = min(limit.seconds or pool.max_seconds, pool.max_seconds)
     queue = _EventQueue()
-    pool.background.submit(
-        lambda: queue.fill(generate, replace(limit, seconds=within, stop=stop), stop)
+    task = pool.background.submit(
+        client, lambda: queue.fill(generate, replace(limit, seconds=within, stop=stop), stop), stop
     )
     first = asyncio.ensure_future(queue.next())
     try:
@@ -44,9 +44,9 @@ async def stream_events(
             first.result()
     except BaseException:
         first.cancel()
-        stop.set()
+        task.cancel()
         raise
-    return _EventStream(stop, _encode_events(name, first, queue))
+    return _EventStream(task, _encode_events(name, first, queue))
 
 
 class _EventQueue:
@@ -82,29 +82,18 @@ class _EventQueue:
         return item
 
 
-class _StopEvent(threading.Event):
-    """A threading event that also counts as set whenever the event `other` is set."""
-
-    def __init__(self, other: threading.Event) -> None:
-        super().__init__()
-        self._other = other
-
-    def is_set(self) -> bool:
-        return super().is_set() or self._other.is_set()
-
-
 class _EventStream(StreamingResponse):
     """A response that stops its generator when the response ends, for whatever reason."""
 
-    def __init__(self, stop: threading.Event, lines: AsyncIterator[str]) -> None:
+    def __init__(self, task: "asyncio.Future[None]", lines: AsyncIterator[str]) -> None:
         super().__init__(lines, media_type="text/event-stream")
-        self._stop = stop
+        self._task = task
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._stop.set()
+            self._task.cancel()
 
 
 async def _encode_events(

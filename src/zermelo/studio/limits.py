@@ -1,11 +1,17 @@
 """Checks on every request: host, origin, content type and size of the body.
 
-Responses get security headers, which keep the browser from doing more than the page needs.
+Responses get security headers, which keep the browser from doing more than the page needs. When a
+client disconnects, its request is cancelled.
 """
 
+import asyncio
+import contextlib
+import ipaddress
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Annotated, Any, NamedTuple
+
+from fastapi import Depends, Request
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -14,7 +20,10 @@ Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 100_000
+CLIENT_HEADER = "zermelo-client"  #: the page sends a random id in it, one for each tab
+_MAX_CLIENT_ID = 40
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_OWN_SITE = (b"same-origin", b"none")  # values of sec-fetch-site: our page, or typed by the user
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 _SECURITY_HEADERS = (
     (
@@ -24,6 +33,32 @@ _SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 )
+
+
+class Client(NamedTuple):
+    """Who sends a request: a network address, and the id that distinguishes its pages."""
+
+    address: str
+    id: str = ""
+
+
+def network_of(address: tuple[str, int] | None) -> str:
+    """Return the address of a socket without its port; of IPv6, the network of 64 bits."""
+    host = address[0] if address else ""
+    if ":" not in host:
+        return host
+    with contextlib.suppress(ValueError):
+        return str(ipaddress.ip_network((host.partition("%")[0], 64), strict=False))
+    return host
+
+
+async def _client_of(request: Request) -> Client:
+    name = request.headers.get(CLIENT_HEADER, "")[:_MAX_CLIENT_ID]
+    return Client(network_of(request.scope.get("client")), name)
+
+
+#: type of a route parameter that receives the client
+RequestClient = Annotated[Client, Depends(_client_of)]
 
 
 class RequestLimits:
@@ -45,15 +80,15 @@ class RequestLimits:
         if refusal is not None:
             await _refuse(send, *refusal)
             return
-        send_with_headers = _add_headers(send, scope["path"])
-        if scope["method"] in _SAFE_METHODS:
-            await self.app(scope, receive, send_with_headers)
+        try:
+            body = await _read_body(receive, headers)
+        except _Disconnected:
             return
-        body = await _read_body(receive, headers)
         if body is None:
             await _refuse(send, 413, f"the body is too large: the limit is {MAX_BODY:,} bytes")
         else:
-            await self.app(scope, _replay_body(receive, body), send_with_headers)
+            respond = _add_headers(send, scope["path"])
+            await _run_while_connected(self.app, scope, receive, respond, body)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         """Return the HTTP status and reason for refusing a request, or None to accept it."""
@@ -65,8 +100,9 @@ class RequestLimits:
         if origin and origin.partition("://")[2] != host:
             return 403, "requests from other sites are refused"
         # Other sites may link to a page, but must not start an analysis, as an image URL could do.
+        # A server on another port of this machine is another site, which browsers call same-site.
         is_costly = scope["method"] not in _SAFE_METHODS or scope["path"].startswith("/api/v1/")
-        if is_costly and headers.get(b"sec-fetch-site", b"same-origin") == b"cross-site":
+        if is_costly and headers.get(b"sec-fetch-site", b"same-origin") not in _OWN_SITE:
             return 403, "requests from other sites are refused"
         if scope["method"] in _SAFE_METHODS:
             return None
@@ -74,6 +110,10 @@ class RequestLimits:
         if content_type != b"application/json":
             return 415, "the body must be JSON, with content-type application/json"
         return None
+
+
+class _Disconnected(Exception):
+    """Raised when the client disconnects before it has sent the whole body."""
 
 
 async def _read_body(receive: Receive, headers: dict[bytes, bytes]) -> bytes | None:
@@ -85,7 +125,7 @@ async def _read_body(receive: Receive, headers: dict[bytes, bytes]) -> bytes | N
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            break  # the client has disconnected
+            raise _Disconnected
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > MAX_BODY:
@@ -94,15 +134,35 @@ async def _read_body(receive: Receive, headers: dict[bytes, bytes]) -> bytes | N
     return b"".join(parts)
 
 
-def _replay_body(receive: Receive, body: bytes) -> Receive:
-    """Return a `receive` function that returns the body once, then what the client sends next."""
+async def _run_while_connected(
+    app: AsgiApp, scope: Scope, receive: Receive, send: Send, body: bytes
+) -> None:
+    """Run the application on a request that has been read; cancel it if the client disconnects."""
+    disconnect = asyncio.ensure_future(_wait_for_disconnect(receive))
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def receive_again() -> Message:
         message = next(messages, None)
-        return await receive() if message is None else message
+        return await asyncio.shield(disconnect) if message is None else message
 
-    return receive_again
+    running = asyncio.ensure_future(app(scope, receive_again, send))
+    with contextlib.suppress(asyncio.CancelledError):  # the server stops
+        await asyncio.wait((running, disconnect), return_when=asyncio.FIRST_COMPLETED)
+    disconnect.cancel()
+    if running.done():
+        running.result()
+        return
+    running.cancel()
+    await asyncio.wait((running,))
+    if not running.cancelled():
+        running.result()
+
+
+async def _wait_for_disconnect(receive: Receive) -> Message:
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return message
 
 
 def _add_headers(send: Send, path: str) -> Send:

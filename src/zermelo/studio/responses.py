@@ -69,6 +69,12 @@ class MatchView(PositionView):
     updated: float
 
 
+class CreatedMatch(MatchView):
+    """A new match, and the ids of the matches that were deleted to make room for it."""
+
+    deleted: list[str]
+
+
 class MatchSummary(BaseModel):
     """A match as an entry in a list."""
 
@@ -91,18 +97,12 @@ def view_position(position: Position) -> PositionView:
 
 def view_match(row: MatchRow, position: Position) -> MatchView:
     """Return a match in the form that clients get; its row says whether and how it ended."""
-    fields = _position_fields(position) | {"over": bool(row.over), "verdict": row.verdict}
-    if row.resigned is not None:
-        fields["outcome"] = Outcome.from_value(-1, row.resigned).value
-    return MatchView(
-        **fields,
-        id=row.id,
-        first=row.first,
-        second=row.second,
-        human_to_move=not row.over and (row.first, row.second)[position.player] == HUMAN,
-        resigned=row.resigned,
-        updated=row.updated,
-    )
+    return MatchView(**_match_fields(row, position))
+
+
+def view_created_match(row: MatchRow, position: Position, deleted: list[str]) -> CreatedMatch:
+    """Return a new match in the form that clients get."""
+    return CreatedMatch(**_match_fields(row, position), deleted=deleted)
 
 
 def analysis_event(position: Position, analysis: Analysis) -> dict[str, Any]:
@@ -114,6 +114,20 @@ def analysis_event(position: Position, analysis: Analysis) -> dict[str, Any]:
         )
         part["pv_cells"] = line_cells(position, part["pv"])
     return record
+
+
+def _match_fields(row: MatchRow, position: Position) -> dict[str, Any]:
+    fields = _position_fields(position) | {"over": bool(row.over), "verdict": row.verdict}
+    if row.resigned is not None:
+        fields["outcome"] = Outcome.from_value(-1, row.resigned).value
+    return fields | {
+        "id": row.id,
+        "first": row.first,
+        "second": row.second,
+        "human_to_move": not row.over and (row.first, row.second)[position.player] == HUMAN,
+        "resigned": row.resigned,
+        "updated": row.updated,
+    }
 
 
 def _position_fields(position: Position) -> dict[str, Any]:

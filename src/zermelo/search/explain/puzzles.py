@@ -1,6 +1,7 @@
 """Puzzles: positions in which exactly one move provably wins in a given number of plies."""
 
 import random
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,10 +45,18 @@ class Puzzle:
         }
 
 
-def puzzle(game: Game | str, plies: int = 3, seed: int = 1, *, seconds: float = SECONDS) -> Puzzle:
+def puzzle(
+    game: Game | str,
+    plies: int = 3,
+    seed: int = 1,
+    *,
+    seconds: float = SECONDS,
+    stop: threading.Event | None = None,
+) -> Puzzle:
     """Find a puzzle by solving random positions; the same arguments give the same puzzle.
 
-    Raise BadSpec if `plies` is not in PLIES, and NoPuzzle if no puzzle is found in time.
+    Raise BadSpec if `plies` is not in PLIES, and NoPuzzle if no puzzle is found in time or before
+    `stop` is set.
 
     >>> found = puzzle("connect4", plies=5, seed=2)
     >>> import zermelo as z
@@ -66,6 +75,8 @@ def puzzle(game: Game | str, plies: int = 3, seed: int = 1, *, seconds: float = 
     solver = Solver(game, SolverSettings(table_bits=_TABLE_BITS))
     clock = SearchClock()
     while clock.seconds < min(seconds, SECONDS) and plies <= game.grid.size - _MIN_MOVES:
+        if stop is not None and stop.is_set():
+            break
         position = _random_position(game, rng)
         action = None if position is None else _only_win(solver, position.state, plies)
         if position is not None and action is not None:

@@ -8,7 +8,11 @@ export class Refusal extends Error {
   }
 }
 
-const [BUSY, PATIENCE] = [429, 4];
+const PATIENCE = 4;
+// Too many ask at once, or another program writes to the store: a moment later it works.
+const PASSING = [429, 503];
+// So that the server can share its time fairly among the pages that are open at one address.
+const CLIENT = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 let isLost = false;
 const listeners = new Set();
 
@@ -34,7 +38,7 @@ export const isGone = (error) => error?.name === 'AbortError';
 async function reach(path, options, once = false) {
   for (let wait = 500; ; wait = Math.min(wait * 2, 4000)) {
     try {
-      const answer = await fetch(path, options);
+      const answer = await fetch(path, { ...options, headers: { ...options.headers, 'Zermelo-Client': CLIENT } });
       setLost(false);
       return answer;
     } catch (error) {
@@ -63,8 +67,7 @@ async function request(method, path, { body, signal, once } = {}) {
   for (let tries = 1; ; tries += 1) {
     const answer = await reach(`/api/v1/${path}`, options, once);
     if (answer.ok) return answer.json();
-    // Too many ask at once: a moment later there is room.
-    if (answer.status !== BUSY || tries === PATIENCE) throw await refusal(answer);
+    if (!PASSING.includes(answer.status) || tries === PATIENCE) throw await refusal(answer);
     await pause(700 * tries, signal);
   }
 }

@@ -7,6 +7,7 @@ from zermelo.core.errors import BadBoard
 from zermelo.core.player import Analysis, Candidate
 from zermelo.core.position import Position
 from zermelo.games import registry
+from zermelo.studio.limits import RequestClient
 from zermelo.studio.player_pool import ANALYST, Players
 from zermelo.studio.requests import AiMoveRequest
 
@@ -31,10 +32,10 @@ class AiMove(BaseModel):
 
 
 @router.post("/api/ai-move")
-async def choose_action(body: AiMoveRequest, players: Players) -> AiMove:
+async def choose_action(body: AiMoveRequest, client: RequestClient, players: Players) -> AiMove:
     """Return the best action on a tic-tac-toe board."""
-    position = _read_board(body)
-    choice = await players.choose(ANALYST, position, _SECONDS, all_moves=True)
+    position = await players.boards.submit(client, lambda: _read_board(body))
+    choice = await players.choose(client, ANALYST, position, _SECONDS, all_moves=True)
     evaluations = _evaluations(position, choice.analysis) if body.show_thinking else None
     return AiMove(action=position.parse(choice.analysis.move), evaluations=evaluations)
 

@@ -13,6 +13,7 @@ from zermelo.players.registry import HUMAN
 from zermelo.search.explain.review import iter_review
 from zermelo.studio.event_stream import stream_events
 from zermelo.studio.games import find_game
+from zermelo.studio.limits import RequestClient
 from zermelo.studio.player_pool import ANALYST, Players
 from zermelo.studio.requests import GameQuery, MovesQuery, PositionRequest, SecondsQuery
 from zermelo.studio.responses import PositionView, analysis_event, view_position
@@ -26,13 +27,20 @@ router = APIRouter(prefix="/api/v1")
 
 
 @router.post("/position")
-async def read_position(body: PositionRequest) -> PositionView:
+async def read_position(
+    body: PositionRequest, client: RequestClient, players: Players
+) -> PositionView:
     """Return a position without storing it."""
-    return view_position(find_game(body.game).position(body.board, moves=body.moves))
+
+    def work() -> PositionView:
+        return view_position(find_game(body.game).position(body.board, moves=body.moves))
+
+    return await players.boards.submit(client, work)
 
 
 @router.get("/analysis", response_class=StreamingResponse, responses=_EVENTS)
 async def analyse(
+    client: RequestClient,
     players: Players,
     game: GameQuery,
     moves: MovesQuery = "",
@@ -45,28 +53,33 @@ async def analyse(
     the values of network, heuristic and blend directly after the move, for the side to move. A
     move that ends the game has no `parts`.
     """
-    position = find_game(game).position(moves=moves)
+    position = await players.boards.submit(client, lambda: find_game(game).position(moves=moves))
     if position.is_over:
         raise HTTPException(422, f"there is nothing to analyse: {position.verdict}")
     if player.strip() == HUMAN:
         raise HTTPException(422, "a human player cannot analyse: name a computer player")
     if player:
-        await players.check(player, position.game)
+        await players.check(client, player, position.game)
 
     def generate(limit: Limit) -> Iterator[dict[str, Any]]:
         with players.borrow(player or ANALYST, position.game.spec) as analyst:
             for analysis in analyst.think(position, limit):
                 yield analysis_event(position, analysis)
 
-    return await stream_events(players, "analysis", generate, Limit(seconds, all_moves=True))
+    limit = Limit(seconds, all_moves=True)
+    return await stream_events(players, client, "analysis", generate, limit)
 
 
 @router.get("/review", response_class=StreamingResponse, responses=_EVENTS)
 async def review(
-    players: Players, game: GameQuery, moves: MovesQuery = "", seconds: SecondsQuery = _SECONDS
+    client: RequestClient,
+    players: Players,
+    game: GameQuery,
+    moves: MovesQuery = "",
+    seconds: SecondsQuery = _SECONDS,
 ) -> StreamingResponse:
     """Review a game move by move, as server-sent events."""
-    match = Match(find_game(game), moves)
+    match = await players.boards.submit(client, lambda: Match(find_game(game), moves))
 
     def generate(limit: Limit) -> Iterator[dict[str, Any]]:
         with players.borrow(ANALYST, match.game.spec) as analyst:
@@ -77,4 +90,4 @@ async def review(
                     event["better"]["cell"] = line_cells(before, line)[0]
                 yield event
 
-    return await stream_events(players, "ply", generate, Limit(seconds))
+    return await stream_events(players, client, "ply", generate, Limit(seconds))

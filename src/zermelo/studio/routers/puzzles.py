@@ -7,7 +7,8 @@ from pydantic import BaseModel
 
 from zermelo.search.explain.puzzles import puzzle
 from zermelo.studio.games import find_game
-from zermelo.studio.player_pool import Players
+from zermelo.studio.limits import RequestClient
+from zermelo.studio.player_pool import Players, StopEvent
 from zermelo.studio.requests import GameQuery
 from zermelo.studio.responses import PositionView, view_position
 
@@ -27,12 +28,17 @@ class PuzzleView(BaseModel):
 
 @router.get("/puzzle")
 async def create_puzzle(
+    client: RequestClient,
     players: Players,
     game: GameQuery,
     plies: Annotated[int, Query(ge=3, le=9)] = 3,
     seed: Annotated[int, Query(ge=0, le=10**9)] = 1,
 ) -> PuzzleView:
     """Return a position in which exactly one move wins, and the win takes `plies` plies."""
-    rules, seconds = find_game(game), players.max_seconds
-    new = await players.background.submit(lambda: puzzle(rules, plies, seed, seconds=seconds))
-    return PuzzleView(**new.to_json(), position=view_position(new.position))
+    stop = StopEvent(players.closing)
+
+    def work() -> PuzzleView:
+        new = puzzle(find_game(game), plies, seed, seconds=players.max_seconds, stop=stop)
+        return PuzzleView(**new.to_json(), position=view_position(new.position))
+
+    return await players.background.submit(client, work, stop)

@@ -1,0 +1,184 @@
+"""The HTTP server: limits on connections, and on the size and duration of requests.
+
+The limits hold before the application sees a request. A client that opens connections and sends
+nothing, or sends slowly, loses its oldest connections to newer ones, its own or others'.
+"""
+
+import asyncio
+import itertools
+import json
+import sys
+from collections import Counter
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from zermelo.studio.limits import AsgiApp, network_of
+
+MAX_HEAD = 16_384  #: bytes of a request line and its headers
+RECEIVE_SECONDS = 10.0  #: for a request to arrive, with its body
+RESPONSE_SECONDS = 300.0  #: for a response to be sent, including the time to think
+MAX_CONNECTIONS = 512
+MAX_CONNECTIONS_EACH = 256  #: for each address
+_MAX_PIPELINE = 4  # requests on one connection that wait for the response to another
+
+_counter = itertools.count()
+
+
+def create_server(
+    app: AsgiApp, log_level: str = "warning", shutdown_seconds: int = 2
+) -> uvicorn.Server:
+    """Return a server for an application; running requests may take `shutdown_seconds` at the end.
+
+    Addresses of clients are those of their sockets: headers that name others could be forged.
+    """
+    config = uvicorn.Config(
+        app,
+        http=LimitedProtocol,
+        ws="none",
+        log_level=log_level,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=shutdown_seconds,
+    )
+    return uvicorn.Server(config)
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """An HTTP connection that is closed when its client exceeds a limit."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the deadline of the first request, and close a connection if there are too many."""
+        super().connection_made(transport)
+        self.address = network_of(self.client)
+        self.order = next(_counter)  #: increases from one opening or response to the next
+        self.num_requests = 0
+        self._is_head, self._head_size = True, 0
+        self._is_receiving = False
+        self._cycles: list[Any] = []  # uvicorn's objects of the requests that are not answered yet
+        self._timer: asyncio.TimerHandle | None = None
+        self._close_after(RECEIVE_SECONDS)
+        self._make_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel the deadline, and tell the application that the client has disconnected."""
+        self._cancel_timer()
+        super().connection_lost(exc)
+        # The line above tells it only about the last request, which may be queued behind others.
+        for cycle in self._cycles:
+            cycle.disconnected = cycle.disconnected or not cycle.response_complete
+            cycle.message_event.set()
+
+    @property
+    def is_served(self) -> bool:
+        """Whether the server, not the client, is expected to send something."""
+        is_open = self.cycle is not None and not self.cycle.response_complete
+        return is_open and not self._is_receiving
+
+    def data_received(self, data: bytes) -> None:
+        """Parse data, and refuse a head that is too large."""
+        if self._timer is None:
+            self._close_after(RECEIVE_SECONDS)
+        for start in range(0, len(data), MAX_HEAD):
+            part = data[start : start + MAX_HEAD]
+            super().data_received(part)
+            if self.transport.is_closing():
+                return
+            self._head_size += len(part)
+            if self._is_head and self._head_size > MAX_HEAD:
+                self._refuse(431, f"the head of the request is above {MAX_HEAD:,} bytes")
+                return
+
+    def on_message_begin(self) -> None:
+        """Start the deadline for a request."""
+        super().on_message_begin()
+        self._is_head, self._head_size = True, 0
+        self._is_receiving = True
+        self._close_after(RECEIVE_SECONDS)
+
+    def on_headers_complete(self) -> None:
+        """Start the application, or queue the request behind the ones before it."""
+        self._is_head = False
+        if len(self.pipeline) >= _MAX_PIPELINE:
+            self.transport.abort()
+            return
+        super().on_headers_complete()
+        self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete]
+        self._cycles.append(self.cycle)
+
+    def on_message_complete(self) -> None:
+        """Start the deadline for the response."""
+        super().on_message_complete()
+        self._is_head, self._head_size = True, 0
+        self._is_receiving = False
+        self._close_after(RESPONSE_SECONDS)
+
+    def on_response_complete(self) -> None:
+        """End the deadline, unless the request is still arriving or another one is queued."""
+        self.num_requests += 1
+        self.order = next(_counter)
+        if not self._is_receiving and not self.pipeline:
+            self._cancel_timer()
+        super().on_response_complete()
+
+    def _make_room(self) -> None:
+        """If there are too many connections, close one that is not being served.
+
+        It is one of the address that has the most: one without any request so far, if there is one,
+        and the oldest of these. If all others are being served, it is this one.
+        """
+        numbers = Counter(other.address for other in self._others())
+        numbers[self.address] += 1
+        address, number = self.address, numbers[self.address]
+        if number <= MAX_CONNECTIONS_EACH:
+            if numbers.total() <= _max_connections():
+                return
+            address, number = max(numbers.items(), key=lambda item: item[1])
+        idle = [
+            other for other in self._others() if other.address == address and not other.is_served
+        ]
+        if idle:
+            min(idle, key=lambda other: (other.num_requests > 0, other.order)).transport.abort()
+        else:
+            self._refuse(503, "too many connections: try again in a moment")
+
+    def _others(self) -> "list[LimitedProtocol]":
+        """Return the other open connections."""
+        return [
+            other
+            for other in self.connections
+            if isinstance(other, LimitedProtocol)
+            and other is not self
+            and not other.transport.is_closing()
+        ]
+
+    def _refuse(self, status: int, detail: str) -> None:
+        """Send an error, unless a response is being sent, and close the connection."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.transport.abort()
+            return
+        body = json.dumps({"detail": detail}).encode()
+        self.transport.write(
+            b"HTTP/1.1 %d Refused\r\ncontent-type: application/json\r\n"
+            b"content-length: %d\r\nconnection: close\r\n\r\n%s" % (status, len(body), body)
+        )
+        self.transport.close()
+
+    def _close_after(self, seconds: float) -> None:
+        self._cancel_timer()
+        self._timer = self.loop.call_later(seconds, self.transport.abort)
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def _max_connections() -> int:
+    """Return the limit on all connections, which leaves files for the rest of the process."""
+    if sys.platform == "win32":
+        return MAX_CONNECTIONS
+    import resource
+
+    return min(MAX_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
