@@ -8,7 +8,7 @@ export UV_FIND_LINKS := $(or $(PIP_FIND_LINKS),$(shell $(PYTHON) -m pip config g
 .DELETE_ON_ERROR:
 
 studio: .venv/studio
-	@$(BIN)/zermelo studio --warm
+	@$(BIN)/zermelo studio
 
 play: .venv/core
 	@$(BIN)/zermelo play tictactoe --indices

@@ -24,11 +24,11 @@ _SWITCH_INTERVAL = 0.0005
     help="Port to listen on; 0 picks a free one.",
 )
 @options.db_option("SQLite file to store matches in.", "studio.db in Zermelo's state folder")
-@click.option("--warm", is_flag=True, help="Compile all kernels before serving.")
-def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
+def studio(host: str, port: int, db: Path | None) -> None:
     """Serve the web page.
 
-    On the page you can play, watch the engine think, review games and solve puzzles.
+    On the page you can play, watch the engine think, review games and solve puzzles. The first
+    time, kernels are compiled in the background while you play.
     """
     try:
         from zermelo.studio.app import create_app
@@ -36,13 +36,8 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
     except ImportError:
         msg = "the studio needs FastAPI and uvicorn: pip install 'zermelo[studio]'"
         raise click.ClickException(msg) from None
-    from zermelo import precompile
     from zermelo.core import home
 
-    if warm:
-        click.echo("Compiling kernels; this takes a few minutes the first time.")
-        with Progress("compiling") as progress:
-            precompile.compile_all(progress)
     app = create_app(db or home.database(), host)
     server = create_server(app, os.environ.get("ZERMELO_LOG", "warning"))
     listener = _listen(host, port)
@@ -53,7 +48,10 @@ def studio(host: str, port: int, db: Path | None, warm: bool) -> None:
             "Warning: anyone who can reach this address can play and run searches on this computer."
         )
     sys.setswitchinterval(_SWITCH_INTERVAL)
-    server.run(sockets=[listener])
+    preparation = app.state.players.preparation
+    preparation.start()
+    with Progress("compiling in the background", preparation.state):
+        server.run(sockets=[listener])
 
 
 def _listen(host: str, port: int) -> socket.socket:

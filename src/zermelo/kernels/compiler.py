@@ -8,14 +8,16 @@ import typing
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
+from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.errors import KernelError
 from zermelo.kernels import cache
-from zermelo.kernels.compiler_pool import Compilation, CompilerPool
+from zermelo.kernels.compiler_pool import SOON, Compilation, CompilerPool
 from zermelo.kernels.generator import ModuleGenerator
 from zermelo.kernels.registry import Kernel, Rules
 
 Watch = Callable[[Compilation], AbstractContextManager[object]]
 
+_MAX_UNCOMPILED_CELLS = 9  # tic-tac-toe: plain Python solves it in 0.04 s
 _LOCK = threading.RLock()  # held while a kernel is generated, loaded or compiled
 _compilations: set[threading.Event] = set()  # running ones that the main thread began
 _pool: CompilerPool | None = None
@@ -43,9 +45,17 @@ def compile_kernel(function: Kernel, rules: Rules) -> Kernel:
     A compilation cannot be interrupted. After Ctrl-C the main thread gets its KeyboardInterrupt at
     once, and the compilation is completed in another thread.
     """
-    if not cache.is_enabled():
+    if not cache.is_enabled() or _runs_uncompiled(function, rules):
         return functools.partial(function, rules)
     return _compile_once(function, rules)
+
+
+def _runs_uncompiled(function: Kernel, rules: Rules) -> bool:
+    """Return whether a pool still has to compile a kernel for a game that is fast without it."""
+    if _pool is None or getattr(rules, "cells", WORD_BITS) > _MAX_UNCOMPILED_CELLS:
+        return False
+    compilation = _pool.submit(plan_compilation(function, rules), SOON)
+    return not compilation.done.done()
 
 
 def is_compiling() -> bool:

@@ -14,7 +14,16 @@ from zermelo.studio.limits import RequestLimits
 from zermelo.studio.player_pool import IDLE_SECONDS, PlayerPool
 from zermelo.studio.requests import MAX_SECONDS
 from zermelo.studio.responses import Problem
-from zermelo.studio.routers import ai_move, analysis, lists, matches, pages, puzzles, records
+from zermelo.studio.routers import (
+    ai_move,
+    analysis,
+    lists,
+    matches,
+    pages,
+    preparation,
+    puzzles,
+    records,
+)
 
 _ERRORS = (403, 404, 409, 413, 415, 422, 429, 503, 507)
 
@@ -39,7 +48,7 @@ def create_app(db: Path, host: str = "127.0.0.1", max_seconds: float = MAX_SECON
     app.state.store.limit_wait(matches.MAX_WAIT)
     app.add_middleware(RequestLimits, host=host)
     add_error_handlers(app)
-    for topic in (pages, lists, matches, analysis, puzzles, records, ai_move):
+    for topic in (pages, lists, preparation, matches, analysis, puzzles, records, ai_move):
         app.include_router(topic.router)
     app.mount("/page", pages.files, name="page")
     return app

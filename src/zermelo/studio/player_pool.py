@@ -28,6 +28,7 @@ from zermelo.players.levels import LevelPlayer
 from zermelo.search.explain.analysis import Analyst
 from zermelo.search.solver.solver import SolverSettings
 from zermelo.studio.limits import Client
+from zermelo.studio.preparation import Preparation
 
 ANALYST = "analysis"  #: the spec of the exact analyst, which the registry of players does not list
 IDLE_SECONDS = 20.0  #: seconds for which a player that nobody uses is kept
@@ -74,6 +75,7 @@ class PlayerPool:
 
     def __init__(self, max_seconds: float) -> None:
         self.max_seconds = max_seconds
+        self.preparation = Preparation()
         self.closing = threading.Event()  #: set when the server stops
         #: for thinking about a move that a client waits for
         self.moves = FairExecutor("move", 16, max_tasks=128, max_running_each=4, max_tasks_each=64)
@@ -107,6 +109,7 @@ class PlayerPool:
     def close(self) -> None:
         """Tell running searches to stop, without waiting for them."""
         self.closing.set()
+        self.preparation.close()
         for executor in self._executors:
             executor.shutdown()
 
@@ -146,6 +149,7 @@ class PlayerPool:
         """Raise an error if a player cannot play a game; if the player has a model, load it."""
 
         def work() -> None:
+            self.preparation.prefer(game)
             with self.borrow(spec, game.spec) as player:
                 player.prepare(game)
 

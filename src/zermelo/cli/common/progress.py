@@ -25,9 +25,12 @@ _displays: list["Progress"] = []  # of nested work; only the last one is visible
 
 
 class Progress:
-    """The progress of one piece of work. Call it with a text and the share that is done, 0 to 1."""
+    """The progress of one piece of work. Call it with a text and the share that is done, 0 to 1.
 
-    def __init__(self, title: str, poll: Callable[[], State] | None = None) -> None:
+    With `poll`, that function is asked instead; it returns None while there is nothing to show.
+    """
+
+    def __init__(self, title: str, poll: Callable[[], State | None] | None = None) -> None:
         self._title = title
         self._state: State = ("", None)
         self._poll = poll
@@ -63,9 +66,12 @@ class Progress:
         """Erase the bar until the next report, so that something else can be printed."""
         with self._lock:
             self._has_news = self._poll is not None
-            if self._bar is not None:
-                self._bar.stop()
-                self._bar = None
+            self._erase()
+
+    def _erase(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
 
     def _draw(self) -> None:
         self._closed.wait(_DELAY)
@@ -76,10 +82,14 @@ class Progress:
                     self._update_bar()
 
     def _update_bar(self) -> None:
+        state = self._poll() if self._poll else self._state
+        if state is None:
+            self._erase()
+            return
         if self._bar is None:
             self._bar = _create_bar(self._begin)
             self._bar.start()
-        text, share = self._poll() if self._poll else self._state
+        text, share = state
         self._bar.update(
             self._bar.task_ids[0],
             description=f"{self._title}: {text}" if text else self._title,
@@ -90,7 +100,10 @@ class Progress:
     def _write_lines(self) -> None:
         while not self._closed.wait(_LOG_INTERVAL):
             if _displays[-1] is self and self._has_news:
-                text, share = self._poll() if self._poll else self._state
+                state = self._poll() if self._poll else self._state
+                if state is None:
+                    continue
+                text, share = state
                 seconds = time.monotonic() - self._begin
                 left = f", about {seconds / share - seconds:,.0f} s left" if share else ""
                 line = f"{self._title}: {text}" if text else self._title

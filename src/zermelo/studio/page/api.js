@@ -13,8 +13,10 @@ const PATIENCE = 4;
 const PASSING = [429, 503];
 // So that the server can share its time fairly among the pages that are open at one address.
 const CLIENT = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+const PROMPT = 600; // ms after which an answer is late
 let isLost = false;
 const listeners = new Set();
+const lateListeners = new Set();
 
 /** Calls back with true when the connection is lost and with false when it is there again. */
 export function onConnection(listener) {
@@ -24,6 +26,21 @@ export function onConnection(listener) {
 function setLost(lost) {
   if (lost !== isLost) for (const listener of listeners) listener(lost);
   isLost = lost;
+}
+
+/** Calls back with a promise of every answer that is late; it is settled when the answer comes. */
+export function onLate(listener) {
+  lateListeners.add(listener);
+}
+
+/** Waits for an answer, and tells the listeners when it is late. */
+async function awaited(answer) {
+  const late = setTimeout(() => { for (const listener of lateListeners) listener(answer); }, PROMPT);
+  try {
+    return await answer;
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 export const pause = (ms, signal) => new Promise((resolve, reject) => {
@@ -58,7 +75,11 @@ async function refusal(answer) {
   return new Refusal(answer.status, words || `The server answered ${answer.status}.`);
 }
 
-async function request(method, path, { body, signal, once } = {}) {
+function request(method, path, options) {
+  return awaited(send(method, path, options));
+}
+
+async function send(method, path, { body, signal, once } = {}) {
   const options = { method, signal, headers: {} };
   if (body !== undefined) {
     options.headers['Content-Type'] = 'application/json';
@@ -71,6 +92,9 @@ async function request(method, path, { body, signal, once } = {}) {
     await pause(700 * tries, signal);
   }
 }
+
+/** What is being prepared: asked while another answer is late, so it is not one of those itself. */
+export const preparation = () => send('GET', 'preparation', { once: true });
 
 const kept = new Map();
 
@@ -109,8 +133,11 @@ export async function stream(path, params, take, signal) {
   for (let wait = 500; ; wait = Math.min(wait * 2, 4000)) {
     const answer = await reach(`/api/v1/${path}?${query(params)}`, { signal });
     if (!answer.ok) throw await refusal(answer);
+    let begun;
+    awaited(new Promise((resolve) => { begun = resolve; }));
     try {
       for await (const [event, data] of events(answer.body)) {
+        begun();
         if (event === 'done') return;
         if (event === 'problem') throw new Refusal(500, data.detail);
         take(event, data);
@@ -120,6 +147,8 @@ export async function stream(path, params, take, signal) {
       if (isGone(error) || error instanceof Refusal) throw error;
       setLost(true);
       await pause(wait, signal);
+    } finally {
+      begun();
     }
   }
 }

@@ -7,7 +7,7 @@
  *   #puzzle=SPEC&plies=N&seed=N
  *
  * Hooks for tests (data-testid):
- *   everywhere  home, nav-play, nav-puzzles, theme, connection, live, board, cell-b2, verdict, error
+ *   everywhere  home, nav-play, nav-puzzles, theme, connection, preparation, live, board, cell-b2, verdict, error
  *   start       game-NAME, mode-computer|friend|watch, opponent, level, spec, first, second, begins-you|computer|chance,
  *               option-NAME, warn, start, import, recent
  *   play        moves, undo, hint, thinking, review, new, again, pause, resign, share, warn, extra-MOVE, note,
@@ -25,6 +25,7 @@ import { startView } from './start.js';
 import { playView } from './play.js';
 import { reviewView } from './review.js';
 import { puzzleView } from './puzzles.js';
+import { showPreparation } from './preparation.js';
 
 const main = document.getElementById('main');
 let leaving = new AbortController();
@@ -82,5 +83,6 @@ onConnection((lost) => {
   document.getElementById('connection').hidden = !lost;
   announce(lost ? 'The connection is lost. Trying again.' : 'The connection is back.');
 });
+showPreparation(document.getElementById('preparation'));
 addEventListener('hashchange', route);
 route();

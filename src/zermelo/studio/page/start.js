@@ -186,12 +186,17 @@ class Start {
   }
 
   async _begin() {
+    const go = this.panel.querySelector('[data-testid="start"]');
+    if (go.disabled) return;
     this._error.textContent = '';
+    go.disabled = true;
+    go.textContent = 'Starting…';
     try {
       const [first, second] = this._seats();
       const { id } = await create({ game: specOf(this._game, this._values), first, second });
       location.hash = `match=${encodeURIComponent(id)}`;
     } catch (refusal) {
+      this._draw();
       this._error.textContent = refusal.message;
     }
   }

@@ -1,0 +1,34 @@
+/** A bar for what the page waits for when a game is played for the first time and has to be compiled. */
+import { onLate, pause, preparation } from './api.js';
+import { h } from './dom.js';
+import { title } from './words.js';
+
+const INTERVAL = 400; // ms between two looks at how far the server is
+
+/** Shows a bar in `element` whenever an answer is late because the server prepares a game. */
+export function showPreparation(element) {
+  let waiting = 0;
+  onLate(async (answer) => {
+    waiting += 1;
+    if (waiting === 1) watch(element, () => waiting > 0);
+    await answer.catch(() => null);
+    waiting -= 1;
+  });
+}
+
+async function watch(element, isWaiting) {
+  while (isWaiting()) {
+    const state = await preparation().catch(() => null);
+    const isPreparing = isWaiting() && state?.games.length > 0;
+    element.hidden = !isPreparing;
+    if (isPreparing) element.replaceChildren(...bar(state));
+    await pause(INTERVAL);
+  }
+  element.hidden = true;
+}
+
+function bar({ games, share, seconds_left: seconds }) {
+  const percent = Math.floor(100 * share);
+  const text = `Preparing ${games.map(title).join(', ')}, ${percent} %, about ${Math.max(1, Math.round(seconds))} s`;
+  return [h('span', {}, text), h('progress', { max: 100, value: percent, 'aria-label': text })];
+}

@@ -1,0 +1,59 @@
+"""Preparation: kernels are compiled in other processes while the page is already served.
+
+Only what a client waits for is urgent. The kernels of a game that somebody has picked come next,
+then those of all other games, so that nobody has to wait for them later.
+"""
+
+import threading
+
+from zermelo import precompile
+from zermelo.core.game import Game
+from zermelo.kernels import compiler
+from zermelo.kernels.compiler_pool import Compilation, CompilerPool
+
+
+class Preparation:
+    """Compiles kernels in the background from `start` to `close`; without `start`, does nothing."""
+
+    def __init__(self) -> None:
+        self._pool: CompilerPool | None = None
+
+    def start(self) -> None:
+        """Let other processes compile all kernels of this process from now on."""
+        self._pool = CompilerPool(in_background=True)
+        compiler.use_pool(self._pool)
+        threading.Thread(
+            target=precompile.submit_all_kernels, args=(self._pool,), daemon=True
+        ).start()
+
+    def prefer(self, game: Game) -> None:
+        """Compile the kernels of this game before those of others."""
+        if self._pool is not None:
+            precompile.submit_kernels(self._pool, game)
+
+    def urgent(self) -> list[Compilation]:
+        """Return the unfinished compilations that a client waits for."""
+        return [c for c in self.unfinished() if c.is_urgent]
+
+    def unfinished(self) -> list[Compilation]:
+        """Return the compilations that are waiting or running."""
+        compilations = [] if self._pool is None else self._pool.compilations()
+        return [c for c in compilations if not c.done.done()]
+
+    def state(self) -> tuple[str, float] | None:
+        """Describe how far the preparation is, for a progress bar; None if there is nothing to do.
+
+        The share is that of all compilations since the start.
+        """
+        unfinished = self.unfinished()
+        if self._pool is None or not unfinished:
+            return None
+        running = next((c for c in unfinished if c.begin is not None), unfinished[0])
+        share = precompile.elapsed_share(self._pool.compilations())
+        return f"{running.kernel} for {min(running.games)}", share
+
+    def close(self) -> None:
+        """End the processes; what they have not compiled yet is compiled when it is needed."""
+        if self._pool is not None:
+            compiler.use_pool(None)
+            self._pool.close()
