@@ -1,15 +1,16 @@
-"""Measure how long a newcomer waits: from a fresh environment to the page and to first replies.
+"""Measure how long a newcomer waits: from a fresh clone to the page and to first replies.
 
-    python scripts/first_minutes.py [--json]
+    python scripts/first_minutes.py [--here]
 
-The studio of the environment that runs this script is started with an empty kernel cache and an
-empty store. Then two games are played to the first reply of the computer: tic-tac-toe and Connect
-Four, both against level 3. While kernels compile, the response times of other requests and a game
-against the random player are measured. All times are wall-clock seconds.
+The project is cloned and installed into an empty environment, and its studio is started with an
+empty kernel cache and an empty store. With `--here`, the environment that runs this script is used
+instead. Then two games are played to the first reply of the computer, tic-tac-toe and Connect Four,
+both against level 3, and one against the random player. Meanwhile kernels compile, and the response
+times of other requests are measured. All times are wall-clock times, and begin when the
+installation has ended.
 """
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -17,59 +18,67 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
 
-_TIMEOUT = 180.0  # seconds for the server to start, and for each request
+import httpx
+
+_ROOT = Path(__file__).parent.parent
+_TIMEOUT = 180.0  # seconds for each request
 
 
 def main() -> None:
     """Print the measurements, one per line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="Print JSON.")
-    parser.add_argument("--seconds", type=float, default=20.0, help="Time to measure responses.")
+    parser.add_argument("--here", action="store_true", help="Use the environment of this script.")
+    parser.add_argument(
+        "--seconds", type=float, default=30.0, help="Time for which responses are measured."
+    )
     arguments = parser.parse_args()
-    figures = measure(arguments.seconds)
-    if arguments.json:
-        print(json.dumps(figures))
-    else:
-        for name, value in figures.items():
+    with tempfile.TemporaryDirectory() as folder:
+        python = Path(sys.executable) if arguments.here else _install(Path(folder))
+        for name, value in measure(python, Path(folder), arguments.seconds).items():
             print(f"{name:45} {value:8.2f}")
 
 
-def measure(seconds: float) -> dict[str, float]:
+def _install(folder: Path) -> Path:
+    """Clone and install the project as `make studio` does; return the new environment's Python."""
+    clone = folder / "clone"
+    subprocess.run(["git", "clone", "--quiet", _ROOT, clone], check=True)
+    subprocess.run(["make", "--silent", "-C", clone, ".venv/studio"], check=True)
+    return clone / ".venv" / "bin" / "python"
+
+
+def measure(python: Path, folder: Path, seconds: float) -> dict[str, float]:
     """Start a studio with nothing compiled, and return the measurements by name."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {
-            "ZERMELO_CACHE": str(Path(folder, "cache")),
-            "ZERMELO_HOME": str(Path(folder, "home")),
-        }
-        command = [sys.executable, "-m", "zermelo", "studio", "--port", "0"]
-        begin = time.perf_counter()
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env=environment
-        ) as studio:
-            try:
-                assert studio.stdout is not None
-                url = studio.stdout.readline().split()[2]
-                _request(url)
+    environment = os.environ | {
+        "ZERMELO_CACHE": str(folder / "cache"),
+        "ZERMELO_HOME": str(folder / "home"),
+    }
+    command = [python, "-m", "zermelo", "studio", "--port", "0"]
+    begin = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as studio:
+        try:
+            assert studio.stdout is not None
+            url = studio.stdout.readline().split()[2]
+            with httpx.Client(base_url=url, timeout=_TIMEOUT) as client:
+                client.get("/").raise_for_status()
                 page = time.perf_counter()
-                figures = {"page after the start, s": page - begin}
+                figures = {"page after the installation, s": page - begin}
                 responses = _Responses(url)
                 responses.start()
                 for game, move in (("tictactoe", "b2"), ("connect4", "4")):
-                    _play(url, game, "level:3", move)
+                    _play(client, game, "level:3", move)
                     name = f"{game} at level 3, reply after the page, s"
                     figures[name] = time.perf_counter() - page
                 begin_random = time.perf_counter()
-                _play(url, "reversi", "random", "d3")
-                figures["reversi against random, reply, s"] = time.perf_counter() - begin_random
+                _play(client, "reversi", "random", "d3")
+                name = "reversi against random while compiling, s"
+                figures[name] = time.perf_counter() - begin_random
                 time.sleep(max(0.0, seconds - (time.perf_counter() - page)))
                 return figures | responses.stop()
-            finally:
-                studio.terminate()
+        finally:
+            studio.terminate()
 
 
 class _Responses(threading.Thread):
@@ -80,10 +89,11 @@ class _Responses(threading.Thread):
         self._url, self._times, self._done = url, list[float](), threading.Event()
 
     def run(self) -> None:
-        while not self._done.wait(0.05):
-            begin = time.perf_counter()
-            _request(self._url + "/api/v1/games")
-            self._times.append(time.perf_counter() - begin)
+        with httpx.Client(timeout=_TIMEOUT) as client:
+            while not self._done.wait(0.05):
+                begin = time.perf_counter()
+                client.get(f"{self._url}/api/v1/games").raise_for_status()
+                self._times.append(time.perf_counter() - begin)
 
     def stop(self) -> dict[str, float]:
         """Return the median and the 95th percentile in milliseconds."""
@@ -95,30 +105,16 @@ class _Responses(threading.Thread):
         }
 
 
-def _play(url: str, game: str, opponent: str, move: str) -> None:
+def _play(client: httpx.Client, game: str, opponent: str, move: str) -> None:
     """Create a match, play a move and wait for the reply."""
-    matches = f"{url}/api/v1/matches"
-    match = _request(matches, {"game": game, "first": "human", "second": opponent})
-    _request(f"{matches}/{match['id']}/moves", {"move": move})
-    replied = _request(f"{matches}/{match['id']}/reply", {})
+    match = _post(client, "", {"game": game, "first": "human", "second": opponent})
+    _post(client, f"/{match['id']}/moves", {"move": move})
+    replied = _post(client, f"/{match['id']}/reply", {})
     assert len(replied["moves"]) == 2, replied
 
 
-def _request(url: str, body: dict[str, Any] | None = None) -> Any:
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data, {"content-type": "application/json"})
-    begin = time.perf_counter()
-    while True:
-        try:
-            with urllib.request.urlopen(request, timeout=_TIMEOUT) as response:
-                text = response.read()
-            return json.loads(text) if "json" in response.headers["content-type"] else None
-        except urllib.error.HTTPError:
-            raise
-        except OSError:
-            if time.perf_counter() - begin > _TIMEOUT:
-                raise
-            time.sleep(0.05)
+def _post(client: httpx.Client, path: str, body: dict[str, Any]) -> Any:
+    return client.post(f"/api/v1/matches{path}", json=body).raise_for_status().json()
 
 
 if __name__ == "__main__":

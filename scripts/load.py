@@ -79,7 +79,7 @@ def percentile(values: list[float], percent: int) -> float:
 def studio_process(db: Path) -> Iterator[tuple[str, int]]:
     """Run a studio in a separate process, and yield its address and its process id."""
     command = [sys.executable, "-u", "-m", "zermelo", "studio", "--port", "0", "--db", str(db)]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ours
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
         address = re.search(r"http://\S+", server.stdout.readline())

@@ -28,7 +28,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
         db = Path(folder) / "studio.db"
         command = [sys.executable, "-m", "zermelo", "studio", "--port", str(port), "--db", str(db)]
-        server = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
+        server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=_ARGUMENTS)
         try:
             _wait_for_server(url)

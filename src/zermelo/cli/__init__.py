@@ -23,6 +23,7 @@ from zermelo.cli import (
     grade,
     history,
     inspect,
+    installation,
     play,
     review,
     solve,
@@ -184,6 +185,8 @@ for _command in (
     train.runs,
     inspect.inspect,
     bench.bench,
-    bench.warm,
+    installation.warm,
+    installation.doctor,
+    installation.completion,
 ):
     cli.add_command(_command)

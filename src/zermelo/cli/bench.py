@@ -1,6 +1,5 @@
-"""Commands about speed: `bench` runs benchmarks, `warm` compiles kernels ahead of time."""
+"""The command group `bench`, which runs benchmarks."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,31 +9,10 @@ import click
 from zermelo.cli.common import options
 from zermelo.cli.common.options import Command, Fields
 from zermelo.cli.common.progress import Progress
-from zermelo.core.phrases import count
 
 _SOLVE_PARTS = ("sets", "alphabeta", "switches", "squava")
 _HYBRID_PARTS = ("search", "actors", "matches", "centre", "phases")
 _COLUMNS = ("rate", "unit", "ms", "nodes", "seconds", "hits", "one", "times", "wins", "published")
-
-
-@click.command()
-@click.argument("games", nargs=-1)
-@options.json_option
-def warm(games: tuple[str, ...], as_json: bool) -> None:
-    """Compile the kernels ahead of time.
-
-    Compiles the kernels for GAMES, or for all games, so that later commands start without delay.
-    """
-    from zermelo import precompile
-
-    begin = time.perf_counter()
-    with Progress("compiling") as progress:
-        number = precompile.compile_all(progress, games)
-    seconds = round(time.perf_counter() - begin, 1)
-    if as_json:
-        options.print_json({"kernels": number, "seconds": seconds})
-    else:
-        click.echo(f"{count(number, 'kernel')} ready in {seconds} s")
 
 
 @click.group()

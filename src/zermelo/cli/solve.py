@@ -210,7 +210,9 @@ def textbook(
     if method == "value-iteration" and (depth or deepen or distance or order != "index"):
         msg = "--method value-iteration does not take --depth, --order, --deepen or --distance"
         raise click.UsageError(msg)
-    fields = algorithms.solve_position(position, deepening=deepen, **switches)
+    with Progress(f"searching {game}") as progress:
+        progress(method)
+        fields = algorithms.solve_position(position, deepening=deepen, **switches)
     diff = rules.diff(position.state) if position.is_over and isinstance(rules, Reversi) else None
     fields |= game_specific_scores(position, fields["value"], fields["plies"], diff)
     if as_json:

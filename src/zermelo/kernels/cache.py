@@ -34,6 +34,19 @@ def is_compiled(text: str) -> bool:
     return any(home.cache_folder().glob(f"{module_name(text)}-*.nbc"))
 
 
+def num_compiled() -> int:
+    """Return the number of kernels in the cache, those of other versions included."""
+    return sum(1 for _ in home.cache_folder().glob("k_*.nbc"))
+
+
+def clear() -> int:
+    """Delete all compiled kernels; return the number of deleted files."""
+    files = list(home.cache_folder().glob("k_*"))
+    for path in files:
+        path.unlink(missing_ok=True)
+    return len(files)
+
+
 @functools.cache
 def _numba_version() -> str:
     from importlib.metadata import version
