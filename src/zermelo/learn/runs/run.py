@@ -116,6 +116,11 @@ class Run:
         path = self.folder / CHECKPOINT
         if path.exists():
             arrays, metadata = weights_file.read(path)
+            if not weights_file.has_digests(path):
+                self.warnings.append(
+                    f"{path} has no checksum, because an earlier version wrote it: damage to it "
+                    "would go unnoticed; the next checkpoint will have one"
+                )
             self._allowed_changes(path, metadata)
             _load_checkpoint(trainer, arrays, metadata, path)
             self.statistics = RunStatistics.from_json(metadata[_STATISTICS])
