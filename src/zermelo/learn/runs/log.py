@@ -15,14 +15,14 @@ def append_line(folder: Path, line: LogLine) -> None:
             file.seek(-1, 2)
             if file.read(1) != b"\n":
                 file.write(b"\n")
-        file.write(json.dumps(line).encode() + b"\n")
+        file.write(json.dumps(line, allow_nan=False).encode() + b"\n")
 
 
 def read_log(folder: Path) -> list[LogLine]:
     """Return the lines of a log, sorted by update; of several lines for one update, only the last.
 
     A resumed run repeats the updates after its checkpoint, so these are logged more than once.
-    Lines that are not JSON are skipped.
+    Lines that are not JSON are skipped. NaN and infinity, which earlier versions wrote, are None.
     """
     lines: dict[int, LogLine] = {}
     try:
@@ -31,8 +31,8 @@ def read_log(folder: Path) -> list[LogLine]:
         return []
     for row in text.splitlines():
         try:
-            line = json.loads(row)
-        except ValueError:
+            line = json.loads(row, parse_constant=lambda _token: None)
+        except (ValueError, RecursionError):
             continue  # the line was cut off when the run was killed
         if isinstance(line, dict) and isinstance(line.get("update"), int):
             lines[line["update"]] = line

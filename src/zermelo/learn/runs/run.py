@@ -21,11 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
 from zermelo.core.game import WordGame
 from zermelo.core.game.fingerprint import rules_fingerprint
 from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.reports import TrainingDiverged
 from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import Arrays
@@ -162,7 +165,11 @@ class Run:
         weights_file.write(self.folder / name, *self._export(trainer))
 
     def _export(self, trainer: Trainer) -> tuple[Arrays, dict[str, Any]]:
+        """Return the weights for play with their metadata; raise TrainingDiverged if one is NaN."""
         arrays, shape = trainer.export()
+        for array in arrays.values():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise TrainingDiverged(self.recipe.name, "a weight")
         metadata = model_files.build_metadata(
             self.game,
             self.recipe.encoder,
