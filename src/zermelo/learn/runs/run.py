@@ -1,6 +1,7 @@
 """A run and its folder. The run can be killed at any time and resumed from its checkpoint.
 
     run.json                the recipe, the seed and a fingerprint of the rules
+    run.lock                the process that is training the run, while it does
     checkpoint.safetensors  weights, optimiser, replay buffer, games in progress and random states
     final.safetensors       the weights for play, written at the end
     best.safetensors        the weights with the best grade so far, for comparison only
@@ -13,6 +14,7 @@ Files are replaced atomically. A resumed run ends with the same weights as an un
 bit for bit.
 """
 
+import contextlib
 import dataclasses
 import json
 import time
@@ -32,6 +34,7 @@ from zermelo.learn.config.reports import TrainingDiverged
 from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import Arrays
+from zermelo.learn.runs.lock import RunLock
 from zermelo.learn.runs.trainer import Trainer
 
 MANIFEST, CHECKPOINT, BEST = "run.json", "checkpoint.safetensors", "best.safetensors"
@@ -81,6 +84,7 @@ class Run:
         self.command = command  #: the command that reproduces the run; None if unknown
         self.statistics = RunStatistics()
         self.warnings: list[str] = []
+        self._lock: RunLock | None = None
 
     @property
     def player(self) -> str:
@@ -93,15 +97,35 @@ class Run:
         return {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
 
     def create(self) -> None:
-        """Create the run's folder; raise BadRun if the folder already contains a run."""
-        if (self.folder / MANIFEST).exists():
-            msg = f"{self.folder} holds a run already: use --resume, or another --out"
-            raise BadRun(msg)
-        self._write_manifest({"began": time.time(), "command": self.command, "changes": []})
+        """Create the run's folder and lock it; raise BadRun if it already contains a run."""
+        with self._locked():
+            if (self.folder / MANIFEST).exists():
+                msg = f"{self.folder} holds a run already: use --resume, or another --out"
+                raise BadRun(msg)
+            self._write_manifest({"began": time.time(), "command": self.command, "changes": []})
+
+    def release(self) -> None:
+        """Release the lock of the folder, which `create` and `resume` acquire."""
+        if self._lock is not None:
+            self._lock.release()
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Lock the folder, and keep it locked unless there is an error."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = RunLock(self.folder)
+        except OSError as error:
+            msg = f"cannot write to {self.folder}: {error.strerror}"
+            raise BadRun(msg) from None
+        try:
+            yield
+        except BaseException:
+            self.release()
+            raise
 
     def _write_manifest(self, fields: dict[str, Any]) -> None:
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
             text = json.dumps({**self._identity(), **fields}, indent=1)
             write_atomically(self.folder / MANIFEST, text, durable=True, mode=0o644)
         except OSError as error:
@@ -109,12 +133,16 @@ class Run:
             raise BadRun(msg) from None
 
     def resume(self, trainer: Trainer) -> None:
-        """Restore the trainer from the checkpoint, if one was saved.
+        """Lock the folder, and restore the trainer from the checkpoint, if one was saved.
 
         Raise BadRun if the folder contains no run or a different one. Settings that may change and
         have changed are added to `warnings` and to the manifest.
         """
         manifest = read_manifest(self.folder)
+        with self._locked():
+            self._restore(trainer, manifest)
+
+    def _restore(self, trainer: Trainer, manifest: dict[str, Any]) -> None:
         changes = self._allowed_changes(self.folder, manifest)
         path = self.folder / CHECKPOINT
         if path.exists():

@@ -230,11 +230,14 @@ def run_training(
     such numbers, and the run is not finished.
     """
     try:
-        with _explain_out_of_memory():
-            _make_updates(run, trainer, progress)
+        try:
+            with _explain_out_of_memory():
+                _make_updates(run, trainer, progress)
+        finally:
+            trainer.close()
+        run.save_weights(model_files.FINAL, trainer)
     finally:
-        trainer.close()
-    run.save_weights(model_files.FINAL, trainer)
+        run.release()
 
 
 def _make_updates(
