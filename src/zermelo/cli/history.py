@@ -1,5 +1,6 @@
 """Commands about recorded games: `history` for the database, `convert` for record files."""
 
+import json
 import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -165,7 +166,14 @@ def _show_run(store: "History", run: "StoredRun", *, as_json: bool) -> None:
     for name, value in run.settings.items():
         click.echo(f"  {name}: {value}")
     click.echo(f"{count(store.num_games(run.id), 'stored game')}")
-    result = run.result or {}
+    try:
+        _print_result(run.result or {})
+    except (LookupError, TypeError, ValueError, AttributeError):
+        msg = f"the result of run {run.id} is damaged: {json.dumps(run.result)[:80]}"
+        raise ZermeloError(msg) from None
+
+
+def _print_result(result: Fields) -> None:
     if "results" in result:
         click.echo()
         rows = [
@@ -280,7 +288,7 @@ def _run_fields(store: "History", run: "StoredRun") -> Fields:
 
 def _players_text(run: "StoredRun") -> str:
     players = run.settings.get("players") or [run.settings.get("player", "")]
-    text = ", ".join(players)
+    text = ", ".join(map(str, players if isinstance(players, list) else [players]))
     return text if len(text) <= _MAX_PLAYERS else f"{text[: _MAX_PLAYERS - 1]}…"
 
 
@@ -292,7 +300,10 @@ def _result_text(stored: "StoredGame") -> str:
 
 
 def _date_text(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    except (OverflowError, ValueError, OSError):  # in a damaged row
+        return "unknown"
 
 
 @click.command()
