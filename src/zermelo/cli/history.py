@@ -23,8 +23,8 @@ _MAX_PLAYERS = 50  # characters in the players column of a table
 
 
 @click.command()
-@click.argument("action", type=click.Choice(["list", "show", "export"]), default="list")
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("action", type=click.Choice(["list", "show", "export", "recover"]), default="list")
+@click.argument("ids", nargs=-1, metavar="[ID|FILE]...")
 @options.db_option("SQLite file to read.", "the studio's database")
 @click.option(
     "--game",
@@ -50,7 +50,7 @@ _MAX_PLAYERS = 50  # characters in the players column of a table
     "--out",
     type=click.Path(path_type=Path),
     show_default="standard output",
-    help="File for `export` to write, or a folder in which to write one file per game.",
+    help="File for `export` or `recover` to write; for `export`, a folder gets one file per game.",
 )
 @options.json_option
 def history(
@@ -64,10 +64,11 @@ def history(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """List, show or export the stored games and runs.
+    """List, show or export the stored games and runs, or recover them from a damaged file.
 
     The ID of a run is a number, the ID of a game in a run is RUN/NUMBER, and the ID of a match is a
     word. `export` writes these games and all games of these runs; without an ID, all games.
+    `recover` copies what can be read of the damaged FILE to the new file --out.
     """
     from zermelo.core import home
     from zermelo.store.history import History
@@ -78,6 +79,9 @@ def history(
     if action == "list" and ids:
         msg = f"list takes no ID; try `zermelo history show {' '.join(ids)}`"
         raise click.UsageError(msg)
+    if action == "recover":
+        _recover(ids, db or home.database(), out, as_json=as_json)
+        return
     with History(db or home.database()) as store:
         if action == "list":
             _list(store, game, player, limit or _LIST_LIMIT, as_json=as_json)
@@ -87,6 +91,26 @@ def history(
         else:
             games = _select_games(store, ids, player, game, limit or 10**9)
             _export(games, record_format, out, game)
+
+
+def _recover(files: tuple[str, ...], db: Path, out: Path | None, *, as_json: bool) -> None:
+    from zermelo.store.recovery import recover
+
+    if len(files) > 1 or out is None:
+        msg = "`recover` needs one file and a new one: zermelo history recover FILE --out NEW"
+        raise click.UsageError(msg)
+    file = Path(files[0]) if files else db
+    recovered = recover(file, out)
+    if as_json:
+        options.print_json({"file": str(file), "out": str(out), "recovered": recovered})
+        return
+    names = {"matches": "match", "analyses": "analysis"}
+    parts = [
+        count(number, names.get(table, table.removesuffix("s")), table)
+        for table, number in recovered.items()
+        if number
+    ]
+    click.echo(f"recovered {', '.join(parts)} from {file} in {out}")
 
 
 def _list(

@@ -153,8 +153,7 @@ class Run:
                     "would go unnoticed; the next checkpoint will have one"
                 )
             self._allowed_changes(path, metadata)
-            _load_checkpoint(trainer, arrays, metadata, path)
-            self.statistics = RunStatistics.from_json(metadata[_STATISTICS])
+            self.statistics = _load_checkpoint(trainer, arrays, metadata, path)
         if changes:
             self.warnings += [f"{c['name']} was {c['was']} and is {c['now']} now" for c in changes]
             dated = [{"update": trainer.updates, **change} for change in changes]
@@ -221,8 +220,23 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     manifest = read_json(folder / MANIFEST)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("recipe"), dict):
         msg = f"{folder} holds no run"
+        if (folder / MANIFEST).exists():
+            msg = f"{folder / MANIFEST} is damaged: it is not the JSON of a run"
+        raise BadRun(msg)
+    changes = manifest.get("changes", [])
+    if not isinstance(changes, list) or not all(map(_is_change, changes)):
+        msg = f"{folder / MANIFEST} is damaged: its changes are {changes!r}"
         raise BadRun(msg)
     return manifest
+
+
+def _is_change(change: object) -> bool:
+    """Return whether this is a change of a setting, as `resume` adds them to the manifest."""
+    return (
+        isinstance(change, dict)
+        and change.keys() == {"update", "name", "was", "now"}
+        and isinstance(change["update"], int)
+    )
 
 
 def read_json(path: Path) -> Any:
@@ -235,8 +249,11 @@ def read_json(path: Path) -> Any:
 
 def _load_checkpoint(
     trainer: Trainer, arrays: Arrays, metadata: dict[str, Any], path: Path
-) -> None:
-    """Restore a trainer from a checkpoint; raise BadRun if the checkpoint does not fit it."""
+) -> RunStatistics:
+    """Restore a trainer from a checkpoint, and return the statistics of the run.
+
+    Raise BadRun if the checkpoint does not fit the trainer.
+    """
     for name, expected in trainer.to_arrays()[0].items():
         array = arrays.get(name)
         # The first dimension is not compared: tables and lists may grow in the course of a run.
@@ -246,6 +263,7 @@ def _load_checkpoint(
             raise BadRun(msg)
     try:
         trainer.load_arrays(arrays, metadata)
+        return RunStatistics.from_json(metadata[_STATISTICS])
     except (LookupError, ValueError, RuntimeError, TypeError) as error:
         msg = f"{path} does not fit this run: {' '.join(str(error).split())}"
         raise BadRun(msg) from None
