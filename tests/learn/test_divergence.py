@@ -50,7 +50,7 @@ def diverging_recipe(kind: str, folder: Path) -> Recipe:
 @pytest.mark.parametrize("kind", ["dqn", "hybrid", "alphazero", "tabular", "supervised"])
 def test_a_loss_that_is_not_finite_stops_the_run(kind: str, tmp_path: Path) -> None:
     recipe, out = diverging_recipe(kind, tmp_path), tmp_path / "run"
-    with pytest.raises(TrainingDiverged, match="not finite: try a lower learning.rate") as caught:
+    with pytest.raises(TrainingDiverged, match=r"not finite: try a lower learning\.rate") as caught:
         training.train(recipe, out, grade=False)
     assert "\n" not in str(caught.value)
     assert listing.summarize_run(out).state == "unfinished"

@@ -20,7 +20,6 @@ from zermelo.store.history import History
 from zermelo.store.matches import MatchRow, MatchStore
 from zermelo.store.runs import RunStore
 
-
 MakeBad = Callable[[Path, pytest.MonkeyPatch], contextlib.AbstractContextManager[None]]
 
 

@@ -103,7 +103,8 @@ def _read(path: Path | None, message: str) -> Save:
     with contextlib.suppress(ValueError, RecursionError):
         save = _parse(json.loads(text)) if len(text) <= _MAX_BYTES else None
     if save is None:
-        msg = f"{path} is damaged or not a saved game: delete it, and start one with zermelo play GAME"
+        hint = "delete it, and start one with zermelo play GAME"
+        msg = f"{path} is damaged or not a saved game: {hint}"
         raise ZermeloError(msg)
     return save
 

@@ -42,6 +42,14 @@ class _Column:
             return math.isfinite(value)
         return self.name not in _JSON_COLUMNS or _is_json_object(str(value))
 
+    def decode(self, value: Any, rowid: int | None) -> Any:
+        """Return the value of this column in a row that stores `value` for it."""
+        if value is None and self.is_key and self.kind == "INTEGER":
+            return rowid  # SQLite does not store such a key twice
+        if isinstance(value, int) and self.kind == "REAL":
+            return float(value)  # SQLite stores whole numbers as integers
+        return value
+
 
 @dataclass(frozen=True)
 class _Table:
@@ -53,14 +61,10 @@ class _Table:
         """Return a row as SQLite would, or None if it cannot be a row of this table."""
         if len(values) != len(self.columns) or (rowid is not None) != self.has_rowid:
             return None
-        row = []
-        for value, column in zip(values, self.columns, strict=True):
-            if value is None and column.is_key and column.kind == "INTEGER":
-                value = rowid  # SQLite does not store such a key twice
-            if isinstance(value, int) and column.kind == "REAL":
-                value = float(value)  # SQLite stores whole numbers as integers
-            row.append(value)
-        return tuple(row) if self.accepts(row) else None
+        row = tuple(
+            column.decode(value, rowid) for value, column in zip(values, self.columns, strict=True)
+        )
+        return row if self.accepts(row) else None
 
     def accepts(self, row: Iterable[Any]) -> bool:
         """Return whether the values of a row fit the columns."""
@@ -90,19 +94,18 @@ def recover(path: Path, out: Path) -> dict[str, int]:
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror}"
         raise BadStore(msg) from None
+    counts: dict[str, int] = {}
     try:
         with _NewStore(out) as new:
-            counts = {
-                table.name: new.insert(table, rows.values())
-                for table, rows in _find_rows(new.tables(), path, data, log)
-            }
-        if not any(counts.values()):
-            msg = f"no row of {path} can be read"
-            raise BadStore(msg)
+            for table, rows in _find_rows(new.tables(), path, data, log):
+                counts[table.name] = new.insert(table, rows.values())
     except BaseException:
-        for name in (out, _log_path(out), out.with_name(f"{out.name}-shm")):
-            name.unlink(missing_ok=True)
+        _delete(out)
         raise
+    if not any(counts.values()):
+        _delete(out)
+        msg = f"no row of {path} can be read"
+        raise BadStore(msg)
     return counts
 
 
@@ -199,6 +202,11 @@ def _is_json_object(text: str) -> bool:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def _delete(path: Path) -> None:
+    for name in (path, _log_path(path), path.with_name(f"{path.name}-shm")):
+        name.unlink(missing_ok=True)
 
 
 def _log_path(path: Path) -> Path:

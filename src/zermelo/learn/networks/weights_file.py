@@ -3,9 +3,9 @@
 The metadata contains the name of the game, a fingerprint of its rules, the encoder and the network.
 Code that loads a file checks these first.
 
-The JSON follows two SHA-256 digests: that of the file's header (with zeros in place of the digits of
-this digest) and that of the data after it. So the metadata can be checked without reading the data,
-and a file in which a bit has flipped is refused. Files of earlier versions have no digests.
+The JSON follows two SHA-256 digests: that of the file's header (with zeros in place of the digits
+of this digest) and that of the data after it. So the metadata can be checked without reading the
+data, and a file in which a bit has flipped is refused. Files of earlier versions have no digests.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ def write(path: Path, arrays: Arrays, metadata: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     zeros = "0" * _DIGITS
     text = f"{zeros} {zeros} {json.dumps(metadata, allow_nan=False)}"
-    content = memoryview(save(arrays, metadata={_KEY: text}))
+    content = save(arrays, metadata={_KEY: text})
     size = _LENGTH_BYTES + int.from_bytes(content[:_LENGTH_BYTES], "little")
     header, data = bytearray(content[:size]), content[size:]
     place = _DIGESTS.search(header)
@@ -83,9 +83,7 @@ def has_digests(path: Path) -> bool:
 def _open(path: Path, max_bytes: int, *, check_data: bool) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Open a file and check it; raise BadWeights with a one-line message if it is not valid."""
     try:
-        if path.stat().st_size > max_bytes:
-            msg = f"{path} is larger than {max_bytes >> 20} MB, the limit for a weights file"
-            raise BadWeights(msg)
+        _check_size(path, max_bytes)
         is_checked = _check_digests(path, check_data=check_data)
         with safe_open(path, framework="numpy") as file:
             yield file, _parse_metadata(path, file.metadata() or {}, is_checked=is_checked)
@@ -101,6 +99,12 @@ def _open(path: Path, max_bytes: int, *, check_data: bool) -> Iterator[tuple[Any
     except RecursionError:
         msg = f"{path} is damaged or not a weights file"
         raise BadWeights(msg) from None
+
+
+def _check_size(path: Path, max_bytes: int) -> None:
+    if path.stat().st_size > max_bytes:
+        msg = f"{path} is larger than {max_bytes >> 20} MB, the limit for a weights file"
+        raise BadWeights(msg)
 
 
 def _check_digests(path: Path, *, check_data: bool) -> bool:

@@ -92,13 +92,16 @@ def _solve_states(game: WordGame, states: list[State], threads: int) -> Iterator
 class _Journal:
     """A text file with one line per score; the last line may be incomplete after a crash.
 
-    A line ends with its checksum, as in `3 4 0 -17 #89ab01cd`. Lines of earlier versions have none.
+    A line ends with its checksum, as in `3 4 0 -17 #89ab01cd`. The lines of a journal that an
+    earlier version began have none, and get none.
     """
 
     def __init__(self, path: Path, game: WordGame, plies: int) -> None:
         identity = GameIdentity.of(game)
         self.path, self.num_words = path, game.num_words
-        self.header = f"zermelo journal {identity.digest} {game.spec} {plies}"
+        book = f"{identity.digest} {game.spec} {plies}"
+        self.header, self.old_header = f"zermelo journal 2 {book}", f"zermelo journal {book}"
+        self.has_checksums = True
 
     def read(self) -> Iterator[tuple[State, int]]:
         """Yield the stored scores; create the file if there is none.
@@ -114,14 +117,15 @@ class _Journal:
             with self.path.open("rb+") as file:
                 file.truncate(len(complete))
         header, *lines = complete.decode("ascii", "replace").splitlines() or [""]
-        if header != self.header:
+        self.has_checksums = header != self.old_header
+        if header not in (self.header, self.old_header):
             msg = f"{self.path} is the journal of another book: remove it, or choose another --out"
             raise ZermeloError(msg)
         for number, line in enumerate(lines, 2):
-            content, mark, checksum = line.partition(" #")
+            content, _, checksum = line.partition(" #")
             numbers = content.split()
             is_intact = len(numbers) == self.num_words + 1 and all(map(_NUMBER.fullmatch, numbers))
-            if not is_intact or (mark and checksum != _checksum(content)):
+            if not is_intact or checksum != (_checksum(content) if self.has_checksums else ""):
                 msg = f"{self.path}, line {number} is damaged: remove that line"
                 raise ZermeloError(msg)
             *state, score = map(int, numbers)
@@ -131,7 +135,8 @@ class _Journal:
         """Append a state with its score, and wait until the line has reached the disk."""
         with self.path.open("a", encoding="ascii") as file:
             content = " ".join(map(str, (*state, score)))
-            file.write(f"{content} #{_checksum(content)}\n")
+            end = f" #{_checksum(content)}" if self.has_checksums else ""
+            file.write(f"{content}{end}\n")
             file.flush()
             os.fsync(file.fileno())
 
