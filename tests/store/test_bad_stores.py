@@ -157,6 +157,15 @@ def test_every_command_refuses_a_damaged_store_in_one_line(
     assert str(store) in err
 
 
+def test_the_message_is_one_line_even_if_sqlite_quotes_several(store: Path) -> None:
+    data = store.read_bytes()
+    assert data.count(b"spec TEXT NOT NULL") == 1
+    store.write_bytes(data.replace(b"spec TEXT NOT NULL", b"spec TEXT 'OT NULL"))
+    with pytest.raises(BadStore, match="malformed database schema") as caught:
+        History(store)
+    assert "\n" not in str(caught.value)
+
+
 @pytest.fixture
 def read_only_store() -> Iterator[Path]:
     """A store in a read-only folder, with the rights of a user whom this stops."""

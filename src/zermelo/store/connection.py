@@ -38,8 +38,9 @@ class StoreFailure(sqlite3.OperationalError, BadStore):
 
 def damaged(path: Path, reason: object) -> StoreFailure:
     """Return the error for a damaged file; it says how to save what is left."""
+    line = " ".join(str(reason).split())  # SQLite may quote several lines of SQL
     return StoreFailure(
-        f"{path} is damaged: {reason}; `zermelo history recover {path} --out NEW` copies what can "
+        f"{path} is damaged: {line}; `zermelo history recover {path} --out NEW` copies what can "
         "be read to a new file"
     )
 
