@@ -23,12 +23,12 @@ from zermelo.learn.alphazero.learner import AlphaZeroLearner, PositionReplay
 from zermelo.learn.alphazero.rollouts import AlphaZeroRollouts
 from zermelo.learn.alphazero.selfplay import TrainingPositions, compute_value_targets
 from zermelo.learn.alphazero.tensor_games import TensorGame
-from zermelo.learn.alphazero.trainer import TrainingDiverged
 from zermelo.learn.batch import evaluation_sets
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config import recipes
 from zermelo.learn.config.network import DENSE, TOWER, NetworkConfig
 from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.reports import TrainingDiverged
 from zermelo.learn.config.selfplay import POLICY_VALUE_ENCODERS, SelfPlayConfig
 from zermelo.learn.config.validation import BadRecipe
 from zermelo.learn.models.files import FINAL

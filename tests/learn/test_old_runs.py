@@ -42,8 +42,10 @@ def test_an_old_run_is_resumed_and_finished(old_run: Path) -> None:
     actors = 1 if "actors" in old_run.name else 0
     run, trainer = training.prepare_training(recipe, old_run, seed=SEED, resume=True, actors=actors)
     assert trainer.updates == update
-    assert not run.warnings
+    (warning,) = run.warnings
+    assert "checkpoint.safetensors has no checksum" in warning
     training.run_training(run, trainer)
+    assert weights_file.has_digests(old_run / "checkpoint.safetensors"), "it is written anew"
     assert listing.summarize_run(old_run).state == "finished"
     arrays, metadata = weights_file.read(old_run / "final.safetensors")
     expected, expected_metadata = weights_file.read(old_run / "expected.safetensors")

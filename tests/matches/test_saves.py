@@ -31,10 +31,20 @@ def test_saves_of_the_release_before_are_read(home: Path) -> None:
     assert saves.read_named("my-game") == Save("squava:pie=true", "human", "human", ("c3", "swap"))
 
 
-def test_the_format_of_a_save_has_not_changed(home: Path) -> None:
+def test_a_save_has_the_fields_of_the_release_before_and_a_digest(home: Path) -> None:
     saves.write(SAVE)
     new, old = home / "saved" / "connect4.json", OLD_SAVES / "connect4.json"
-    assert json.loads(new.read_text()) == json.loads(old.read_text())
+    fields = json.loads(new.read_text())
+    assert len(fields.pop("sha256")) == 64
+    assert fields == json.loads(old.read_text())
+
+
+def test_a_save_that_does_not_match_its_digest_is_refused(home: Path) -> None:
+    saves.write(SAVE)
+    path = home / "saved" / "connect4.json"
+    path.write_text(path.read_text().replace('"4", "4"', '"4", "5"'))
+    with pytest.raises(ZermeloError, match="is damaged or not a saved game"):
+        saves.read("connect4")
 
 
 def test_the_latest_save_is_read_and_a_finished_game_deletes_its_own(home: Path) -> None:
@@ -56,7 +66,7 @@ def test_the_latest_save_is_read_and_a_finished_game_deletes_its_own(home: Path)
 def test_a_file_that_is_not_a_save_is_refused(home: Path, text: str) -> None:
     (home / "saved").mkdir()
     (home / "saved" / "connect4.json").write_text(text)
-    with pytest.raises(ZermeloError, match="is not a saved game"):
+    with pytest.raises(ZermeloError, match="is damaged or not a saved game"):
         saves.read("connect4")
 
 

@@ -1,6 +1,7 @@
 """Opening books against fresh solves, interrupted builds, and damaged files."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -140,6 +141,22 @@ def test_journals_of_other_builds_are_refused(tmp_path: Path) -> None:
     part.write_text("\n".join([lines[0], "1 2 three", ""]))
     with pytest.raises(z.ZermeloError, match="line 2 is damaged"):
         build_book(word_game(SMALL), 1, part)
+
+
+def test_a_journal_of_the_release_before_is_resumed(tmp_path: Path) -> None:
+    """It has no checksums; a line of a new journal without one is damaged."""
+    game, part = word_game(SMALL), tmp_path / "part"
+    scores = build_book(game, 1, part)._codes.tolist()
+    new = part.read_text()
+    assert new.startswith("zermelo journal 2 ")
+    old = re.sub(" #.*", "", new)
+    part.write_text(old)
+    with pytest.raises(z.ZermeloError, match="line 2 is damaged"):
+        build_book(game, 1, part)
+    header, *lines = old.replace("journal 2 ", "journal ").splitlines(keepends=True)
+    part.write_text(header + "".join(lines[:1]))
+    assert build_book(game, 1, part)._codes.tolist() == scores
+    assert part.read_text() == header + "".join(lines)
 
 
 def test_command(tmp_path: Path) -> None:

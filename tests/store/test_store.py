@@ -15,7 +15,7 @@ import pytest
 from support.paths import ROOT
 from support.stores import create_version_1, read_version
 from zermelo.store import database, matches
-from zermelo.store.database import BadStore
+from zermelo.store.connection import BadStore
 from zermelo.store.history import History
 from zermelo.store.matches import MatchChanged, MatchRow, MatchStore
 from zermelo.store.runs import FINISHED, GameRow, Rating, RunStore

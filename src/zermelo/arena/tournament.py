@@ -15,7 +15,7 @@ from zermelo.arena.plan import MEMORY, PATIENCE, Plan
 from zermelo.arena.sprt import BOUND, SequentialTest
 from zermelo.arena.standings import RepeatDetector, Standings, compute_standings, half_points
 from zermelo.core.errors import ZermeloError
-from zermelo.store.database import BadStore
+from zermelo.store.connection import BadStore
 from zermelo.store.runs import FINISHED, RUNNING, STOPPED, GameRow, RunStore
 
 _COMMIT_INTERVAL = 0.3  # seconds

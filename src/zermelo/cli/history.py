@@ -1,5 +1,6 @@
 """Commands about recorded games: `history` for the database, `convert` for record files."""
 
+import json
 import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -22,8 +23,8 @@ _MAX_PLAYERS = 50  # characters in the players column of a table
 
 
 @click.command()
-@click.argument("action", type=click.Choice(["list", "show", "export"]), default="list")
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("action", type=click.Choice(["list", "show", "export", "recover"]), default="list")
+@click.argument("ids", nargs=-1, metavar="[ID|FILE]...")
 @options.db_option("SQLite file to read.", "the studio's database")
 @click.option(
     "--game",
@@ -49,7 +50,7 @@ _MAX_PLAYERS = 50  # characters in the players column of a table
     "--out",
     type=click.Path(path_type=Path),
     show_default="standard output",
-    help="File for `export` to write, or a folder in which to write one file per game.",
+    help="File for `export` or `recover` to write; for `export`, a folder gets one file per game.",
 )
 @options.json_option
 def history(
@@ -63,11 +64,11 @@ def history(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """List, show or export the stored games and runs.
+    """List, show or export the stored games and runs, or recover them from a damaged file.
 
     The ID of a run is a number, the ID of a game in a run is RUN/NUMBER, and the ID of a match is a
     word. `export` writes the games and the games of the runs with the given IDs, or all games if no
-    ID is given.
+    ID is given. `recover` copies what can be read of the damaged FILE to the new file --out.
     """
     from zermelo.core import home
     from zermelo.store.history import History
@@ -78,6 +79,9 @@ def history(
     if action == "list" and ids:
         msg = f"`list` takes no ID; try `zermelo history show {' '.join(ids)}`"
         raise click.UsageError(msg)
+    if action == "recover":
+        _recover(ids, db or home.database(), out, as_json=as_json)
+        return
     with History(db or home.database()) as store:
         if action == "list":
             _list(store, game, player, limit or _LIST_LIMIT, as_json=as_json)
@@ -87,6 +91,26 @@ def history(
         else:
             games = _select_games(store, ids, player, game, limit or 10**9)
             _export(games, record_format, out, game)
+
+
+def _recover(files: tuple[str, ...], db: Path, out: Path | None, *, as_json: bool) -> None:
+    from zermelo.store.recovery import recover
+
+    if len(files) > 1 or out is None:
+        msg = "`recover` needs one file and a new one: zermelo history recover FILE --out NEW"
+        raise click.UsageError(msg)
+    file = Path(files[0]) if files else db
+    recovered = recover(file, out)
+    if as_json:
+        options.print_json({"file": str(file), "out": str(out), "recovered": recovered})
+        return
+    names = {"matches": "match", "analyses": "analysis"}
+    parts = [
+        count(number, names.get(table, table.removesuffix("s")), table)
+        for table, number in recovered.items()
+        if number
+    ]
+    click.echo(f"recovered {', '.join(parts)} from {file} in {out}")
 
 
 def _list(
@@ -170,7 +194,14 @@ def _show_run(store: "History", run: "StoredRun", *, as_json: bool) -> None:
     for name, value in run.settings.items():
         options.print_line(f"  {name}: {value}")
     options.print_line(f"{count(store.num_games(run.id), 'stored game')}")
-    result = run.result or {}
+    try:
+        _print_result(run.result or {})
+    except (LookupError, TypeError, ValueError, AttributeError):
+        msg = f"the result of run {run.id} is damaged: {json.dumps(run.result)[:80]}"
+        raise ZermeloError(msg) from None
+
+
+def _print_result(result: Fields) -> None:
     if "results" in result:
         options.print_line("")
         rows = [
@@ -285,7 +316,7 @@ def _run_fields(store: "History", run: "StoredRun") -> Fields:
 
 def _players_text(run: "StoredRun") -> str:
     players = run.settings.get("players") or [run.settings.get("player", "")]
-    text = ", ".join(players)
+    text = ", ".join(map(str, players if isinstance(players, list) else [players]))
     return text if len(text) <= _MAX_PLAYERS else f"{text[: _MAX_PLAYERS - 1]}…"
 
 
@@ -297,7 +328,10 @@ def _result_text(stored: "StoredGame") -> str:
 
 
 def _date_text(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    except (OverflowError, ValueError, OSError):  # in a damaged row
+        return "unknown"
 
 
 @click.command()

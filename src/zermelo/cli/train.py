@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from zermelo.learn.runs.listing import RunSummary
     from zermelo.learn.runs.run import Run
     from zermelo.learn.runs.training import TrainingProgress
+    from zermelo.store.runs import RunStore
 
 _GRADE_LABELS = {
     "raw": "network alone",
@@ -112,12 +113,10 @@ def _progress_text(now: "TrainingProgress") -> str:
 def _store_run(run: "Run", *, resume: bool) -> Iterator[Any]:
     """Record the state of a run in the database; yield a function that stores its grades.
 
-    A busy database must not stop the training, so errors while updating it are ignored.
+    A database that cannot be used does not stop the training: there is one warning.
     """
-    import sqlite3
-
     from zermelo.core import home
-    from zermelo.store.runs import FINISHED, RUNNING, STOPPED, RunStore
+    from zermelo.store.runs import FINISHED, STOPPED, RunStore
 
     settings = {
         "recipe": run.recipe.name,
@@ -126,17 +125,38 @@ def _store_run(run: "Run", *, resume: bool) -> Iterator[Any]:
         "player": run.player,
     }
     result: Fields = {}
-    with RunStore(home.database()) as store:
-        number = store.latest_run("train", settings) if resume else None
-        if number is None:
-            number = store.add_run("train", run.game.spec, settings)
-        with contextlib.suppress(sqlite3.Error):
-            store.update_run(number, RUNNING)
+    with contextlib.ExitStack() as stack:
+        store, number = None, None
+        with _warn_of_bad_store():
+            store = stack.enter_context(RunStore(home.database()))
+            number = _begin_run(store, run.game.spec, settings, resume=resume)
         try:
             yield result.update
         finally:
-            with contextlib.suppress(sqlite3.Error):
-                store.update_run(number, FINISHED if result else STOPPED, result or None)
+            if store is not None and number is not None:
+                with _warn_of_bad_store():
+                    store.update_run(number, FINISHED if result else STOPPED, result or None)
+
+
+def _begin_run(store: "RunStore", game: str, settings: Fields, *, resume: bool) -> int:
+    """Return the number of a new run in the database, or of the one that is resumed."""
+    from zermelo.store.runs import RUNNING
+
+    number = store.latest_run("train", settings) if resume else None
+    if number is None:
+        return store.add_run("train", game, settings)
+    store.update_run(number, RUNNING)
+    return number
+
+
+@contextlib.contextmanager
+def _warn_of_bad_store() -> Iterator[None]:
+    from zermelo.store.connection import BadStore
+
+    try:
+        yield
+    except BadStore as error:
+        click.echo(f"zermelo: warning: the run is not recorded in the store: {error}", err=True)
 
 
 @click.command()
@@ -188,13 +208,19 @@ def runs(action: str, name: str | None, out: Path | None, bits: str, as_json: bo
 def _stored_folders() -> list[Path]:
     """Return the folders of the training runs in the database."""
     from zermelo.core import home
+    from zermelo.store.connection import BadStore
     from zermelo.store.history import History
 
     if not home.database().is_file():
         return []
-    with History(home.database()) as store:
-        stored = store.runs(None, None, 10_000)
-    return [Path(run.settings["folder"]) for run in stored if run.kind == "train"]
+    try:
+        with History(home.database()) as store:
+            stored = store.runs(None, None, 10_000)
+    except BadStore as error:
+        click.echo(f"zermelo: warning: runs in other folders are not known: {error}", err=True)
+        return []
+    folders = (run.settings.get("folder") for run in stored if run.kind == "train")
+    return [Path(folder) for folder in folders if isinstance(folder, str)]
 
 
 def _find_folder(name: str) -> Path:

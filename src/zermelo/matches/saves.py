@@ -1,6 +1,11 @@
-"""Saved games: the last unfinished match of each game, and matches saved under a name."""
+"""Saved games: the last unfinished match of each game, and matches saved under a name.
+
+A file is a JSON object with the fields of a save and their SHA-256 digest, so that a damaged file
+is refused. Files of earlier versions have no digest.
+"""
 
 import contextlib
+import hashlib
 import json
 import re
 import shlex
@@ -19,6 +24,7 @@ from zermelo.players.files import is_player_file
 
 _MAX_BYTES = 100_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_FIELDS, _DIGEST = {"game", "first", "second", "moves"}, "sha256"
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ def write(save: Save, name: str = "") -> None:
     """Save a match under a name or as the last match of its game; raise OSError if that fails."""
     path = _named_path(name) if name else _path(save.game)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps({**vars(save), "moves": list(save.moves)}))
+    write_atomically(path, json.dumps(_to_json(save) | {_DIGEST: _digest(save)}))
 
 
 def read(game: str | None = None) -> Save:
@@ -97,19 +103,32 @@ def _read(path: Path | None, message: str) -> Save:
     with contextlib.suppress(ValueError, RecursionError):
         save = _parse(json.loads(text)) if len(text) <= _MAX_BYTES else None
     if save is None:
-        msg = f"{path} is not a saved game: delete it, and start one with zermelo play GAME"
+        hint = "delete it, and start one with zermelo play GAME"
+        msg = f"{path} is damaged or not a saved game: {hint}"
         raise ZermeloError(msg)
     return save
 
 
+def _to_json(save: Save) -> dict[str, Any]:
+    return {**vars(save), "moves": list(save.moves)}
+
+
+def _digest(save: Save) -> str:
+    return hashlib.sha256(json.dumps(_to_json(save)).encode()).hexdigest()
+
+
 def _parse(data: Any) -> Save | None:
-    keys = ("game", "first", "second")
-    if not isinstance(data, dict) or not all(isinstance(data.get(key), str) for key in keys):
+    """Return the save in a JSON object, or None if it is not one or does not match its digest."""
+    if not isinstance(data, dict) or data.keys() - {_DIGEST} != _FIELDS:
         return None
-    moves = data.get("moves")
-    if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
+    moves = data["moves"]
+    if not isinstance(moves, list):
         return None
-    return Save(data["game"], data["first"], data["second"], tuple(moves))
+    texts = (data["game"], data["first"], data["second"], *moves)
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    save = Save(data["game"], data["first"], data["second"], tuple(moves))
+    return save if data.get(_DIGEST, _digest(save)) == _digest(save) else None
 
 
 def _folder() -> Path:

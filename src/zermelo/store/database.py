@@ -8,9 +8,9 @@ import contextlib
 import sqlite3
 import threading
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from zermelo.core.errors import ZermeloError
+from zermelo.store.connection import BadStore, Connection, connect
 
 _LOCK_TIMEOUT = 5.0  # seconds to wait for another writer
 _VERSION_1 = """
@@ -84,18 +84,14 @@ CREATE INDEX analyses_of ON analyses (game, moves)
 _MIGRATIONS = (_VERSION_1, _VERSION_2)
 
 
-class BadStore(ZermeloError):
-    """Raised when a file cannot be used as a store."""
-
-
 class Database:
     """A connection that threads may share; hold `_lock` while using `_connection`.
 
     `with self._lock, self._connection:` is one transaction, which begins with the first INSERT,
     UPDATE or DELETE and is rolled back by an exception. With `read_only` the file must exist and
-    is not changed. After waiting `lock_timeout` seconds for another writer, methods raise
-    sqlite3.OperationalError. The constructor raises BadStore if the file cannot be opened or is
-    not a store.
+    is not changed. Methods raise StoreFailure if the file is damaged or cannot be written, or after
+    waiting `lock_timeout` seconds for another writer. The constructor raises BadStore if the file
+    cannot be opened or is not a store.
     """
 
     version: int  #: the version of the tables, which may be older in a file opened read-only
@@ -103,20 +99,17 @@ class Database:
     def __init__(
         self, path: Path, *, read_only: bool = False, lock_timeout: float = _LOCK_TIMEOUT
     ) -> None:
+        self.path = path
         self._lock = threading.Lock()
+        self._connection = connect(path, lock_timeout, read_only=read_only)
         try:
-            self._connection = _connect(path, lock_timeout, read_only=read_only)
-            try:
-                if not read_only:
-                    self._migrate()
-                self.version = _read_version(self._connection)
-                _check_tables(self._connection, self.version)
-            except BaseException:
-                self._connection.close()
-                raise
-        except (sqlite3.Error, OSError) as error:
-            msg = f"{path} cannot be used as a store: {error}"
-            raise BadStore(msg) from None
+            if not read_only:
+                self._migrate()
+            self.version = _read_version(self._connection)
+            _check_tables(self._connection, self.version)
+        except BaseException:
+            self._connection.close()
+            raise
 
     def close(self) -> None:
         """Close the file; no other method may be called afterwards."""
@@ -128,6 +121,11 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._lock:
+            rows: list[tuple[Any, ...]] = self._connection.execute(query, values).fetchall()
+        return rows
 
     def _migrate(self) -> None:
         with self._connection as connection:
@@ -145,38 +143,29 @@ class Database:
         self._connection.execute("PRAGMA synchronous = NORMAL")
 
 
-def _connect(path: Path, lock_timeout: float, *, read_only: bool) -> sqlite3.Connection:
-    if read_only and not path.is_file():
-        msg = "there is no such file"
-        raise sqlite3.Error(msg)
-    if not read_only:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    uri = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
-    return sqlite3.connect(
-        uri, lock_timeout, uri=True, check_same_thread=False, isolation_level="IMMEDIATE"
-    )
-
-
-def _read_version(connection: sqlite3.Connection) -> int:
+def _read_version(connection: Connection) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(_MIGRATIONS):
-        msg = f"it was written by a later version ({version})"
-        raise sqlite3.Error(msg)
+        msg = f"{connection.path} was written by a later version of zermelo ({version})"
+        raise BadStore(msg)
     return int(version)
 
 
-def _check_tables(connection: sqlite3.Connection, version: int) -> None:
-    """Raise sqlite3.Error unless the file has all tables of a version, with the same columns."""
+def _check_tables(connection: Connection, version: int) -> None:
+    """Raise BadStore unless the file has all tables of a version, with the same columns."""
     with contextlib.closing(sqlite3.connect(":memory:")) as expected:
         for script in _MIGRATIONS[:version]:
             expected.executescript(script)
         if version == 0 or not _columns(expected).items() <= _columns(connection).items():
-            msg = "it is another program's database"
-            raise sqlite3.Error(msg)
+            msg = f"{connection.path} is another program's database, not a store"
+            raise BadStore(msg)
 
 
 def _columns(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     """Return, for every table, the names of its columns."""
     tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
     query = "SELECT name FROM pragma_table_info(?)"
-    return {name: tuple(c for (c,) in connection.execute(query, (name,))) for (name,) in tables}
+    return {
+        name: tuple(column for (column,) in connection.execute(query, (name,)).fetchall())
+        for (name,) in tables
+    }

@@ -5,9 +5,11 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any, get_type_hints
 
 from zermelo.core.errors import ZermeloError
 from zermelo.store.database import Database
+from zermelo.store.rows import check_types
 
 MAX_MATCHES = 100_000
 RECENT_DAYS = 30  #: matches changed within this many days are never deleted
@@ -51,6 +53,9 @@ class MatchRow:
     updated: float = 0.0
 
 
+_TYPES = tuple(get_type_hints(MatchRow).values())  # of the columns
+
+
 class MatchStore(Database):
     """Matches by id. Threads may share one store.
 
@@ -81,14 +86,18 @@ class MatchStore(Database):
         with self._lock:
             query = "SELECT * FROM matches WHERE id = ?"
             values = self._connection.execute(query, (key,)).fetchone()
-        return MatchRow(*values) if values else None
+        return self._to_row(values) if values else None
 
     def latest(self, limit: int) -> list[MatchRow]:
         """Return the `limit` matches that were changed last, the most recent first."""
         with self._lock:
             query = "SELECT * FROM matches ORDER BY updated DESC LIMIT ?"
             rows = self._connection.execute(query, (limit,)).fetchall()
-        return [MatchRow(*values) for values in rows]
+        return [self._to_row(values) for values in rows]
+
+    def _to_row(self, values: tuple[Any, ...]) -> MatchRow:
+        check_types(self.path, values, _TYPES)
+        return MatchRow(*values)
 
     def update(self, before: MatchRow, after: MatchRow) -> MatchRow:
         """Store `after` in place of `before`; raise MatchChanged if `before` is out of date."""

@@ -123,10 +123,6 @@ class RunStore(Database):
                 (game, line, player, _to_json(record), time.time()),
             )
 
-    def _read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._lock:
-            return self._connection.execute(query, values).fetchall()
-
 
 def _to_json(value: Mapping[str, Any]) -> str:
     """Write JSON with sorted keys, so that equal values have equal texts."""

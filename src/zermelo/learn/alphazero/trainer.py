@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from zermelo.core.errors import ZermeloError
 from zermelo.core.game import WordGame
 from zermelo.learn.actors.protocol import ActorPool, InProcessActor, RolloutStream
 from zermelo.learn.alphazero.learner import AlphaZeroLearner, PositionReplay
@@ -29,10 +28,6 @@ _NUM_RESULTS = 100  # number of recent game results in a report
 # Names, and prefixes of names, of arrays and metadata in checkpoints.
 _NET, _AVERAGE_NET, _REPLAY, _RNG_STATE = "net.", "average.", "replay.", "dice"
 _NUM_ROLLOUTS, _NEXT_INDEX = "chunks", "next"
-
-
-class TrainingDiverged(ZermeloError):
-    """Raised when the loss of a training run becomes NaN or infinite."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +114,6 @@ class AlphaZeroTrainer:
             rate = config.rate(self.updates / config.updates)
             total += self.learner.update(indices[update], symmetries[update], rate)
         policy_loss, value_loss = (total / number).tolist()
-        if not np.isfinite(policy_loss + value_loss):
-            msg = f"{self.recipe.name}: the loss is not finite: try a lower learning.rate"
-            raise TrainingDiverged(msg)
         return policy_loss, value_loss, rate
 
     def values(self, states: Array) -> Array:

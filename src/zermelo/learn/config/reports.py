@@ -1,6 +1,15 @@
-"""The report that a trainer makes after every update."""
+"""The report that a trainer makes after every update, and the error if its numbers diverge."""
 
 from dataclasses import dataclass
+
+from zermelo.core.errors import ZermeloError
+
+
+class TrainingDiverged(ZermeloError):
+    """Raised when a number of a training run (the loss, a value or a weight) is NaN or infinite."""
+
+    def __init__(self, recipe: str, number: str) -> None:
+        super().__init__(f"{recipe}: {number} is not finite: try a lower learning.rate")
 
 
 @dataclass(frozen=True)

@@ -93,9 +93,11 @@ class TabularTrainer:
             epsilon, rate = self.phase.epsilon(progress), self.config.rate(progress)
             self.source.set_progress(progress)
             transitions = self.source.step(self.q_function.best_actions, self.opponent, epsilon)
-            td_errors = self.q_function.update(transitions, rate)
+            # An infinite loss stops the training with an error that says more than a warning.
+            with np.errstate(over="ignore", invalid="ignore"):
+                td_errors = self.q_function.update(transitions, rate)
+                loss = float(np.square(td_errors).mean()) if len(td_errors) else 0.0
             self.updates += 1
-            loss = float(np.square(td_errors).mean()) if len(td_errors) else 0.0
             yield TrainingReport(self.updates, loss, epsilon, rate, self.source.results)
 
     def close(self) -> None:

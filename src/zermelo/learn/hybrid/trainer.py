@@ -32,7 +32,7 @@ from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.batch.replay import ReplayBuffer, Transitions
 from zermelo.learn.config.learning import phase_at
 from zermelo.learn.config.recipe import Recipe
-from zermelo.learn.config.reports import TrainingReport
+from zermelo.learn.config.reports import TrainingDiverged, TrainingReport
 from zermelo.learn.hybrid.rollouts import build_shallow_search
 from zermelo.learn.networks import torch_arrays
 from zermelo.learn.networks.value_network import LineNetwork, ResidualNetwork
@@ -125,6 +125,8 @@ class HybridTrainer:
                 next_values = self.target_net(self._encode(batch.next_states, symmetries))
             targets = targets + torch.from_numpy(batch.discounts).to(self.device) * next_values
         values = self.net.train()(self._encode(batch.states, symmetries))
+        if not torch.isfinite(values).all():  # torch refuses to compute the cross-entropy of these
+            raise TrainingDiverged(self.recipe.name, "a value")
         loss = _LOSSES[config.loss](values, targets)
         for group in self.optimiser.param_groups:
             group["lr"] = rate

@@ -2,13 +2,19 @@
 
 The metadata contains the name of the game, a fingerprint of its rules, the encoder and the network.
 Code that loads a file checks these first.
+
+The JSON follows two SHA-256 digests: that of the file's header (with zeros in place of the digits
+of this digest) and that of the data after it. So the metadata can be checked without reading the
+data, and a file in which a bit has flipped is refused. Files of earlier versions have no digests.
 """
 
 import contextlib
+import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -21,7 +27,12 @@ Array = np.ndarray
 Arrays = dict[str, Array]  #: arrays by name: weights, a checkpoint or a rollout
 MAX_BYTES = 1 << 30
 PLAYS = "plays."  #: prefix of those arrays in a checkpoint that are needed for play
-_KEY = "zermelo"  # key of our JSON in the safetensors metadata
+_KEY = "zermelo 2"  # key of our digests and JSON in the safetensors metadata
+_OLD_KEY = "zermelo"  # key of our JSON in files of earlier versions, which have no digests
+_LENGTH_BYTES = 8  # of the header's length, with which a file begins
+_MAX_HEADER = 100 << 20  # the limit of safetensors
+_DIGITS = 64  # of a digest
+_DIGESTS = re.compile(rb'"%s":"([0-9a-f]{64}) ([0-9a-f]{64}) ' % _KEY.encode())
 
 
 class BadWeights(ZermeloError):
@@ -31,8 +42,16 @@ class BadWeights(ZermeloError):
 def write(path: Path, arrays: Arrays, metadata: dict[str, Any]) -> None:
     """Write a weights file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = save(arrays, metadata={_KEY: json.dumps(metadata)})
-    write_atomically(path, data, durable=True, mode=0o644)
+    zeros = "0" * _DIGITS
+    text = f"{zeros} {zeros} {json.dumps(metadata, allow_nan=False)}"
+    content = save(arrays, metadata={_KEY: text})
+    size = _LENGTH_BYTES + int.from_bytes(content[:_LENGTH_BYTES], "little")
+    header, data = bytearray(content[:size]), content[size:]
+    place = _DIGESTS.search(header)
+    assert place is not None
+    header[place.start(2) : place.end(2)] = hashlib.sha256(data).hexdigest().encode()
+    header[place.start(1) : place.end(1)] = hashlib.sha256(header).hexdigest().encode()
+    write_atomically(path, (bytes(header), data), durable=True, mode=0o644)
 
 
 def read(
@@ -42,7 +61,7 @@ def read(
 
     With `only_play`, return only those arrays of a checkpoint whose names begin with `PLAYS`.
     """
-    with _open(path, max_bytes) as (file, metadata):
+    with _open(path, max_bytes, check_data=True) as (file, metadata):
         prefix = PLAYS if only_play and metadata.get("plays") else ""
         names = [name for name in file.keys() if name.startswith(prefix)]  # noqa: SIM118
         return {name.removeprefix(prefix): file.get_tensor(name) for name in names}, metadata
@@ -50,19 +69,24 @@ def read(
 
 def read_metadata(path: Path) -> dict[str, Any]:
     """Return the metadata of a file without reading its arrays."""
-    with _open(path, MAX_BYTES) as (_, metadata):
+    with _open(path, MAX_BYTES, check_data=False) as (_, metadata):
         return metadata
 
 
+def has_digests(path: Path) -> bool:
+    """Return whether a valid weights file has digests; files of earlier versions have none."""
+    with path.open("rb") as file:
+        return _DIGESTS.search(_read_header(file)) is not None
+
+
 @contextlib.contextmanager
-def _open(path: Path, max_bytes: int) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Open a file and check its metadata; raise BadWeights with a one-line message if it fails."""
+def _open(path: Path, max_bytes: int, *, check_data: bool) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Open a file and check it; raise BadWeights with a one-line message if it is not valid."""
     try:
-        size = path.stat().st_size
+        _check_size(path, max_bytes)
+        is_checked = _check_digests(path, check_data=check_data)
         with safe_open(path, framework="numpy") as file:
-            metadata = json.loads((file.metadata() or {}).get(_KEY, "null"))
-            _check(path, size, metadata, max_bytes)
-            yield file, metadata
+            yield file, _parse_metadata(path, file.metadata() or {}, is_checked=is_checked)
     except BadWeights:
         raise
     except OSError as error:
@@ -77,10 +101,41 @@ def _open(path: Path, max_bytes: int) -> Iterator[tuple[Any, dict[str, Any]]]:
         raise BadWeights(msg) from None
 
 
-def _check(path: Path, size: int, metadata: object, max_bytes: int) -> None:
-    if size > max_bytes:
+def _check_size(path: Path, max_bytes: int) -> None:
+    if path.stat().st_size > max_bytes:
         msg = f"{path} is larger than {max_bytes >> 20} MB, the limit for a weights file"
         raise BadWeights(msg)
+
+
+def _check_digests(path: Path, *, check_data: bool) -> bool:
+    """Return whether the file has digests; raise BadWeights if its contents do not match them."""
+    with path.open("rb") as file:
+        header = _read_header(file)
+        place = _DIGESTS.search(header)
+        if place is None:
+            return False
+        expected = place[1].decode(), place[2].decode()
+        header[place.start(1) : place.end(1)] = b"0" * _DIGITS
+        is_intact = hashlib.sha256(header).hexdigest() == expected[0]
+        if is_intact and check_data:
+            is_intact = hashlib.file_digest(file, "sha256").hexdigest() == expected[1]
+    if not is_intact:
+        msg = f"{path} is damaged or not a weights file: it does not match its checksum"
+        raise BadWeights(msg)
+    return True
+
+
+def _read_header(file: IO[bytes]) -> bytearray:
+    """Return the length and the JSON with which a file begins."""
+    length = file.read(_LENGTH_BYTES)
+    size = int.from_bytes(length, "little")
+    return bytearray(length + (file.read(size) if size <= _MAX_HEADER else b""))
+
+
+def _parse_metadata(path: Path, fields: dict[str, str], *, is_checked: bool) -> dict[str, Any]:
+    text = fields[_KEY][2 * (_DIGITS + 1) :] if is_checked else fields.get(_OLD_KEY, "null")
+    metadata = json.loads(text)
     if not isinstance(metadata, dict):
         msg = f"{path} holds weights, but not those of a zermelo model"
         raise BadWeights(msg)
+    return metadata

@@ -49,7 +49,8 @@ def draw_heat_map(log: list[LogLine], cols: int) -> str:
     Boards from left to right show the Q values in the course of the training. Losing moves are red,
     and winning moves are blue. `cols` is the width of the board.
     """
-    lines = _thin_out([line for line in log if line.get("start")], _MAX_BOARDS)
+    complete = [line for line in log if line.get("start") and None not in line["start"]]
+    lines = _thin_out(complete, _MAX_BOARDS)
     if not lines or not cols:
         return ""
     rows = len(lines[0]["start"]) // cols

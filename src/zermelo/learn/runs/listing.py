@@ -52,7 +52,16 @@ def find_run(name: str) -> Path:
 
 def summarize_run(folder: Path) -> RunSummary:
     """Return a summary of the run in this folder; raise BadRun if the folder contains no run."""
-    manifest = read_manifest(folder)
+    try:
+        return _summarize(folder, read_manifest(folder))
+    except BadRun:
+        raise
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        msg = f"{folder / MANIFEST} is damaged: {error}"
+        raise BadRun(msg) from None
+
+
+def _summarize(folder: Path, manifest: dict[str, Any]) -> RunSummary:
     recipe, update = manifest["recipe"], 0
     if (folder / CHECKPOINT).is_file():
         try:
@@ -85,6 +94,6 @@ def list_runs(*other_folders: Path) -> list[RunSummary]:
     for folder in folders:
         try:
             summaries.append(summarize_run(folder))
-        except (BadRun, TypeError, ValueError, AttributeError):
+        except BadRun:
             continue
     return summaries

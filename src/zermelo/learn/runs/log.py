@@ -1,6 +1,7 @@
 """The log of a run: a file of JSON lines, and scalars for TensorBoard."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,14 @@ def append_line(folder: Path, line: LogLine) -> None:
             file.seek(-1, 2)
             if file.read(1) != b"\n":
                 file.write(b"\n")
-        file.write(json.dumps(line).encode() + b"\n")
+        file.write(json.dumps(line, allow_nan=False).encode() + b"\n")
 
 
 def read_log(folder: Path) -> list[LogLine]:
     """Return the lines of a log, sorted by update; of several lines for one update, only the last.
 
     A resumed run repeats the updates after its checkpoint, so these are logged more than once.
-    Lines that are not JSON are skipped.
+    Lines that are not JSON are skipped. NaN and infinity, which earlier versions wrote, are None.
     """
     lines: dict[int, LogLine] = {}
     try:
@@ -31,12 +32,17 @@ def read_log(folder: Path) -> list[LogLine]:
         return []
     for row in text.splitlines():
         try:
-            line = json.loads(row)
-        except ValueError:
+            line = json.loads(row, parse_constant=lambda _token: None, parse_float=_parse_float)
+        except (ValueError, RecursionError):
             continue  # the line was cut off when the run was killed
         if isinstance(line, dict) and isinstance(line.get("update"), int):
             lines[line["update"]] = line
     return [lines[update] for update in sorted(lines)]
+
+
+def _parse_float(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None  # 1e999 is infinite
 
 
 class TensorBoardLog:

@@ -1,6 +1,7 @@
 """A run and its folder. The run can be killed at any time and resumed from its checkpoint.
 
     run.json                the recipe, the seed and a fingerprint of the rules
+    run.lock                the process that is training the run, while it does
     checkpoint.safetensors  weights, optimiser, replay buffer, games in progress and random states
     final.safetensors       the weights for play, written at the end
     best.safetensors        the weights with the best grade so far, for comparison only
@@ -13,6 +14,7 @@ Files are replaced atomically. A resumed run ends with the same weights as an un
 bit for bit.
 """
 
+import contextlib
 import dataclasses
 import json
 import time
@@ -21,14 +23,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
 from zermelo.core.game import WordGame
 from zermelo.core.game.fingerprint import rules_fingerprint
 from zermelo.learn.config.recipe import Recipe
+from zermelo.learn.config.reports import TrainingDiverged
 from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import Arrays
+from zermelo.learn.runs.lock import RunLock
 from zermelo.learn.runs.trainer import Trainer
 
 MANIFEST, CHECKPOINT, BEST = "run.json", "checkpoint.safetensors", "best.safetensors"
@@ -78,6 +84,7 @@ class Run:
         self.command = command  #: the command that reproduces the run; None if unknown
         self.statistics = RunStatistics()
         self.warnings: list[str] = []
+        self._lock: RunLock | None = None
 
     @property
     def player(self) -> str:
@@ -90,15 +97,35 @@ class Run:
         return {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
 
     def create(self) -> None:
-        """Create the run's folder; raise BadRun if the folder already contains a run."""
-        if (self.folder / MANIFEST).exists():
-            msg = f"{self.folder} holds a run already: use --resume, or another --out"
-            raise BadRun(msg)
-        self._write_manifest({"began": time.time(), "command": self.command, "changes": []})
+        """Create the run's folder and lock it; raise BadRun if it already contains a run."""
+        with self._locked():
+            if (self.folder / MANIFEST).exists():
+                msg = f"{self.folder} holds a run already: use --resume, or another --out"
+                raise BadRun(msg)
+            self._write_manifest({"began": time.time(), "command": self.command, "changes": []})
+
+    def release(self) -> None:
+        """Release the lock of the folder, which `create` and `resume` acquire."""
+        if self._lock is not None:
+            self._lock.release()
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Lock the folder, and keep it locked unless there is an error."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = RunLock(self.folder)
+        except OSError as error:
+            msg = f"cannot write to {self.folder}: {error.strerror}"
+            raise BadRun(msg) from None
+        try:
+            yield
+        except BaseException:
+            self.release()
+            raise
 
     def _write_manifest(self, fields: dict[str, Any]) -> None:
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
             text = json.dumps({**self._identity(), **fields}, indent=1)
             write_atomically(self.folder / MANIFEST, text, durable=True, mode=0o644)
         except OSError as error:
@@ -106,19 +133,27 @@ class Run:
             raise BadRun(msg) from None
 
     def resume(self, trainer: Trainer) -> None:
-        """Restore the trainer from the checkpoint, if one was saved.
+        """Lock the folder, and restore the trainer from the checkpoint, if one was saved.
 
         Raise BadRun if the folder contains no run or a different one. Permitted changes of settings
         are added to `warnings` and to the manifest.
         """
         manifest = read_manifest(self.folder)
+        with self._locked():
+            self._restore(trainer, manifest)
+
+    def _restore(self, trainer: Trainer, manifest: dict[str, Any]) -> None:
         changes = self._allowed_changes(self.folder, manifest)
         path = self.folder / CHECKPOINT
         if path.exists():
             arrays, metadata = weights_file.read(path)
+            if not weights_file.has_digests(path):
+                self.warnings.append(
+                    f"{path} has no checksum, because an earlier version wrote it: damage to it "
+                    "would go unnoticed; the next checkpoint will have one"
+                )
             self._allowed_changes(path, metadata)
-            _load_checkpoint(trainer, arrays, metadata, path)
-            self.statistics = RunStatistics.from_json(metadata[_STATISTICS])
+            self.statistics = _load_checkpoint(trainer, arrays, metadata, path)
         if changes:
             self.warnings += [f"{c['name']} was {c['was']} and is {c['now']} now" for c in changes]
             dated = [{"update": trainer.updates, **change} for change in changes]
@@ -157,7 +192,11 @@ class Run:
         weights_file.write(self.folder / name, *self._export(trainer))
 
     def _export(self, trainer: Trainer) -> tuple[Arrays, dict[str, Any]]:
+        """Return the weights for play with their metadata; raise TrainingDiverged if one is NaN."""
         arrays, shape = trainer.export()
+        for array in arrays.values():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise TrainingDiverged(self.recipe.name, "a weight")
         metadata = model_files.build_metadata(
             self.game,
             self.recipe.encoder,
@@ -181,8 +220,23 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     manifest = read_json(folder / MANIFEST)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("recipe"), dict):
         msg = f"{folder} holds no run"
+        if (folder / MANIFEST).exists():
+            msg = f"{folder / MANIFEST} is damaged: it is not the JSON of a run"
+        raise BadRun(msg)
+    changes = manifest.get("changes", [])
+    if not isinstance(changes, list) or not all(map(_is_change, changes)):
+        msg = f"{folder / MANIFEST} is damaged: its changes are {changes!r}"
         raise BadRun(msg)
     return manifest
+
+
+def _is_change(change: object) -> bool:
+    """Return whether this is a change of a setting, as `resume` adds them to the manifest."""
+    return (
+        isinstance(change, dict)
+        and change.keys() == {"update", "name", "was", "now"}
+        and isinstance(change["update"], int)
+    )
 
 
 def read_json(path: Path) -> Any:
@@ -195,8 +249,11 @@ def read_json(path: Path) -> Any:
 
 def _load_checkpoint(
     trainer: Trainer, arrays: Arrays, metadata: dict[str, Any], path: Path
-) -> None:
-    """Restore a trainer from a checkpoint; raise BadRun if the checkpoint does not fit it."""
+) -> RunStatistics:
+    """Restore a trainer from a checkpoint, and return the statistics of the run.
+
+    Raise BadRun if the checkpoint does not fit the trainer.
+    """
     for name, expected in trainer.to_arrays()[0].items():
         array = arrays.get(name)
         # The first dimension is not compared: tables and lists may grow in the course of a run.
@@ -206,6 +263,7 @@ def _load_checkpoint(
             raise BadRun(msg)
     try:
         trainer.load_arrays(arrays, metadata)
+        return RunStatistics.from_json(metadata[_STATISTICS])
     except (LookupError, ValueError, RuntimeError, TypeError) as error:
         msg = f"{path} does not fit this run: {' '.join(str(error).split())}"
         raise BadRun(msg) from None

@@ -1,6 +1,7 @@
 """Train a player, given a recipe, a seed and a folder."""
 
 import contextlib
+import math
 import re
 import shlex
 import time
@@ -21,7 +22,7 @@ from zermelo.learn.batch.policies import masked_argmax
 from zermelo.learn.config import recipes
 from zermelo.learn.config.learning import LEAGUE, SELF
 from zermelo.learn.config.recipe import Recipe
-from zermelo.learn.config.reports import TrainingReport
+from zermelo.learn.config.reports import TrainingDiverged, TrainingReport
 from zermelo.learn.config.validation import check
 from zermelo.learn.dqn.supervised import SupervisedTrainer
 from zermelo.learn.dqn.tabular import TabularTrainer
@@ -229,14 +230,19 @@ def run_training(
 ) -> None:
     """Make the remaining updates, write the log and checkpoints, and save the final weights.
 
-    `progress` is called after every update. The trainer is closed even if an error occurs.
+    `progress` is called after every update. The trainer is closed even if an error occurs. Raise
+    TrainingDiverged if the loss, a value or a weight becomes NaN or infinite; no file then contains
+    such numbers, and the run is not finished.
     """
     try:
-        with _explain_out_of_memory():
-            _make_updates(run, trainer, progress)
+        try:
+            with _explain_out_of_memory():
+                _make_updates(run, trainer, progress)
+        finally:
+            trainer.close()
+        run.save_weights(model_files.FINAL, trainer)
     finally:
-        trainer.close()
-    run.save_weights(model_files.FINAL, trainer)
+        run.release()
 
 
 def _make_updates(
@@ -247,6 +253,8 @@ def _make_updates(
     tensorboard = TensorBoardLog(run.folder, trainer.updates)
     begin, updates_before, seconds_before = time.monotonic(), trainer.updates, statistics.seconds
     for report in trainer.steps():
+        if not math.isfinite(report.loss):
+            raise TrainingDiverged(recipe.name, "the loss")
         statistics.loss_sum += report.loss
         statistics.num_losses += 1
         seconds = time.monotonic() - begin
@@ -279,6 +287,9 @@ def _grade_update(
     )
     legal = game_batch.legal_masks(states)
     values = np.where(legal, trainer.values(states), -np.inf)
+    mean_q = float(values.max(1).mean())
+    if not math.isfinite(mean_q):
+        raise TrainingDiverged(run.recipe.name, "a value")
     line: LogLine = {
         "update": report.update,
         "loss": statistics.loss_sum / statistics.num_losses,
@@ -287,7 +298,7 @@ def _grade_update(
         "results": float(results.mean()) if report.results else None,
         "wins": win_rate if report.results else None,
         "most_wins": statistics.best_win_rate if report.results else None,
-        "mean_q": float(values.max(1).mean()),
+        "mean_q": mean_q,
     }
     statistics.loss_sum, statistics.num_losses = 0.0, 0
     if evaluation_set is not None:

@@ -6,7 +6,9 @@ build can be resumed.
 """
 
 import os
+import re
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +22,7 @@ from zermelo.search.tablebase.files import GameIdentity
 from zermelo.search.tablebase.opening_book import OpeningBook, State
 
 MAX_PLIES = 12
+_NUMBER = re.compile(r"-?[0-9]{1,20}")
 
 Progress = Callable[[int, int], None]  #: (states solved, states to solve)
 
@@ -87,12 +90,18 @@ def _solve_states(game: WordGame, states: list[State], threads: int) -> Iterator
 
 
 class _Journal:
-    """A text file with one line per score; the last line may be incomplete after a crash."""
+    """A text file with one line per score; the last line may be incomplete after a crash.
+
+    A line ends with its checksum, as in `3 4 0 -17 #89ab01cd`. The lines of a journal that an
+    earlier version began have none, and get none.
+    """
 
     def __init__(self, path: Path, game: WordGame, plies: int) -> None:
         identity = GameIdentity.of(game)
-        self.path = path
-        self.header = f"zermelo journal {identity.digest} {game.spec} {plies}"
+        self.path, self.num_words = path, game.num_words
+        book = f"{identity.digest} {game.spec} {plies}"
+        self.header, self.old_header = f"zermelo journal 2 {book}", f"zermelo journal {book}"
+        self.has_checksums = True
 
     def read(self) -> Iterator[tuple[State, int]]:
         """Yield the stored scores; create the file if there is none.
@@ -108,20 +117,30 @@ class _Journal:
             with self.path.open("rb+") as file:
                 file.truncate(len(complete))
         header, *lines = complete.decode("ascii", "replace").splitlines() or [""]
-        if header != self.header:
+        self.has_checksums = header != self.old_header
+        if header not in (self.header, self.old_header):
             msg = f"{self.path} is the journal of another book: remove it, or choose another --out"
             raise ZermeloError(msg)
         for number, line in enumerate(lines, 2):
-            try:
-                *state, score = map(int, line.split())
-            except ValueError:
+            content, _, checksum = line.partition(" #")
+            numbers = content.split()
+            is_intact = len(numbers) == self.num_words + 1 and all(map(_NUMBER.fullmatch, numbers))
+            if not is_intact or checksum != (_checksum(content) if self.has_checksums else ""):
                 msg = f"{self.path}, line {number} is damaged: remove that line"
-                raise ZermeloError(msg) from None
+                raise ZermeloError(msg)
+            *state, score = map(int, numbers)
             yield tuple(state), score
 
     def append(self, state: State, score: int) -> None:
         """Append a state with its score, and wait until the line has reached the disk."""
         with self.path.open("a", encoding="ascii") as file:
-            file.write(" ".join(map(str, (*state, score))) + "\n")
+            content = " ".join(map(str, (*state, score)))
+            end = f" #{_checksum(content)}" if self.has_checksums else ""
+            file.write(f"{content}{end}\n")
             file.flush()
             os.fsync(file.fileno())
+
+
+def _checksum(content: str) -> str:
+    """Return the checksum of a line of a journal, as eight hexadecimal digits."""
+    return f"{zlib.crc32(content.encode()):08x}"
