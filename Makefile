@@ -4,7 +4,7 @@ BIN := .venv/bin
 # uv does not read pip's settings, so pass on the folders where pip looks for wheels.
 export UV_FIND_LINKS := $(or $(PIP_FIND_LINKS),$(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null))
 
-.PHONY: studio play test check proofs bench load clean
+.PHONY: studio play test versions check proofs bench load clean
 .DELETE_ON_ERROR:
 
 studio: .venv/studio
@@ -17,6 +17,21 @@ play: .venv/core
 test: check
 	$(BIN)/zermelo warm
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not proof"
+
+# The core has to work with the oldest versions that pyproject.toml allows, and with the newest ones,
+# whatever constraints.txt says. Pictures of the full screen differ between versions of textual.
+core_tests := tests/core tests/games tests/kernels tests/cli tests/matches tests/store \
+	tests/search/test_count.py tests/search/test_textbook.py tests/ui/test_fullscreen.py
+define test_with
+	@$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv/$(1)
+	@$(BIN)/uv pip install --quiet --python .venv/$(1)/bin/python --resolution $(1) --editable ".[test,tui]"
+	@$(BIN)/uv pip list --quiet --python .venv/$(1)/bin/python | grep -E "^(click|numba|numpy|safetensors|textual) "
+	.venv/$(1)/bin/python -m pytest -n 2 --dist worksteal -m "not proof" -k "not snapshots" $(core_tests)
+endef
+
+versions: .venv/dev
+	$(call test_with,lowest-direct)
+	$(call test_with,highest)
 
 check: .venv/dev
 	$(BIN)/ruff check

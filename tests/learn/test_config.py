@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,22 @@ def test_recipes_survive_json(name: str) -> None:
     recipe = recipes.load(name)
     assert recipes.from_json(recipe.to_json()) == recipe
     assert recipes.from_json(json.loads(json.dumps(recipe.to_json()))) == recipe
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "game = " + "[" * 30_000,
+        "game = " + "{a = " * 10_000,
+        f"{'.'.join('a' * 5000)} = 1\n[short]\n{'.'.join('a' * 5000)} = 2",
+    ],
+    ids=["lists", "tables", "merged"],
+)
+def test_deeply_nested_toml_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "deep.toml"
+    path.write_text(text)
+    with pytest.raises(BadRecipe, match=r"^deep is not a recipe: .* nested too deeply$"):
+        recipes.load(str(path), short=True)
 
 
 def test_keys_of_renamed_fields() -> None:

@@ -9,6 +9,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -19,6 +20,7 @@ from support.paths import ROOT
 from zermelo.cli import cli
 from zermelo.core.errors import ZermeloError
 from zermelo.games.lines.small import WordLineGame
+from zermelo.kernels import compile_kernel
 from zermelo.search import textbook
 from zermelo.search.proofs import proof
 from zermelo.search.solver.solver import Solver
@@ -237,3 +239,31 @@ def test_games_without_proofs(spec: str, why: str) -> None:
 def test_large_games_are_proven(spec: str, claim: str, tmp_path: Path) -> None:
     code, output = check(tmp_path / "proof", text_of(spec))
     assert (code, f" claim {claim}: " in output) == (0, True), output
+
+
+def test_no_kernel_call_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C waits for the end of a call: candidate moves are listed for few states at a time."""
+    game = z.game("mnk:4x4x3")
+    assert isinstance(game, WordLineGame)
+    start = game.initial()
+    states = [game.play(start, action) for action in game.actions(start)] * 30
+    sizes: list[int] = []
+    whole = proof._Prover(game, str)._list_candidates(states, proof.HOLD)
+
+    def record(kernel: Any, rules: Any) -> Any:
+        run = compile_kernel(kernel, rules)
+
+        def run_and_record(states: Any, *others: Any) -> Any:
+            sizes.append(len(states))
+            return run(states, *others)
+
+        return run_and_record
+
+    monkeypatch.setattr(proof, "compile_kernel", record)
+    monkeypatch.setattr(proof, "_KERNEL_SLICE", 7)
+    sliced = proof._Prover(game, str)._list_candidates(states, proof.HOLD)
+    assert len(sizes) > 1
+    assert max(sizes) == 7
+    assert sum(sizes) == len(states)
+    for name in ("candidates", "counts", "pairs", "num_pairs", "chosen"):
+        assert (getattr(sliced, name) == getattr(whole, name)).all()

@@ -39,6 +39,17 @@ def load(name: str, *, short: bool = False) -> Recipe:
         msg = f"there is no recipe {name!r}: give a .toml file, or one of {', '.join(names())}"
         raise BadRecipe(msg)
     try:
+        recipe = _parse(name, data, short=short)
+    except RecursionError:
+        msg = f"{name} is not a recipe: its tables or lists are nested too deeply"
+        raise BadRecipe(msg) from None
+    check(recipe)
+    return recipe
+
+
+def _parse(name: str, data: bytes, *, short: bool) -> Recipe:
+    """Return the recipe in the bytes of a TOML file; raise BadRecipe if there is none."""
+    try:
         table = tomllib.loads(data.decode())
     except ValueError as error:
         msg = f"{name} is not a recipe: {error}"
@@ -47,12 +58,10 @@ def load(name: str, *, short: bool = False) -> Recipe:
     if short:
         _merge(table, overrides)
     try:
-        recipe = from_json({"name": name} | table)
+        return from_json({"name": name} | table)
     except BadSpec as error:
         msg = f"{name}: {error}"
         raise BadRecipe(msg) from None
-    check(recipe)
-    return recipe
 
 
 def from_json(data: dict[str, Any]) -> Recipe:

@@ -27,6 +27,7 @@ MAX_POSITIONS = 2_000_000
 MAX_BYTES = 20_000_000
 _HEADER_BYTES = 400  # an upper bound of the header's size
 _SLICE = 1 << 12  # states between two checks of the limits
+_KERNEL_SLICE = 1 << 5  # states in one call of a kernel, which Ctrl-C cannot interrupt
 _PAIRING_STEPS = 200  # limit of the search for a pairing strategy after one move
 
 Progress = Callable[[str], None]
@@ -195,7 +196,10 @@ class _Prover:
         stack = np.zeros((MAX_PAIRS + 1, 2), np.int64)
         run = compile_kernel(strategy_kernel.list_candidate_moves, self.game.hooks)
         goal_and_rules = goal, self.winning_lines, self.pairing_steps
-        run(states, *goal_and_rules, candidates, costs, counts, pairs, num_pairs, stack)
+        for begin in range(0, len(states), _KERNEL_SLICE):
+            rows = slice(begin, begin + _KERNEL_SLICE)
+            outputs = (a[rows] for a in (candidates, costs, counts, pairs, num_pairs))
+            run(states[rows], *goal_and_rules, *outputs, stack)
         chosen = np.where(num_pairs < 0, UNSCORED if goal == WIN else 0, 0)
         return _MoveChoices(states, candidates, counts, pairs, num_pairs, chosen)
 
