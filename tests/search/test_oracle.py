@@ -18,11 +18,11 @@ from zermelo.search.solver.solver import Solver, SolverSettings
 
 #: the number of positions and of games of each kind, 20,000 positions in all
 SHARES = {
-    "small": (7_500, 50),
-    "row": (5_000, 25),
-    "pie": (2_500, 15),
-    "large": (2_000, 40),
-    "narrow": (2_000, 40),
+    "small": (7_000, 40),
+    "row": (6_000, 25),
+    "pie": (3_500, 15),
+    "large": (1_250, 30),
+    "narrow": (1_250, 30),
 }
 NUM_USER = 1_000
 NUM_SEEDS = 25  # for `make proofs`, 500,000 positions in all
@@ -40,8 +40,8 @@ def check_samples(samples: Iterable[Sample]) -> int:
             try:
                 check_sample(sample, analyst, solver, rng)
             except AssertionError as error:
-                drawing = f"{game.spec}, {sample.position.verdict}:\n{sample.position}"
-                raise AssertionError(f"{error}\n{drawing}") from error
+                msg = f"{error}\n{game.spec}, {sample.position.verdict}:\n{sample.position}"
+                raise AssertionError(msg) from error
             count += 1
     return count
 

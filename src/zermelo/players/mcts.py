@@ -134,6 +134,7 @@ def _analysis(
 def _candidate(position: Position, tree: MCTSTree, move: RootMove, *, with_line: bool) -> Candidate:
     to_text = position.game.to_text
     line = tree.principal_variation(move.action) if with_line else [move.action]
+    line = position.game.legal_line(position.state, line)
     is_proven = move.value is not None
     return Candidate(
         to_text(move.action),

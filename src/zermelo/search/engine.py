@@ -40,8 +40,8 @@ class Engine(ABC):
     plies_beyond_depth: int = 1
     #: False if a state can occur at different plies; then distances may be too large
     has_exact_distances: bool = True
-    #: whether any score since `start_iteration` depends on an estimate or on a distance that is only
-    #: a bound; if none does, the search was exhaustive, and all scores are exact
+    #: whether any score since `start_iteration` depends on an estimate, or on a distance that is
+    #: only a bound; if none does, the search was exhaustive, and all scores are exact
     hit_horizon: bool = False
 
     @abstractmethod

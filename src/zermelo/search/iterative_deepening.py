@@ -127,7 +127,8 @@ def _search_root(
             score = engine.parent_score(engine.search(child, depth - 1, *window, clock))
         scores[action] = score
         if lines and (score > best or all_moves):
-            expected[action] = (action, *([] if is_over else engine.principal_variation(child)))
+            line = (action, *([] if is_over else engine.principal_variation(child)))
+            expected[action] = engine.game.legal_line(state, line)
         if score > best:
             best, best_action = score, action
     ranked = sorted(scores, key=lambda a: (-scores[a], a != best_action))

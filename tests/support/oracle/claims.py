@@ -208,7 +208,8 @@ def _threats(truth: Truth, move: str, reason: Reason) -> bool:
     state, action, _ = truth.replay((move,))[0]
     after, _ = truth.lines.play(state, action)
     wins = [a for a in truth.lines.actions(after) if truth.lines.wins_if_moved(after, state[2], a)]
-    names = [f"column {truth.to_text(a)}" if truth.lines.gravity else truth.to_text(a) for a in wins]
+    prefix = "column " if truth.lines.gravity else ""
+    names = [prefix + truth.to_text(action) for action in wins]
     if reason.kind == "threat":
         return names == [reason.text.removeprefix("threatens to win at ")]
     number = {2: "two", 3: "three", 4: "four"}.get(len(names), str(len(names)))

@@ -22,7 +22,9 @@ def player(state):
     return state[1]
 def actions(state):
     heaps = state[0]
-    return [a for a in range(num_actions) if a % {most} < heaps[a // {most}]] if sum(heaps) > {last} else []
+    if sum(heaps) <= {last}:
+        return []
+    return [a for a in range(num_actions) if a % {most} < heaps[a // {most}]]
 def play(state, action):
     heaps = list(state[0])
     heaps[action // {most}] -= 1 + action % {most}
