@@ -134,7 +134,6 @@ def _analysis(
 def _candidate(position: Position, tree: MCTSTree, move: RootMove, *, with_line: bool) -> Candidate:
     to_text = position.game.to_text
     line = tree.principal_variation(move.action) if with_line else [move.action]
-    line = position.game.legal_line(position.state, line)
     is_proven = move.value is not None
     return Candidate(
         to_text(move.action),
@@ -142,5 +141,5 @@ def _candidate(position: Position, tree: MCTSTree, move: RootMove, *, with_line:
         estimate=None if is_proven else move.mean,
         exact=is_proven,
         visits=move.visits,
-        pv=tuple(map(to_text, line)),
+        pv=tuple(map(to_text, position.game.legal_line(position.state, line))),
     )
