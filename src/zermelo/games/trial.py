@@ -108,8 +108,8 @@ def _check_presentation(game: Game) -> None:
         if not isinstance(text, str) or len(text.split()) != 1 or "," in text or len(text) > 40:
             _refuse(game, "to_text", text, "a move must be one short word without commas")
     for action, text in enumerate(texts):
-        if game.to_text(action) != text:
-            again = game.to_text(action)
+        again = game.to_text(action)
+        if again != text:
             determinism.refuse(game, "to_text", text, again, f"the same action {action}")
     if len({text.lower() for text in texts}) != len(texts):
         duplicate = next(text for text in texts if texts.count(text) > 1 or text != text.lower())

@@ -68,8 +68,7 @@ def search(  # noqa: PLR0915 - numbered steps on one stack
 ) -> Any:
     """Search `board` with the window and depth in frames[0]; return whether the search is finished.
 
-    If it is finished, the score is in control[SCORE]. Otherwise, call again with a larger budget to
-    continue.
+    The score is then in control[SCORE]; otherwise, call again with a larger budget to continue.
     """
     ply = control[PLY]
     if control[IS_INITIALISED] == 0:
