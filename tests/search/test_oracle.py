@@ -18,9 +18,9 @@ from zermelo.search.solver.solver import Solver, SolverSettings
 
 #: the number of positions and of games of each kind, 20,000 positions in all
 SHARES = {
-    "small": (7_000, 40),
-    "row": (6_000, 25),
-    "pie": (3_500, 15),
+    "small": (5_000, 40),
+    "row": (7_000, 25),
+    "pie": (4_500, 15),
     "large": (1_250, 30),
     "narrow": (1_250, 30),
 }

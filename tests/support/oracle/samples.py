@@ -12,7 +12,7 @@ from zermelo.core.position import Position
 
 #: kinds of line games: "large" and "narrow" boards have more than 64 cells
 KINDS = ("small", "row", "pie", "large", "narrow")
-MAX_STATES = 1_500  #: the number of states that the oracle may visit for one position
+MAX_STATES = 1_000  #: the number of states that the oracle may visit for one position
 _MAX_TRIES = 30
 _WINS = (2, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7)
 _DECIDED_SHARE = 0.05  # the share kept of positions that the next move can win or must end
@@ -45,7 +45,7 @@ def random_rules(kind: str, rng: random.Random) -> LineRules:
         rows,
         cols,
         win,
-        lose=rng.choice((0, rng.randrange(win))),
+        lose=rng.choice((0, rng.randrange(win), max(0, win - 2))),
         gravity=not is_pie and rng.random() < 0.3,
         overline=rng.choice(("any", "exact")),
         pie=is_pie,
