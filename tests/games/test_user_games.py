@@ -13,6 +13,7 @@ import zermelo as z
 from support.commands import zermelo
 from support.user_games import MATCHES, PAGE
 from zermelo.games import files, registry, user_code
+from zermelo.search import textbook
 from zermelo.search.count import _CountOptions, _python_layers, count
 from zermelo.search.playouts import run_playouts
 
@@ -137,6 +138,101 @@ def test_user_code_cannot_swallow_the_time_limit(
     path.write_text("while True:\n    try:\n        sum(range(99))\n    except Exception: pass")
     with pytest.raises(z.BadSpec, match="it may loop forever"):
         z.game(str(path))
+
+
+RANDOM = "__import__('random').randrange(2)"
+TOGGLE = "next(numbers) % 2"
+#: changes that turn a rule into one that is no function
+UNREPEATABLE = {
+    "initial": ("return (21, 0)", f"return (21 + {TOGGLE}, 0)"),
+    "player": ("return state[1]", f"return {TOGGLE}"),
+    "actions": ("range(3) if action", f"range(3 - {TOGGLE}) if action"),
+    "play": ("state[0] - action - 1,", f"max(0, state[0] - action - 1 - {RANDOM}),"),
+    "result": ("return over, -1 if over else 0", f"return over, 2 * ({TOGGLE}) - 1 if over else 0"),
+    "to_text": ("return str(action + 1)", f"return str(action + 1) + 'ab'[{TOGGLE}]"),
+}
+
+
+@pytest.mark.parametrize("rule", UNREPEATABLE)
+def test_a_rule_that_is_no_function_is_refused_by_name(rule: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    numbers = "import itertools\nnumbers = itertools.count()\n"
+    path.write_text(numbers + MATCHES.replace(*UNREPEATABLE[rule]))
+    done = zermelo("solve", str(path))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert re.fullmatch(
+        rf".*own\.py: this game's {rule} returned .+ and then .+ for .+: rules must be "
+        r"functions, without random numbers, clocks or variables that change\n",
+        done.stderr,
+    )
+
+
+def test_a_bitboard_game_with_random_rules_is_refused(tmp_path: Path) -> None:
+    text = EXAMPLE.read_text().replace(
+        "first = self.one << action", f"first = self.one << {RANDOM}"
+    )
+    path = tmp_path / "own.py"
+    path.write_text(text)
+    with pytest.raises(z.BadSpec, match="this game's play returned"):
+        z.game(str(path))
+
+
+def test_a_rule_that_depends_on_earlier_games_is_refused(tmp_path: Path) -> None:
+    """Two calls in a row agree, but the heap that the game starts with shrinks."""
+    path = tmp_path / "own.py"
+    path.write_text(
+        "calls = 0\n"
+        + MATCHES.replace(
+            "return [action for",
+            "global calls\n    calls += 1\n    most = 3 if calls < 200 else 2\n"
+            "    return [action for",
+        ).replace("in range(3)", "in range(most)")
+    )
+    with pytest.raises(z.BadSpec, match="this game's actions returned '\\[0, 1, 2\\]' and then"):
+        z.game(str(path))
+
+
+def test_states_that_do_not_compare_by_value_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(
+        "class Box:\n    def __init__(self, *parts): self.parts = parts\n"
+        "    def __getitem__(self, i): return self.parts[i]\n    def __repr__(self): return 'Box'\n"
+        + MATCHES.replace("return (state[0]", "return Box(state[0]")
+    )
+    with pytest.raises(z.BadSpec, match=r"play returned 'Box' .* states must compare by value"):
+        z.game(str(path))
+
+
+LATE = """
+num_actions = 2
+calls = 0
+def initial(): return (0, 0)
+def player(state): return state[1]
+def actions(state): return [] if state[0] >= 40 else [0, 1]
+def play(state, action):
+    global calls
+    calls += 1
+    return (state[0] + 1 + action + (calls > 20_000 and calls % 3 == 0), 1 - state[1])
+def result(state): return state[0] >= 40, -1 if state[0] >= 40 else 0
+"""
+
+
+@pytest.mark.parametrize("method", ["solve", "textbook", "value-iteration", "count", "mcts"])
+def test_a_search_refuses_rules_that_change_after_the_trial(method: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(LATE)
+    game = z.game(str(path))
+    game.play.__globals__["calls"] = 30_000  # type: ignore[attr-defined]
+    runs = {
+        "solve": lambda: z.solve(game.start()),
+        "textbook": lambda: textbook.solve_position(game.start(), method="both"),
+        "value-iteration": lambda: textbook.solve_position(game.start(), method="value-iteration"),
+        "count": lambda: z.count(game),
+        "mcts": lambda: z.player("mcts:sims=50").choose(game.start()),
+    }
+    with pytest.raises(z.BadSpec, match=r"own\.py: this game's play returned"):
+        runs[method]()
 
 
 WALK = """

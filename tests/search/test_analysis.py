@@ -13,7 +13,9 @@ from support.positions import late_state
 from zermelo.core.player import Limit
 from zermelo.search import textbook
 from zermelo.search.explain.analysis import Analyst, to_json
-from zermelo.search.explain.reasons import KINDS
+from zermelo.search.explain.reasons import KINDS, EvaluatedMove, RuleFacts, find_reasons
+from zermelo.search.large.engine import BoardEngine
+from zermelo.search.mcts.tree import MCTSTree
 
 
 class NaiveEvaluation:
@@ -327,3 +329,40 @@ def test_in_squava_three_in_a_row_lose() -> None:
     moves = analyze_moves("squava", "a1 e5 b1 e4", seconds=3)
     assert moves["c1"].reasons[0].text == "makes three in a row and loses"
     assert moves["c1"].plies == 1
+
+
+def test_an_illegal_line_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Engines that return nonsense: lines are cut, and reasons without a legal line dropped."""
+    position = z.game("gomoku").position(moves="h8 a1 i8 a3 j8 a5")
+    nonsense = [112, 112, 113]  # h8 is taken
+    monkeypatch.setattr(BoardEngine, "principal_variation", lambda _self, _state: nonsense)
+    monkeypatch.setattr(MCTSTree, "principal_variation", lambda _self, action: [action, *nonsense])
+    limit = Limit(nodes=5_000)
+    solution = z.solve(position, limit=limit)
+    assert len(solution.pv) == 1
+    assert solution.pv[0] in solution.best
+    analysis = z.analyze(position, limit)
+    assert all(candidate.pv == (candidate.move,) for candidate in analysis.candidates)
+    for candidate in analysis.candidates:
+        for reason in candidate.reasons:
+            assert reason.line[-1:] != ("i8",)
+    for spec in ("alphabeta:seconds=1", "mcts:sims=50"):
+        choice = z.player(spec).choose(position, limit)
+        assert choice.pv == (choice.move,)
+
+
+def test_a_reason_with_an_illegal_line_is_dropped() -> None:
+    game = z.game("tictactoe")
+    position = game.position("XX./OO./...")
+    facts = RuleFacts(game, position.state)
+    lines = {2: (2,), 5: (5, 5), 6: (6, 5)}
+    moves = [
+        EvaluatedMove(action, sign=1 if action == 2 else -1, plies=2, line=line)
+        for action, line in lines.items()
+    ]
+    reasons = find_reasons(facts, moves)
+    assert [reason.kind for reason in reasons[2]][:1] == ["wins-now"]
+    assert all(facts.can_replay(reason.line) for found in reasons.values() for reason in found)
+    assert not facts.can_replay(("c2", "c2"))
+    assert not facts.can_replay(("c1", "c2"))
+    assert ("c2", "c2") not in [reason.line for reason in reasons[5]]

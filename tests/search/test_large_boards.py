@@ -276,3 +276,44 @@ def test_the_estimate_tells_open_lines_from_closed_ones() -> None:
     values = [evaluate(row) for row in (*rows, "....OXX........")]
     assert values == sorted(values, reverse=True)
     assert len(set(values)) == len(values)
+
+
+LOSING_FOUR = (
+    "b6 f2 f4 c4 d6 f3 h7 e8 b1 c7 a1 i3 g7 b8 b5 i6 a8 d4 d1 e6 h6 e5 b7 d7 g1 c2 f5 d2 d3 c3 c5 "
+    "h2 b2 c6 a6 a7 h1 i8 i1 a2"
+)
+
+
+def test_a_line_does_not_go_on_after_a_block_that_loses() -> None:
+    """After e1 X threatens c1 and f1, and O's c1 would make four in a row, which loses."""
+    position = z.game("line:rows=8,cols=9,win=5,lose=4").position(moves=LOSING_FOUR)
+    solution = z.solve(position, limit=Limit(nodes=100_000))
+    assert (solution.value, solution.plies, solution.best) == ("win", 3, ("e1",))
+    assert position.play("e1").play("c1").is_over
+    end = position
+    for move in solution.pv:
+        end = end.play(move)
+    assert len(solution.pv) == 3
+    assert end.outcome is z.Outcome.FIRST
+    analysis = z.analyze(position, Limit(nodes=100_000))
+    for candidate in analysis.candidates:
+        for reason in candidate.reasons:
+            position.game.position(moves=[*LOSING_FOUR.split(), *reason.line])
+
+
+def test_a_bound_on_the_distance_is_not_taken_for_the_distance() -> None:
+    """Every move loses. A threat search alone proves some losses, with a bound on the distance."""
+    game = z.game("line:rows=5,cols=14,win=6,lose=4,overline=exact")
+    board = "OXXXOXX.OOXOOO/XXOO.O..X.XXOX/XOOOXOOXOOXXXO/XXOXXXOXXOOXXO/OO..XXXOXO.OOO X"
+    solution = z.solve(game.position(board, unchecked=True), limit=Limit(nodes=100_000))
+    assert solution.complete
+    assert (solution.value, solution.plies) == ("loss", 5)
+    assert set(solution.best) == {"h1", "h2", "c5"}
+
+
+def test_every_action_can_win_for_both_sides() -> None:
+    """In five columns, a list of win checks with both sides' wins has more than five entries."""
+    position = z.game("line:rows=16,cols=5,win=2,gravity=true").position(moves="1 5")
+    analysis = z.analyze(position, Limit(nodes=10_000))
+    values = {candidate.move: candidate.value for candidate in analysis.candidates}
+    assert values == {"1": "win", "2": "win", "3": "loss", "4": "loss", "5": "loss"}

@@ -1,4 +1,7 @@
-"""The trial of a user's game: random games in which everything the rules return is checked."""
+"""The trial of a user's game: random games in which everything the rules return is checked.
+
+Every rule is called twice, since rules must be functions: see `determinism`.
+"""
 
 import random
 from typing import Any, NoReturn
@@ -7,8 +10,12 @@ from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game, WordGame
 from zermelo.core.notation import Grid, quote_text
+from zermelo.games import determinism
+from zermelo.games.determinism import RuleValues
 
 _NUM_GAMES, _MAX_PLIES = 20, 5_000
+_MIN_STATES, _MAX_GAMES = 200, 200  # if games are short, more of them are played
+_NUM_THOROUGH = 50  # the number of states in the first game in which every action is played
 
 
 def check_game(game: Game) -> None:
@@ -21,23 +28,44 @@ def check_game(game: Game) -> None:
         _refuse(game, "num_actions", number, "it must be the number of actions")
     if isinstance(game, WordGame) and number > WORD_BITS + 1:
         _refuse(game, "num_actions", number, "a bitboard game has at most 64 actions and a pass")
-    _check_state(game, game.initial())
+    first, second = game.initial(), game.initial()
+    _check_state(game, first)
+    if first != second:
+        determinism.refuse(game, "initial", first, second, "the start of the game")
     _check_presentation(game)
     rng = random.Random(0)
-    for _ in range(_NUM_GAMES):
-        _check_random_game(game, rng)
+    states = _check_random_game(game, rng, _NUM_THOROUGH)
+    num_games, num_states = 1, len(states)
+    while num_games < _NUM_GAMES or (num_states < _MIN_STATES and num_games < _MAX_GAMES):
+        num_states += len(_check_random_game(game, rng))
+        num_games += 1
+    # Other games have been played in the meantime, which must not have changed anything.
+    for state, values in states:
+        determinism.check_repeatable(game, state, before=values)
 
 
-def _check_random_game(game: Game, rng: random.Random) -> None:
-    state, ply = game.initial(), 0
+def _check_random_game(
+    game: Game, rng: random.Random, num_thorough: int = 0
+) -> list[tuple[Any, RuleValues]]:
+    """Play a random game; return its states and what the rules returned for them.
+
+    In the first `num_thorough` states every action is played, later only the chosen one.
+    """
+    state, states = game.initial(), list[tuple[Any, RuleValues]]()
     while actions := _check_state(game, state):
-        if ply == _MAX_PLIES:
+        if len(states) == _MAX_PLIES:
             msg = f"{game.spec}: a random game did not end within {_MAX_PLIES:,} plies"
             raise BadSpec(msg)
-        child = game.play(state, rng.choice(actions))
+        action = rng.choice(actions)
+        is_thorough = len(states) < num_thorough
+        values = determinism.check_repeatable(game, state, actions if is_thorough else [action])
+        child = values.children[action]
         if game.player(child) != 1 - game.player(state):
             _refuse(game, "player", game.player(child), "the sides must take turns; add a pass")
-        state, ply = child, ply + 1
+        states.append((state, values))
+        state = child
+    determinism.check_repeatable(game, state)
+    return states
 
 
 def _check_state(game: Game, state: Any) -> list[int]:
@@ -79,6 +107,10 @@ def _check_presentation(game: Game) -> None:
     for text in texts:
         if not isinstance(text, str) or len(text.split()) != 1 or "," in text or len(text) > 40:
             _refuse(game, "to_text", text, "a move must be one short word without commas")
+    for action, text in enumerate(texts):
+        again = game.to_text(action)
+        if again != text:
+            determinism.refuse(game, "to_text", text, again, f"the same action {action}")
     if len({text.lower() for text in texts}) != len(texts):
         duplicate = next(text for text in texts if texts.count(text) > 1 or text != text.lower())
         _refuse(game, "to_text", duplicate, "two actions share this move")

@@ -142,5 +142,5 @@ def _candidate(position: Position, tree: MCTSTree, move: RootMove, *, with_line:
         estimate=None if is_proven else move.mean,
         exact=is_proven,
         visits=move.visits,
-        pv=tuple(map(to_text, line)),
+        pv=tuple(map(to_text, position.game.legal_line(position.state, line))),
     )

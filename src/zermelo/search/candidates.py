@@ -15,19 +15,21 @@ def candidate_from_score(
     *,
     exact: bool,
     best: bool,
+    is_exhaustive: bool = False,
     line: Sequence[int] = (),
     reasons: Sequence[Reason] = (),
 ) -> Candidate:
     """Return the record of one move: with a proven value if `exact`, otherwise with an estimate.
 
     The score is for the side that makes this move. `line` is the expected play from this move on.
+    For `is_exhaustive`, see `Engine.plies_to_end`.
     """
     to_text = engine.game.to_text
     return Candidate(
         to_text(action),
         value=Value.from_score(score) if exact else None,
         estimate=None if exact else engine.to_estimate(score),
-        plies=engine.plies_to_end(score) if exact else None,
+        plies=engine.plies_to_end(score, is_exhaustive=is_exhaustive) if exact else None,
         exact=exact,
         best=best,
         reasons=tuple(reasons),
@@ -51,6 +53,7 @@ def candidates_from_iteration(
             score,
             exact=iteration.exact or is_settled(engine, score, iteration.depth),
             best=score == iteration.score,
+            is_exhaustive=iteration.exact,
             line=iteration.lines.get(action, ()),
         )
         for action, score in scores.items()

@@ -15,6 +15,7 @@ from zermelo.core.errors import TooLarge
 from zermelo.core.game import Game, MaskGame, WordGame
 from zermelo.core.position import Outcome
 from zermelo.core.symmetry import Symmetry
+from zermelo.games.determinism import RuleSampler
 from zermelo.kernels import compile_kernel, kernel
 from zermelo.search.state_keys import build_symmetry_tables, canonical_state, hash_words
 
@@ -141,6 +142,7 @@ class _CountOptions:
 def _python_layers(game: Game, options: _CountOptions) -> _Layers:
     seen: set[Any] = set()
     paths: dict[Any, int] = {game.initial(): 1}
+    sampler = RuleSampler(game)
     ply = 0
     while paths:
         new = paths.keys() - seen if options.states else set()
@@ -151,6 +153,7 @@ def _python_layers(game: Game, options: _CountOptions) -> _Layers:
         next_paths: dict[Any, int] = {}
         child_sum = 0
         for number, (state, num_paths) in enumerate(paths.items()):
+            sampler.check(state)
             is_over, value = game.result(state)
             if is_over:
                 layer.finished[Outcome.from_value(value, game.player(state))] += num_paths

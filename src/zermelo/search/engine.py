@@ -19,8 +19,8 @@ from zermelo.search.limits import SearchClock
 class ForcedWin:
     """A proven win of the side to move by a sequence of threats, against the longest defence."""
 
-    line: tuple[int, ...]  #: actions; a line that ends with a forbidden block has no winning action
-    plies: int  #: the number of plies against the longest defence
+    line: tuple[int, ...]  #: actions; they end with the win, or with a reply that loses by itself
+    plies: int  #: the number of plies that the win takes at most
     only_fours: bool  #: whether every move of the winner threatens to win immediately
 
 
@@ -33,11 +33,15 @@ class Engine(ABC):
     decisive_score: int
     ply_cost: int = 1  #: 0 if scores do not encode the distance to the end
     scale: float = 1000.0  #: the score whose estimate is tanh(1)
-    #: a proven distance of more than this many plies is only an upper bound
+    #: a proven distance of more than this many plies is only an upper bound, unless the search was
+    #: exhaustive
     max_exact_plies: int = 1 << 30
+    #: a search to a depth finds every win in at most that depth plus this number of plies
+    plies_beyond_depth: int = 1
     #: False if a state can occur at different plies; then distances may be too large
     has_exact_distances: bool = True
-    #: whether any state was estimated since `start_iteration`; if none was, all scores are exact
+    #: whether any score since `start_iteration` depends on an estimate, or on a distance that is
+    #: only a bound; if none does, the search was exhaustive, and all scores are exact
     hit_horizon: bool = False
 
     @abstractmethod
@@ -85,10 +89,15 @@ class Engine(ABC):
         """Return the score of a state that is over."""
         return int(self.game.result(state)[1]) * self.win_score
 
-    def plies_to_end(self, score: int) -> int | None:
-        """Return the plies to the end that a proven score encodes, or None if it encodes none."""
+    def plies_to_end(self, score: int, *, is_exhaustive: bool = False) -> int | None:
+        """Return the plies to the end that a proven score encodes.
+
+        Return None for a draw, or if the score encodes no distance or only a bound. The score of an
+        exhaustive search always encodes the distance.
+        """
         plies = self.win_score - abs(score)
-        return plies if score and self.ply_cost and plies <= self.max_exact_plies else None
+        is_exact = is_exhaustive or plies <= self.max_exact_plies
+        return plies if score and self.ply_cost and is_exact else None
 
     def to_estimate(self, score: int) -> float:
         """Map a score to an estimate in [-0.99, 0.99]; 1 and -1 are reserved for proven results."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from zermelo.core.game import BoardGame, Game, SolverHooks, WordGame
+from zermelo.games.determinism import RuleSampler
 from zermelo.search.engine import Engine
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax import arrays
@@ -90,6 +91,7 @@ class PlainEngine(Engine):
 
     def __init__(self, game: Game) -> None:
         self.game = game
+        self._sampler = RuleSampler(game)
         # (state, depth) → (lower bound, upper bound, best action)
         self._memo: dict[tuple[Any, int], tuple[int, int, int | None]] = {}
 
@@ -102,6 +104,7 @@ class PlainEngine(Engine):
     def search(self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock) -> int:
         """Search by negamax and store the bounds of every state; see `Engine.search`."""
         clock.report(1)
+        self._sampler.check(state)
         if depth <= 0:
             self.hit_horizon = True
             return 0

@@ -86,12 +86,13 @@ def is_settled(engine: Engine, score: int, depth: int) -> bool:
     """Return whether a score and its distance are proven, so that searching on is useless.
 
     Forced moves are searched beyond the depth, so a search may prove a long win and miss a shorter
-    one. A win in at most depth + 1 plies is the shortest. If distances are only bounds
-    (`Engine.plies_to_end` is None), a proven value is enough.
+    one. A win in at most depth + `Engine.plies_beyond_depth` plies is the shortest. If distances
+    are only bounds (`Engine.plies_to_end` is None), a proven value is enough.
     """
     if abs(score) <= engine.decisive_score or not engine.has_exact_distances:
         return False
-    return engine.plies_to_end(score) is None or engine.win_score - abs(score) <= depth + 1
+    plies = engine.plies_to_end(score)
+    return plies is None or plies <= depth + engine.plies_beyond_depth
 
 
 def _is_settled(engine: Engine, iteration: Iteration, *, all_moves: bool) -> bool:
@@ -126,7 +127,8 @@ def _search_root(
             score = engine.parent_score(engine.search(child, depth - 1, *window, clock))
         scores[action] = score
         if lines and (score > best or all_moves):
-            expected[action] = (action, *([] if is_over else engine.principal_variation(child)))
+            line = (action, *([] if is_over else engine.principal_variation(child)))
+            expected[action] = engine.game.legal_line(state, line)
         if score > best:
             best, best_action = score, action
     ranked = sorted(scores, key=lambda a: (-scores[a], a != best_action))

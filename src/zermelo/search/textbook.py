@@ -17,6 +17,7 @@ from zermelo.core.errors import TooLarge
 from zermelo.core.game import Game
 from zermelo.core.position import Position
 from zermelo.core.value import Value
+from zermelo.games.determinism import RuleSampler
 
 METHODS = ("minimax", "alphabeta", "memo", "both", "value-iteration")
 ORDERS = ("index", "centre")
@@ -73,6 +74,7 @@ class TextbookSearch:
         self.uses_memo = method in ("memo", "both")
         self.is_centre_first = order == "centre"
         self.counts = SearchCounts()
+        self._sampler = RuleSampler(game)
         self.hit_horizon = False  # whether the depth limit cut off a game that was not over
         # Pruning gives bounds, not values, so the memo stores an interval. The remaining depth is
         # part of the key: a value found with a depth limit may be wrong for any other depth.
@@ -90,6 +92,7 @@ class TextbookSearch:
         """
         # 1. Return if the game is over or the depth limit is reached.
         self.counts.nodes += 1
+        self._sampler.check(state)
         is_over, value = self.game.result(state)
         if is_over or depth == 0:
             self.counts.leaves += 1
@@ -197,11 +200,13 @@ def value_iteration(game: Game, start: Any) -> tuple[dict[Any, int], SearchCount
     plies that the game can still last. Every state counts as one node in each sweep.
     """
     children: dict[Any, list[Any]] = {}
+    sampler = RuleSampler(game)
     pending = [start]
     while pending:
         state = pending.pop()
         if state in children:
             continue
+        sampler.check(state)
         children[state] = [game.play(state, action) for action in game.actions(state)]
         pending += children[state]
         if len(children) > MAX_STATES:
@@ -302,7 +307,7 @@ def _fields(
         "estimate": 0.0 if value is None else None,
         "plies": 0 if position.is_over else WIN_SCORE - abs(value or 0) if has_distance else None,
         "best": [position.game.to_text(action) for action in best],
-        "pv": [position.game.to_text(action) for action in line],
+        "pv": list(map(position.game.to_text, position.game.legal_line(position.state, line))),
         "exact": value is not None,
         **vars(counts),
     }

@@ -140,7 +140,24 @@ class Game(PlainTraversal, ABC):
         """Return the symmetries of the rules, the identity first; () if none are known."""
         return ()
 
+    def is_legal(self, state: Any, action: int) -> bool:
+        """Return whether an action is legal in a state."""
+        return action in self.actions(state)
+
     # Methods that every game has.
+
+    def legal_line(self, state: Any, line: Iterable[int]) -> tuple[int, ...]:
+        """Return the actions of a line up to the first one that is illegal, by the rules.
+
+        Every line that is shown passes through here, so that none contains an illegal move.
+        """
+        actions = []
+        for action in line:
+            if not self.is_legal(state, action):
+                break
+            actions.append(action)
+            state = self.play(state, action)
+        return tuple(actions)
 
     def start(self) -> Position:
         """Return the position before the first move."""

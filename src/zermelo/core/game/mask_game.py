@@ -35,6 +35,13 @@ class MaskGame(Game):
         boards = (symmetry.transform(board) for board in state[: self.num_boards])
         return (*boards, *state[self.num_boards :])
 
+    def is_legal(self, state: Any, action: int) -> bool:
+        """Return whether an action is legal; this does not list the others."""
+        if self.result(state)[0]:
+            return False
+        mask = self.legal(state)
+        return bool(mask >> action & 1) if mask else action == self.num_actions - 1
+
     def actions(self, state: Any) -> list[int]:
         """Return the legal actions in ascending order; empty when the game is over."""
         if self.result(state)[0]:

@@ -41,6 +41,11 @@ class BoardLineGame(LineGame, BoardGame):
             begin = self.padded_index(row * self.cols)
             self._frame[begin : begin + self.cols] = bytes(self.cols)
 
+    @property
+    def has_losing_moves(self) -> bool:
+        """Whether a move can lose the game by itself."""
+        return self.lose > 0
+
     def padded_index(self, cell: int) -> int:
         """Return the index of a cell in the padded board."""
         row, col = divmod(cell, self.cols)

@@ -38,6 +38,11 @@ class RenjuGame(BoardLineGame):
     def __init__(self, size: int, spec: str) -> None:
         super().__init__(size, size, _FIVE, spec=spec)
 
+    @property
+    def has_losing_moves(self) -> bool:
+        """Whether a move can lose the game by itself: in renju, a foul does."""
+        return True
+
     def initial(self) -> Any:
         """Return the empty board with black to move."""
         return (0, 0, 0, 0)

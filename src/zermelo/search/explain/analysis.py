@@ -159,11 +159,13 @@ class _AnalysisInProgress:
         self.lines: dict[int, tuple[int, ...]] = {a: (a,) for a in position.actions}
         self.proven: set[int] = set()
         self.depth = 0
+        self.is_exhaustive = False  # whether the last iteration was: see `Engine.plies_to_end`
         self.source = "search"
 
     def add_iteration(self, iteration: Iteration) -> None:
         """Replace the scores and update the lines with those of an iteration."""
         self.scores, self.depth = dict(iteration.scores), iteration.depth
+        self.is_exhaustive = iteration.exact
         for action, score in iteration.scores.items():
             if iteration.exact or is_settled(self.engine, score, iteration.depth):
                 self.proven.add(action)
@@ -208,6 +210,7 @@ class _AnalysisInProgress:
                 self.scores[action],
                 exact=action in self.proven,
                 best=action in best,
+                is_exhaustive=self.is_exhaustive,
                 line=self.lines[action],
                 reasons=reasons.get(action, ()),
             )
@@ -254,7 +257,7 @@ class _AnalysisInProgress:
         return EvaluatedMove(
             action,
             sign=sign(score),
-            plies=self.engine.plies_to_end(score),
+            plies=self.engine.plies_to_end(score, is_exhaustive=self.is_exhaustive),
             diff=None if self.engine.ply_cost else score,
             line=self.lines[action],
             forced_win=self.engine.known_forced_win(self.facts.children[action]),

@@ -58,7 +58,9 @@ class RuleFacts:
         self.children = {action: game.play(state, action) for action in game.actions(state)}
         self.results = {action: game.result(child) for action, child in self.children.items()}
         self.opponent_threats = self._threats(state)
-        self.winning_replies: dict[int, list[int]] = {}  # for each move examined so far
+        self.winning_replies: dict[int, list[int]] = {}  # by move examined so far
+        self._actions = {game.to_text(action): action for action in range(game.num_actions)}
+        self._is_legal: dict[tuple[str, ...], bool] = {}  # by line checked so far
         self._reasons = {
             action: [self._end_of_game(action)] for action in self.children if self.ends(action)
         }
@@ -66,6 +68,13 @@ class RuleFacts:
     def ends(self, action: int) -> bool:
         """Return whether a move ends the game."""
         return bool(self.results[action][0])
+
+    def can_replay(self, line: tuple[str, ...]) -> bool:
+        """Return whether the rules allow all moves of a line from this state on."""
+        if line not in self._is_legal:
+            actions = tuple(self._actions[move] for move in line)
+            self._is_legal[line] = self.game.legal_line(self.state, actions) == actions
+        return self._is_legal[line]
 
     def examine(self, actions: Iterable[int]) -> None:
         """Find the threats that each of these moves blocks or makes; skip illegal actions."""
@@ -188,11 +197,16 @@ def _cells_near_own_stones(game: Game, state: Any) -> int:
 def find_reasons(facts: RuleFacts, moves: list[EvaluatedMove]) -> dict[int, tuple[Reason, ...]]:
     """Return the reasons for and against every move, most important first.
 
-    `moves` must be sorted, best first.
+    `moves` must be sorted, best first. A reason whose line the rules do not allow is omitted.
     """
     examined = len(moves) if len(moves) <= _MANY_MOVES else _MAX_EXAMINED
     facts.examine([move.action for move in moves[:examined]] + facts.opponent_threats)
-    return {move.action: tuple(_move_reasons(facts, move, moves)) for move in moves}
+    return {
+        move.action: tuple(
+            reason for reason in _move_reasons(facts, move, moves) if facts.can_replay(reason.line)
+        )
+        for move in moves
+    }
 
 
 def _move_reasons(

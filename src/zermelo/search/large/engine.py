@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,18 +41,22 @@ class BoardEngine(Engine):
     decisive_score = k.DECISIVE_SCORE
     scale = 1000.0
 
-    # Moves are left out, so shorter wins may be missed, except immediate wins and threats to win.
-    max_exact_plies = 4
-
     def __init__(self, game: BoardGame, width: int = _WIDTH, max_fours: int = _MAX_FOURS) -> None:
         assert isinstance(game, BoardLineGame), f"{game.spec} has no lines to count"
         self.game: BoardLineGame = game
+        # Moves are left out, so a shorter win may be missed, unless it is immediate or begins with
+        # a threat. If moves can lose by themselves, a win can also take two plies without a threat:
+        # the opponent has only losing moves. Alpha-beta finds it only above the horizon.
+        self.max_exact_plies = 3 if game.has_losing_moves else 4
+        self.plies_beyond_depth = 0 if game.has_losing_moves else 1
+        self._width = width
         self._kernel = compile_kernel(k.search, game)
         self._control: NDArray[Any] = np.zeros(k.NUM_CONTROLS, np.int64)
         self._control[[k.WIDTH, k.MAX_FOURS, k.TEMPO]] = width, max_fours, _TEMPO
         rows = min(game.cells, k.MAX_PLY) + 2
         self._frames: NDArray[Any] = np.zeros((rows, k.NUM_COLUMNS), np.int64)
-        self._moves: NDArray[Any] = np.zeros((rows, 2 * game.num_actions), np.int64)
+        # A list of win checks may hold every action twice, once for each side.
+        self._moves: NDArray[Any] = np.zeros((rows, 4 * game.num_actions), np.int64)
         self._pv: NDArray[Any] = np.zeros((rows, rows), np.int64)
         self._windows, self._cell_info, self._entry_cells = build_tables(game)
         self._stone_counts: NDArray[Any] = np.zeros((2, len(self._windows)), np.int32)
@@ -59,7 +64,7 @@ class BoardEngine(Engine):
         self._totals: NDArray[Any] = np.zeros((3, game.win + 2), np.int64)
         for stones in range(1, game.win):
             self._totals[k.WEIGHTS, stones] = _WEIGHTS[min(game.win - stones, len(_WEIGHTS)) - 1]
-        self._lines: dict[Any, list[int]] = {}
+        self._lines: dict[Any, tuple[int, ...]] = {}
         # For each state: the score that a forced win proves, and that win; None if none was found.
         self._forced_wins: dict[Any, tuple[int, ForcedWin] | None] = {}
         self._is_in_danger = False  # whether the opponent threatens a forced win
@@ -77,14 +82,28 @@ class BoardEngine(Engine):
         beta, the opponent may choose to move into this state, so the engine also looks for a forced
         win of the side to move: by fours only or, if the opponent threatened a forced win at the
         root, by all threats.
+
+        A forced win proves the value, so a deep search is not needed, but it only bounds the
+        distance. A shallow search still finds the shortest wins. Near the end, where alpha-beta
+        leaves out no move, the deep search finds the exact distance.
         """
-        score = self._proven_score(state)
-        if score is None:
-            score = self._search_alphabeta(state, depth, alpha, beta, clock)
-            if score < beta and abs(score) <= self.decisive_score:
-                self._check_forced_win(state, clock)
-                score = self._proven_score(state) or score
-        return score
+        known = self._forced_wins.get(state)
+        if known is not None and not self._is_near_end(state):
+            depth = min(depth, 1)
+            self.hit_horizon = True
+        score = self._search_alphabeta(state, depth, alpha, beta, clock)
+        if known is None and score < beta and abs(score) <= self.decisive_score:
+            self._check_forced_win(state, clock)
+            known = self._forced_wins.get(state)
+        return score if known is None else self._combine(state, score, *known)
+
+    def _combine(self, state: Any, score: int, proven: int, win: ForcedWin) -> int:
+        """Return the better proof of a state: a score of alpha-beta, or that of a forced win."""
+        is_own = proven > 0
+        if score >= proven if is_own else score <= proven:
+            return score
+        self._store_line(state, win.line if is_own else win.line[1:])
+        return proven
 
     def _search_alphabeta(
         self, state: Any, depth: int, alpha: int, beta: int, clock: SearchClock
@@ -103,10 +122,13 @@ class BoardEngine(Engine):
             clock.report(int(control[k.NODES]))
         self.hit_horizon = self.hit_horizon or bool(control[k.HIT_HORIZON])
         if length := int(frames[0, k.PV_LENGTH]):
-            if len(self._lines) >= _MAX_LINES:
-                self._lines.clear()
-            self._lines[state] = [int(action) for action in self._pv[0, :length]]
+            self._store_line(state, self._pv[0, :length].tolist())
         return int(control[k.SCORE])
+
+    def _store_line(self, state: Any, line: Sequence[int]) -> None:
+        if len(self._lines) >= _MAX_LINES:
+            self._lines.clear()
+        self._lines[state] = tuple(line)
 
     def _reset_arrays(self, board: Any, player: int) -> None:
         self._control[[k.PLY, k.HIT_HORIZON, k.IS_INITIALISED, k.SIDE]] = 0, 0, 0, player
@@ -118,10 +140,6 @@ class BoardEngine(Engine):
 
     def principal_variation(self, state: Any) -> list[int]:
         """Return the expected play from a state, empty if no search found a score above alpha."""
-        known = self._forced_wins.get(state)
-        if known is not None:
-            score, win = known
-            return list(win.line[score < 0 :])
         return list(self._lines.get(state, ()))
 
     def find_forced_win(self, state: Any, clock: SearchClock) -> int | None:
@@ -152,13 +170,19 @@ class BoardEngine(Engine):
         return self._threat_search.find(state, part)
 
     def known_forced_win(self, state: Any) -> ForcedWin | None:
-        """Return the forced win that was found for or against the side to move, or None."""
-        known = self._forced_wins.get(state)
-        return None if known is None else known[1]
+        """Return the forced win for or against the side to move, or None.
 
-    def _proven_score(self, state: Any) -> int | None:
+        Also return None if alpha-beta has found a shorter win.
+        """
         known = self._forced_wins.get(state)
-        return None if known is None else known[0]
+        if known is None:
+            return None
+        score, win = known
+        return win if self._lines.get(state) == win.line[score < 0 :] else None
+
+    def _is_near_end(self, state: Any) -> bool:
+        """Return whether alpha-beta leaves out no move from this state on."""
+        return int(self.game.legal(state)).bit_count() <= self._width
 
     def _check_forced_win(self, state: Any, clock: SearchClock) -> None:
         """Look for a forced win of the side to move; for each root, a state is searched once."""

@@ -7,7 +7,8 @@ attacker
 
 - if the attacker can win immediately,
 - by a four, if the defender cannot win immediately and either there are two cells to block, or the
-  block loses by itself (a forbidden point), or the state after the block is also won,
+  block loses by itself (a forbidden point, or a line of `lose` stones), or the state after the
+  block is also won,
 - by a quiet threat, if the state after every defence is also won.
 
 Only some defences need to be searched. A four can only be answered by the block, since no other
@@ -26,10 +27,12 @@ so one state may be mistaken for another.
 from typing import Any
 
 from zermelo.core.bitboard import mix, word
-from zermelo.games.lines.large import ALLOWED, FORBIDDEN, FREE, BoardLineGame
+from zermelo.games.lines.large import ALLOWED, FIRST, FORBIDDEN, FREE, SECOND, BoardLineGame
 from zermelo.kernels import kernel
 from zermelo.search.large.threat_moves import (
     NO_CELL,
+    find_allowed,
+    is_allowed,
     list_attacks,
     list_defences,
     list_empty,
@@ -261,19 +264,29 @@ def list_block(
     cell_info: Any,
     window_counts: Any,
 ) -> Any:
-    """List the block if the attacker has one winning cell; return WIN if it has two such cells."""
-    block, other = winning_cells(
-        game, frames[ply, LAST_CELL], board, windows, cell_info, window_counts
-    )
+    """List the block if the attacker has one winning cell that the defender can block.
+
+    Return WIN if there is no defence: the attacker has two winning cells, or the block loses by
+    itself. The line is then a move that does not lose by itself, if there is one, and the win.
+    """
+    last_cell = frames[ply, LAST_CELL]
+    block, other = winning_cells(game, last_cell, board, windows, cell_info, window_counts)
     if block == NO_CELL:
         return NO_WIN if frames[ply, KIND] == BLOCK else UNDECIDED
-    if other == NO_CELL:
+    defender = FIRST + SECOND - board[last_cell]
+    can_block = is_allowed(game, block, defender, board)
+    if can_block and other == NO_CELL:
         moves[ply, 0] = block
         frames[ply, NUM_MOVES] = 1
         return UNDECIDED
-    lines[ply, 0], lines[ply, 1] = block, other
-    frames[ply, LENGTH] = 2
-    frames[ply, PLIES] = 2
+    if other == NO_CELL:
+        frames[ply, DEPENDS_ON_FOUL] = 1
+    reply = block if can_block else find_allowed(game, defender, board)
+    lines[ply, 0] = block if reply == NO_CELL else reply
+    lines[ply, 1] = other if reply == block else block
+    # If every move loses by itself, the game ends before the attacker wins.
+    frames[ply, LENGTH] = 1 if reply == NO_CELL else 2
+    frames[ply, PLIES] = frames[ply, LENGTH]
     return WIN
 
 

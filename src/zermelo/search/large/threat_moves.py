@@ -8,7 +8,7 @@ between calls and is used to mark cells. Moves are written to row `ply` of `move
 from typing import Any
 
 from zermelo.core.bitboard import mix, word
-from zermelo.games.lines.large import FREE, BoardLineGame
+from zermelo.games.lines.large import FORBIDDEN, FREE, BoardLineGame
 from zermelo.search.large.windows import FIRST_WINDOW, NUM_WINDOWS
 
 DEFENDER = 64  # the weight of a defending stone in `window_counts`
@@ -123,6 +123,22 @@ def winning_cells(
         if cell != NO_CELL:
             first = cell
     return first, NO_CELL
+
+
+def is_allowed(game: BoardLineGame, cell: Any, stone: Any, board: Any) -> Any:
+    """Return whether a stone on an empty cell, where it does not win, does not lose by itself."""
+    board[cell] = stone
+    status = game.forbidden_status(board, cell)
+    board[cell] = FREE
+    return status != FORBIDDEN
+
+
+def find_allowed(game: BoardLineGame, stone: Any, board: Any) -> Any:
+    """Return the first empty cell where a stone does not lose by itself, or NO_CELL."""
+    for cell in range(len(board)):
+        if board[cell] == FREE and is_allowed(game, cell, stone, board):
+            return cell
+    return NO_CELL
 
 
 def list_empty(ply: Any, board: Any, moves: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from zermelo.core.bitboard import mix, word
 from zermelo.core.game import Game
+from zermelo.games.determinism import RuleSampler
 from zermelo.search.limits import SearchClock
 from zermelo.search.mcts import kernel as k
 from zermelo.search.traversal_arrays import TraversalArrays
@@ -93,6 +94,7 @@ class MCTSTree:
         self._rng: NDArray[Any] = np.array([mix(word(seed + 1))], np.uint64)
         # Rules in plain Python are slow, so the clock is checked after every simulation.
         self._min_slice = _MIN_SLICE if self._room.is_native else 1
+        self._sampler = None if self._room.is_native else RuleSampler(game)
         self._arrays = _TreeArrays.allocate(_INITIAL_NODES)
         self._seconds_per_leaf = 0.0  # time of the evaluator in the batches so far
         self.root: Any = None
@@ -176,6 +178,8 @@ class MCTSTree:
                 control[k.BUDGET] = min(budget, done + clock.next_slice(self._min_slice))
                 self._simulate_slice()
             last, done = done, int(control[k.SIMULATIONS])
+            if self._sampler is not None:
+                self._sampler.check(self.root)
             clock.report(done - last)
             yield done
 

@@ -173,7 +173,7 @@ class Solver:
         The line always takes the first best action. It stops at the end of the game, after 64
         plies, or at the last state in the book.
         """
-        actions: list[int] = []
+        start, actions = state, list[int]()
         is_in_book = self.source(state) == "book"
         while len(actions) < _MAX_LINE and not self.game.result(state)[0]:
             legal = self.game.actions(state)
@@ -183,7 +183,7 @@ class Solver:
             actions.append(action)
             state = self.game.play(state, action)
             score = self._child_bound(score)
-        return actions
+        return list(self.game.legal_line(start, actions))
 
     def _look_up(self, state: Any) -> int | None:
         """Return the score of a finished game or from the tablebase; None if a search is needed."""
