@@ -25,7 +25,7 @@ from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.selfplay import SelfPlayConfig
 from zermelo.learn.networks.numpy_inference import encode_planes
-from zermelo.learn.runs import training
+from zermelo.learn.runs import training_loop
 
 CHANGES: dict[str, dict[str, Any]] = {
     "unchanged": {},
@@ -100,7 +100,7 @@ def main() -> None:
         begin = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             run = Path(folder) / "run"
-            training.train(
+            training_loop.train(
                 change_recipe(recipe, CHANGES[name], arguments.updates),
                 run,
                 seed=arguments.seed,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from zermelo.core.value import Value
     from zermelo.games.registry import game
     from zermelo.grading.grade import Grade, grade
-    from zermelo.learn.runs.training import train
+    from zermelo.learn.runs.training_loop import train
     from zermelo.matches.match import Match
     from zermelo.matches.match import Match as match  # noqa: N813 - z.match(game) reads as a sentence
     from zermelo.players.registry import load_player as player
@@ -60,7 +60,7 @@ _HOMES = {
     "zermelo.core.game": ("Game", "SolverHooks", "WordGame"),
     "zermelo.games.registry": ("game",),
     "zermelo.grading.grade": ("Grade", "grade"),
-    "zermelo.learn.runs.training": ("train",),
+    "zermelo.learn.runs.training_loop": ("train",),
     "zermelo.matches.match": ("Match", "match"),
     "zermelo.core.player": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
     "zermelo.core.position": ("Outcome", "Position"),

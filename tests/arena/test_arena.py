@@ -21,7 +21,7 @@ import pytest
 import zermelo as z
 from support.commands import zermelo
 from support.studio import assert_refused, serve
-from zermelo.arena import charts, report, workers
+from zermelo.arena import charts, report, worker_pool
 from zermelo.arena.charts import Axis, Mark
 from zermelo.arena.plan import Plan
 from zermelo.core.errors import BadSpec, ZermeloError
@@ -365,7 +365,7 @@ def test_a_player_that_fails_forfeits_and_the_others_play_on(faults: str) -> Non
 def test_a_player_that_hangs_is_killed_and_forfeits(
     faults: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "_WARM_UP_FILE", 0.5)
+    monkeypatch.setattr(worker_pool, "_WARM_UP_FILE", 0.5)
     players = [f"{faults}:Fine", f"{faults}:Hang", f"{faults}:Stop"]
     result = z.tournament("tictactoe", players, games=2, patience=1.0)
     rows = [row for row in result.games if row.reason]

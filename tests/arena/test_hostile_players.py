@@ -11,7 +11,7 @@ import pytest
 
 import zermelo as z
 from support.commands import zermelo
-from zermelo.arena import workers
+from zermelo.arena import worker_pool
 from zermelo.arena.game import describe_crash
 from zermelo.arena.plan import Plan
 from zermelo.arena.tournament import Interrupted
@@ -182,7 +182,7 @@ def test_a_player_in_a_living_process_cannot_end_the_tournament(hostile: str) ->
 def test_a_player_that_ends_its_process_cannot_end_the_tournament(
     hostile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "_CLOSING", 0.5)
+    monkeypatch.setattr(worker_pool, "_CLOSING", 0.5)
     reasons = {
         "CloseFiles": "its process died: it closed its connection to the arena",
         "Kill": "its process died: SIGKILL",

@@ -12,7 +12,7 @@ import pytest
 import zermelo as z
 from support.commands import zermelo
 from support.user_games import MATCHES, PAGE
-from zermelo.games import files, registry, user_code
+from zermelo.games import registry, user_code, user_games
 from zermelo.search import textbook
 from zermelo.search.count import _CountOptions, _python_layers, count
 from zermelo.search.playouts import run_playouts
@@ -292,10 +292,10 @@ def test_a_missing_file() -> None:
 def test_entry_points(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "my_matches.py").write_text(EXAMPLE.read_text())
     monkeypatch.syspath_prepend(str(tmp_path))
-    point = importlib.metadata.EntryPoint("dominoes", "my_matches:Domineering", files.GROUP)
+    point = importlib.metadata.EntryPoint("dominoes", "my_matches:Domineering", user_games.GROUP)
 
     def entry_points(group: str, name: str = "dominoes") -> list[importlib.metadata.EntryPoint]:
-        return [point] if group == files.GROUP and name == "dominoes" else []
+        return [point] if group == user_games.GROUP and name == "dominoes" else []
 
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
     registry._named_game.cache_clear()

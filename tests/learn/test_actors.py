@@ -39,7 +39,7 @@ from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.hybrid import trainer as hybrid_trainer
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import Arrays
-from zermelo.learn.runs import training
+from zermelo.learn.runs import training_loop
 from zermelo.learn.runs.rollouts import create_rollout_function
 
 
@@ -190,24 +190,24 @@ def test_a_run_with_actors_is_reproducible(kind: str, tmp_path: Path) -> None:
         "tabular": lambda: replace(dqn_recipe(tmp_path), kind="tabular"),
         "alphazero": lambda: alphazero_recipe(tmp_path),
     }[kind]()
-    training.train(recipe, tmp_path / "whole", seed=3, actors=2, grade=False)
+    training_loop.train(recipe, tmp_path / "whole", seed=3, actors=2, grade=False)
     stop_at = recipe.keeping.checkpoint + 2
-    run, trainer = training.prepare_training(recipe, tmp_path / "killed", seed=3, actors=2)
+    run, trainer = training_loop.prepare_training(recipe, tmp_path / "killed", seed=3, actors=2)
     owner: Any = trainer
     pool = owner.rollouts.pool if kind in ("hybrid", "alphazero") else owner.source.pool
 
     class Stop(Exception):
         pass
 
-    def disturb(progress: training.TrainingProgress) -> None:
+    def disturb(progress: training_loop.TrainingProgress) -> None:
         if progress.report.update == 2:
             os.kill(pool.pids[1], signal.SIGKILL)
         if progress.report.update == stop_at:
             raise Stop
 
     with pytest.raises(Stop):
-        training.run_training(run, trainer, disturb)
-    resumed = training.train(
+        training_loop.run_training(run, trainer, disturb)
+    resumed = training_loop.train(
         recipe, tmp_path / "killed", seed=3, actors=2, resume=True, grade=False
     )
     assert have_same_weights(tmp_path / "whole", resumed.folder)
@@ -215,8 +215,8 @@ def test_a_run_with_actors_is_reproducible(kind: str, tmp_path: Path) -> None:
 
 def test_weights_depend_on_the_number_of_actors(tmp_path: Path) -> None:
     """So the check above can fail: with a different lag, the weights differ."""
-    training.train(hybrid_recipe(), tmp_path / "none", seed=3, grade=False)
-    training.train(hybrid_recipe(), tmp_path / "one", seed=3, actors=1, grade=False)
+    training_loop.train(hybrid_recipe(), tmp_path / "none", seed=3, grade=False)
+    training_loop.train(hybrid_recipe(), tmp_path / "one", seed=3, actors=1, grade=False)
     assert not have_same_weights(tmp_path / "none", tmp_path / "one")
 
 
@@ -245,7 +245,9 @@ def test_the_trainer_killed(tmp_path: Path) -> None:
     update = int(weights_file.read_metadata(tmp_path / "run" / "checkpoint.safetensors")["updates"])
     assert update >= 70
     assert update % 70 == 0
-    run, trainer = training.prepare_training(str(path), tmp_path / "run", resume=True, actors=1)
+    run, trainer = training_loop.prepare_training(
+        str(path), tmp_path / "run", resume=True, actors=1
+    )
     trainer.close()
     assert trainer.updates == update
     assert run.folder == tmp_path / "run"
@@ -255,7 +257,7 @@ def test_no_files_are_left_when_a_training_cannot_start(tmp_path: Path) -> None:
     recipe, pattern = dqn_recipe(tmp_path), f"zermelo-{os.getpid()}-*"
     before = list(processes._SHARED_MEMORY.glob(pattern))
     with pytest.raises(ZermeloError, match="unknown player"):
-        training.prepare_training(recipe, tmp_path / "run", actors=2, opponent="nobody")
+        training_loop.prepare_training(recipe, tmp_path / "run", actors=2, opponent="nobody")
     assert list(processes._SHARED_MEMORY.glob(pattern)) == before
 
 

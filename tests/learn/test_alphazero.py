@@ -43,7 +43,7 @@ from zermelo.learn.networks.numpy_inference import (
 from zermelo.learn.networks.policy_value import build_network, fuse_network
 from zermelo.learn.networks.tower import Tower
 from zermelo.learn.networks.weights_file import BadWeights
-from zermelo.learn.runs import training
+from zermelo.learn.runs import training_loop
 
 
 def word_game(spec: str) -> WordGame:
@@ -261,7 +261,7 @@ def test_a_loss_that_is_not_finite_stops_the_run(tmp_path: Path) -> None:
         tmp_path, ("batch = 16", "batch = 16, rate = { begin = 1e30, end = 1e30 }")
     )
     with pytest.raises(TrainingDiverged, match="the loss is not finite"):
-        training.train(recipe, tmp_path / "run", grade=False)
+        training_loop.train(recipe, tmp_path / "run", grade=False)
 
 
 # Runs.
@@ -269,10 +269,10 @@ def test_a_loss_that_is_not_finite_stops_the_run(tmp_path: Path) -> None:
 
 def test_a_resumed_run_is_identical(tmp_path: Path) -> None:
     recipe = alphazero_recipe(tmp_path)
-    training.train(recipe, tmp_path / "whole", seed=5, grade=False)
+    training_loop.train(recipe, tmp_path / "whole", seed=5, grade=False)
     train_until(recipe, tmp_path / "cut", 16)
     train_until(recipe, tmp_path / "cut", 28, resume=True)
-    training.train(recipe, tmp_path / "cut", seed=5, resume=True, grade=False)
+    training_loop.train(recipe, tmp_path / "cut", seed=5, resume=True, grade=False)
     assert have_same_weights(tmp_path / "whole", tmp_path / "cut")
 
 
@@ -314,7 +314,7 @@ def test_bad_recipes_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "gomoku6"])
 def test_shipped_recipes_in_their_short_form(name: str, tmp_path: Path) -> None:
-    run = training.train(f"{name}-alphazero", tmp_path / "run", short=True, grade=False)
+    run = training_loop.train(f"{name}-alphazero", tmp_path / "run", short=True, grade=False)
     choice = z.player(run.player).choose(z.game(name).start())
     assert choice.source == "alphazero"
 
@@ -367,7 +367,7 @@ def test_out_of_memory_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(rollouts, "play_rollout", run_out_of_memory)
     with pytest.raises(z.ZermeloError, match="or --device cpu"):
-        training.train(alphazero_recipe(tmp_path), tmp_path / "run", grade=False)
+        training_loop.train(alphazero_recipe(tmp_path), tmp_path / "run", grade=False)
 
 
 def test_evaluation_sets_from_files(tmp_path: Path) -> None:
@@ -387,7 +387,7 @@ def test_evaluation_sets_from_files(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("zero")
-    training.train(alphazero_recipe(folder), folder / "run", seed=1, grade=False)
+    training_loop.train(alphazero_recipe(folder), folder / "run", seed=1, grade=False)
     return folder / "run"
 
 
@@ -434,7 +434,7 @@ def test_unfitting_files_are_refused(run: Path, tmp_path: Path) -> None:
 
 def test_fully_connected_networks_play_and_are_checked(tmp_path: Path) -> None:
     recipe = alphazero_recipe(tmp_path, (_TOWER, 'kind = "dense", hidden = [8, 8, 8]'))
-    training.train(recipe, tmp_path / "run", seed=1, grade=False)
+    training_loop.train(recipe, tmp_path / "run", seed=1, grade=False)
     start = z.game("tictactoe").start()
     assert z.player(f"alphazero:{tmp_path / 'run'},sims=8").choose(start).source == "alphazero"
     arrays, metadata = weights_file.read(tmp_path / "run" / FINAL)

@@ -16,7 +16,7 @@ from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.reports import TrainingDiverged
 from zermelo.learn.config.schedules import LinearSchedule
-from zermelo.learn.runs import listing, training
+from zermelo.learn.runs import listing, training_loop
 from zermelo.learn.runs.charts import draw_heat_map, draw_learning_curves
 from zermelo.learn.runs.log import LOG, append_line, read_log
 from zermelo.store.history import History
@@ -51,7 +51,7 @@ def diverging_recipe(kind: str, folder: Path) -> Recipe:
 def test_a_loss_that_is_not_finite_stops_the_run(kind: str, tmp_path: Path) -> None:
     recipe, out = diverging_recipe(kind, tmp_path), tmp_path / "run"
     with pytest.raises(TrainingDiverged, match=r"not finite: try a lower learning\.rate") as caught:
-        training.train(recipe, out, grade=False)
+        training_loop.train(recipe, out, grade=False)
     assert "\n" not in str(caught.value)
     assert listing.summarize_run(out).state == "unfinished"
     if (out / LOG).exists():
@@ -64,7 +64,9 @@ def test_weights_that_are_not_finite_stop_the_run(
     update: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even if the loss, which was computed before the update, is finite."""
-    run, trainer = training.prepare_training(str(write_recipe(tmp_path)), tmp_path / "run", seed=5)
+    run, trainer = training_loop.prepare_training(
+        str(write_recipe(tmp_path)), tmp_path / "run", seed=5
+    )
     steps = trainer.steps
 
     def spoil() -> Any:
@@ -76,7 +78,7 @@ def test_weights_that_are_not_finite_stop_the_run(
 
     monkeypatch.setattr(trainer, "steps", spoil)
     with pytest.raises(TrainingDiverged, match="not finite"):
-        training.run_training(run, trainer)
+        training_loop.run_training(run, trainer)
     summary = listing.summarize_run(run.folder)
     assert summary.state == "unfinished"
     assert summary.update < update, "no checkpoint holds such weights"

@@ -35,7 +35,7 @@ from zermelo.learn.hybrid.trainer import VALUE_ENCODERS, HybridTrainer, build_va
 from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
-from zermelo.learn.runs import training
+from zermelo.learn.runs import training_loop
 from zermelo.learn.runs.rollouts import create_actor_pool
 from zermelo.search.explain.analysis import analyze, to_json
 from zermelo.search.limits import SearchClock
@@ -247,7 +247,7 @@ def test_targets_of_steps() -> None:
     """The loss is that of the target -g * V'(next state), V' the target network."""
     recipe = shrink(PUBLISHED)
     recipe = replace(recipe, network=replace(recipe.network, dropout=0.0))
-    trainer = training.create_trainer(recipe, GAME, 1, create_actor_pool(recipe, 0, None))
+    trainer = training_loop.create_trainer(recipe, GAME, 1, create_actor_pool(recipe, 0, None))
     assert isinstance(trainer, HybridTrainer)
     rollout = trainer.rollouts.next(0.0)
     trainer.replay.add(Transitions(*(rollout[name] for name in Transitions._fields)))
@@ -286,7 +286,7 @@ def _windows() -> list[tuple[int, int]]:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a run with hardly any training."""
     out = tmp_path_factory.mktemp("runs") / "tiny"
-    training.train(shrink(OURS), out, seed=2, grade=False)
+    training_loop.train(shrink(OURS), out, seed=2, grade=False)
     return out
 
 
@@ -392,7 +392,7 @@ def test_bad_recipes_are_refused(old: str, new: str, part: str, tmp_path: Path) 
 
 
 def test_the_model_card_has_both_grades(tmp_path: Path) -> None:
-    run = training.train(replace(shrink(OURS), name="graded"), tmp_path / "run", seed=1)
+    run = training_loop.train(replace(shrink(OURS), name="graded"), tmp_path / "run", seed=1)
     card = json.loads((run.folder / "card.json").read_text())
     assert set(card["grades"]) == {"raw", "search"}
     assert card["grades"]["search"]["positions"] == 500

@@ -19,8 +19,8 @@ from zermelo.learn.models import files as model_files
 from zermelo.learn.models.q_model import QModel
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
-from zermelo.learn.runs import training
-from zermelo.learn.runs.run import Run
+from zermelo.learn.runs import training_loop
+from zermelo.learn.runs.run_folder import Run
 from zermelo.players.registry import load_builtin_player
 from zermelo.studio.app import create_app
 
@@ -30,7 +30,7 @@ GAME = z.game("tictactoe")
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("run")
-    return training.train(str(write_recipe(folder)), folder / "run", grade=False)
+    return training_loop.train(str(write_recipe(folder)), folder / "run", grade=False)
 
 
 @pytest.fixture
@@ -78,8 +78,8 @@ def test_q_values_equal_those_of_the_trainer(run: Run, tmp_path: Path) -> None:
     }
     for name, change in changes.items():
         recipe = str(write_recipe(tmp_path, *change, name=name))
-        run, trainer = training.prepare_training(recipe, tmp_path / f"{name}-run")
-        training.run_training(run, trainer)
+        run, trainer = training_loop.prepare_training(recipe, tmp_path / f"{name}-run")
+        training_loop.run_training(run, trainer)
         states = trainer.game_batch.sample_states(50, 9, 1)
         q = QModel(str(run.folder), GAME).values(states)
         assert q == pytest.approx(trainer.values(states), abs=1e-5)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from zermelo.learn.networks import weights_file
-from zermelo.learn.runs import listing, training
+from zermelo.learn.runs import listing, training_loop
 from zermelo.learn.runs.log import read_log
 
 OLD_RUNS = Path(__file__).parent / "old_runs"
@@ -40,11 +40,13 @@ def test_an_old_run_is_resumed_and_finished(old_run: Path) -> None:
     update, lines = listing.summarize_run(old_run).update, read_log(old_run)
     recipe = str(old_run / f"{old_run.name}.toml")
     actors = 1 if "actors" in old_run.name else 0
-    run, trainer = training.prepare_training(recipe, old_run, seed=SEED, resume=True, actors=actors)
+    run, trainer = training_loop.prepare_training(
+        recipe, old_run, seed=SEED, resume=True, actors=actors
+    )
     assert trainer.updates == update
     (warning,) = run.warnings
     assert "checkpoint.safetensors has no checksum" in warning
-    training.run_training(run, trainer)
+    training_loop.run_training(run, trainer)
     assert weights_file.has_digests(old_run / "checkpoint.safetensors"), "it is written anew"
     assert listing.summarize_run(old_run).state == "finished"
     arrays, metadata = weights_file.read(old_run / "final.safetensors")

@@ -16,7 +16,7 @@ from zermelo.core.errors import ZermeloError
 from zermelo.learn.actors.protocol import RolloutRequest
 from zermelo.learn.actors.ray import LOCAL, RayActorPool
 from zermelo.learn.dqn.trainer import DQNTrainer
-from zermelo.learn.runs import training
+from zermelo.learn.runs import training_loop
 from zermelo.learn.runs.rollouts import create_rollout_function
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
@@ -43,17 +43,17 @@ def _kill_a_worker() -> int:
 def test_a_run_on_two_workers_one_killed(two_workers: None, tmp_path: Path) -> None:
     """The weights are those of two actors on this machine, bit for bit."""
     recipe = dqn_recipe(tmp_path)
-    training.train(recipe, tmp_path / "processes", seed=3, actors=2, grade=False)
+    training_loop.train(recipe, tmp_path / "processes", seed=3, actors=2, grade=False)
     killed: list[int] = []
 
-    def disturb(progress: training.TrainingProgress) -> None:
+    def disturb(progress: training_loop.TrainingProgress) -> None:
         if progress.report.update == 5:
             killed.append(_kill_a_worker())
 
-    run, trainer = training.prepare_training(
+    run, trainer = training_loop.prepare_training(
         recipe, tmp_path / "cluster", seed=3, actors=2, cluster=LOCAL
     )
-    training.run_training(run, trainer, disturb)
+    training_loop.run_training(run, trainer, disturb)
     assert killed
     assert have_same_weights(tmp_path / "processes", tmp_path / "cluster")
     assert not ray.is_initialized(), "a local cluster ends with its run"
@@ -63,7 +63,7 @@ def test_a_run_on_two_workers_one_killed(two_workers: None, tmp_path: Path) -> N
 def test_errors_of_workers_are_raised(two_workers: None, tmp_path: Path) -> None:
     recipe = dqn_recipe(tmp_path)
     phases = (replace(recipe.learning.phases[0], opponent="level:99"),)
-    trainer = training.prepare_training(recipe, tmp_path / "weights", seed=1)[1]
+    trainer = training_loop.prepare_training(recipe, tmp_path / "weights", seed=1)[1]
     assert isinstance(trainer, DQNTrainer)
     pool = RayActorPool(create_rollout_function, dqn_recipe(tmp_path, phases=phases), LOCAL, 1)
     try:

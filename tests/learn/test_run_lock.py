@@ -14,9 +14,9 @@ import pytest
 from support.commands import command
 from support.learners import train_until
 from support.recipes import write_recipe
-from zermelo.learn.runs import listing, lock, training
+from zermelo.learn.runs import listing, lock, training_loop
 from zermelo.learn.runs.lock import LOCK, RunLock, RunLocked
-from zermelo.learn.runs.run import BadRun
+from zermelo.learn.runs.run_folder import BadRun
 
 HERE = f"process {os.getpid()} on {socket.gethostname()}"
 DEAD = 2**22 + 1  # above the largest number of a process
@@ -68,13 +68,13 @@ def test_without_flock_a_process_of_another_host_counts_as_alive(
 
 def test_a_second_trainer_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     path, out = str(write_recipe(tmp_path)), tmp_path / "run"
-    run, trainer = training.prepare_training(path, out, seed=5)
+    run, trainer = training_loop.prepare_training(path, out, seed=5)
     before = {file.name: file.read_bytes() for file in out.iterdir()}
     for resume in (False, True):
         with pytest.raises(RunLocked, match=HERE):
-            training.prepare_training(path, out, seed=5, resume=resume)
+            training_loop.prepare_training(path, out, seed=5, resume=resume)
     assert {file.name: file.read_bytes() for file in out.iterdir()} == before
-    training.run_training(run, trainer)
+    training_loop.run_training(run, trainer)
     assert not (out / LOCK).exists()
     assert listing.summarize_run(out).state == "finished"
 
@@ -84,8 +84,8 @@ def test_a_refused_or_failed_run_is_not_locked(tmp_path: Path) -> None:
     train_until(path, out, 8)
     for options in ({"seed": 5}, {"seed": 6, "resume": True}):
         with pytest.raises(BadRun):
-            training.prepare_training(path, out, **options)  # type: ignore[arg-type]
-    training.train(path, out, seed=5, resume=True, grade=False)
+            training_loop.prepare_training(path, out, **options)  # type: ignore[arg-type]
+    training_loop.train(path, out, seed=5, resume=True, grade=False)
 
 
 def test_beside_a_live_run_and_after_its_death(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_beside_a_live_run_and_after_its_death(tmp_path: Path) -> None:
     assert err.count("\n") == 1
     assert f"process {live.pid} on {socket.gethostname()} is training the run in {out}" in err
     assert (out / LOCK).exists(), "the process could not delete it"
-    run, trainer = training.prepare_training(path, out, resume=True)
+    run, trainer = training_loop.prepare_training(path, out, resume=True)
     assert trainer.updates == listing.summarize_run(out).update > 0
     run.release()
     trainer.close()

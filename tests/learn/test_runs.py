@@ -21,10 +21,10 @@ from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
-from zermelo.learn.runs import listing, training
-from zermelo.learn.runs import run as run_module
+from zermelo.learn.runs import listing, training_loop
+from zermelo.learn.runs import run_folder as run_module
 from zermelo.learn.runs.log import append_line, read_log
-from zermelo.learn.runs.run import BadRun
+from zermelo.learn.runs.run_folder import BadRun
 
 TOLERANCE = 2e-5  # of weights: other processors round differently
 GOLDEN = Path(__file__).parent / "golden_run.json"
@@ -59,11 +59,11 @@ VARIANTS: dict[str, list[tuple[str, str]]] = {
 def test_a_resumed_run_is_the_same_bit_for_bit(variant: str, tmp_path: Path) -> None:
     path = str(write_recipe(tmp_path, *VARIANTS[variant], name=f"tiny-{variant}"))
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    training.train(path, whole, seed=5, grade=False)
+    training_loop.train(path, whole, seed=5, grade=False)
     train_until(path, parts, 3)  # before the first checkpoint
     train_until(path, parts, 19, resume=True)
     train_until(path, parts, 21, resume=True)  # just after one is written
-    training.train(path, parts, seed=5, resume=True, grade=False)
+    training_loop.train(path, parts, seed=5, resume=True, grade=False)
     for name in ("final.safetensors", "best.safetensors"):
         assert (whole / name).read_bytes() == (parts / name).read_bytes()
     assert read_log(whole) == read_log(parts)
@@ -93,9 +93,9 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         before = checkpoint.stat().st_mtime_ns
         assert 0 < listing.summarize_run(killed).update < 600
         assert listing.summarize_run(killed).state == "unfinished"
-    training.train(path, killed, seed=5, resume=True, grade=False)
+    training_loop.train(path, killed, seed=5, resume=True, grade=False)
     assert listing.summarize_run(killed).state == "finished"
-    training.train(path, whole, seed=5, grade=False)
+    training_loop.train(path, whole, seed=5, grade=False)
     assert (whole / "final.safetensors").read_bytes() == (killed / "final.safetensors").read_bytes()
     assert read_log(whole) == read_log(killed)
 
@@ -109,7 +109,7 @@ def stopped(tmp_path: Path) -> tuple[Path, Path]:
 
 def refusal(path: Path, out: Path, **options: Any) -> str:
     with pytest.raises((BadRun, BadWeights)) as caught:
-        training.prepare_training(str(path), out, **{"seed": 5, "resume": True} | options)
+        training_loop.prepare_training(str(path), out, **{"seed": 5, "resume": True} | options)
     text = str(caught.value)
     assert "\n" not in text
     return text
@@ -135,7 +135,7 @@ def test_a_new_summary_does_not_keep_a_run_from_resuming(
 ) -> None:
     _, out = stopped
     other = write_recipe(tmp_path, ("game =", 'summary = "in other words"\ngame ='))
-    run, trainer = training.prepare_training(str(other), out, seed=5, resume=True)
+    run, trainer = training_loop.prepare_training(str(other), out, seed=5, resume=True)
     trainer.close()
     assert run.recipe.summary == "in other words"
 
@@ -152,7 +152,7 @@ def test_a_checkpoint_that_is_damaged_or_of_another_run(
     save_file({"a": np.zeros(3)}, checkpoint)
     assert "holds weights, but not those of a zermelo model" in refusal(path, out)
     other = tmp_path / "other"
-    run, trainer = training.prepare_training(str(path), other, seed=6)
+    run, trainer = training_loop.prepare_training(str(path), other, seed=6)
     run.save_checkpoint(trainer)
     checkpoint.write_bytes((other / "checkpoint.safetensors").read_bytes())
     assert "another seed: 6, and now it is 5" in refusal(path, out)
@@ -183,12 +183,12 @@ def test_a_changed_learning_rate_is_a_warning(stopped: tuple[Path, Path], tmp_pa
     changed = write_recipe(
         tmp_path, ("batch = 16", "batch = 16, rate = { begin = 1e-4, end = 1e-5 }")
     )
-    run, trainer = training.prepare_training(str(changed), out, seed=5, resume=True)
+    run, trainer = training_loop.prepare_training(str(changed), out, seed=5, resume=True)
     assert run.warnings == [
         "learning.rate.begin was 0.001 and is 0.0001 now",
     ]
-    training.run_training(run, trainer)
-    again, _ = training.prepare_training(str(changed), out, seed=5, resume=True)
+    training_loop.run_training(run, trainer)
+    again, _ = training_loop.prepare_training(str(changed), out, seed=5, resume=True)
     assert not again.warnings, "the change is recorded, so there is one warning only"
     assert run_module.read_manifest(out)["changes"] == [
         {"update": 14, "name": "learning.rate.begin", "was": 0.001, "now": 0.0001}
@@ -214,10 +214,10 @@ def test_log_lines_cut_off_or_repeated(tmp_path: Path) -> None:
 
 def test_a_finished_run_resumed_stays_as_it_is(tmp_path: Path) -> None:
     path = str(write_recipe(tmp_path))
-    run = training.train(path, tmp_path / "run", seed=5, grade=False)
+    run = training_loop.train(path, tmp_path / "run", seed=5, grade=False)
     final = (run.folder / "final.safetensors").read_bytes()
     log = (run.folder / "log.jsonl").read_bytes()
-    training.train(path, tmp_path / "run", seed=5, resume=True, grade=False)
+    training_loop.train(path, tmp_path / "run", seed=5, resume=True, grade=False)
     assert (run.folder / "final.safetensors").read_bytes() == final
     assert (run.folder / "log.jsonl").read_bytes() == log
 
@@ -233,7 +233,7 @@ def test_nothing_is_unpickled() -> None:
 
 def train_and_digest(recipe: Recipe, folder: Path) -> dict[str, Any]:
     """Train, and return a few numbers that depend on all weights."""
-    run = training.train(recipe, folder, seed=7, grade=False)
+    run = training_loop.train(recipe, folder, seed=7, grade=False)
     arrays, _ = weights_file.read(run.folder / "final.safetensors")
     norms = {name: float(np.linalg.norm(array)) for name, array in sorted(arrays.items())}
     return {"norms": norms, "log": read_log(run.folder)[-1]}
@@ -268,7 +268,7 @@ def test_runs_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("ZERMELO_HOME", str(tmp_path / "home"))
     assert listing.list_runs() == []
     path = str(write_recipe(tmp_path))
-    run = training.train(path, seed=2, grade=False)
+    run = training_loop.train(path, seed=2, grade=False)
     assert run.folder == tmp_path / "home" / "runs" / "tiny-2"
     train_until(path, tmp_path / "elsewhere", 20)
     (listing.runs_folder() / "broken").mkdir()

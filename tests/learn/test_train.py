@@ -19,10 +19,10 @@ from zermelo.core.errors import BadSpec
 from zermelo.learn.config import recipes
 from zermelo.learn.config.validation import BadRecipe
 from zermelo.learn.dqn.supervised import exact_labels
-from zermelo.learn.runs import training
+from zermelo.learn.runs import training_loop
 from zermelo.learn.runs.charts import draw_heat_map, draw_learning_curves
 from zermelo.learn.runs.log import read_log
-from zermelo.learn.runs.run import Run
+from zermelo.learn.runs.run_folder import Run
 from zermelo.store.history import History
 
 
@@ -48,7 +48,7 @@ def test_every_recipe_can_be_started(name: str, tmp_path: Path) -> None:
     assert recipes.load(name, short=True).learning.updates < loaded.learning.updates
     if name == "connect4-alphazero":  # its first rollout takes a GPU
         loaded = recipes.load(name, short=True)
-    _, trainer = training.prepare_training(loaded, tmp_path / "run")
+    _, trainer = training_loop.prepare_training(loaded, tmp_path / "run")
     assert next(iter(trainer.steps())).update == 1
 
 
@@ -88,14 +88,14 @@ def test_a_table_has_one_phase(tmp_path: Path) -> None:
 
 def test_first_moves(tmp_path: Path) -> None:
     path = write_recipe(tmp_path, ("game = ", 'first_move = "centre"\ngame = '))
-    run = training.train(str(path), tmp_path / "run", grade=False)
+    run = training_loop.train(str(path), tmp_path / "run", grade=False)
     assert z.player(run.player).choose(z.game("tictactoe").start()).move == "b2"
     path = write_recipe(tmp_path, ("game = ", 'first_move = "corner"\ngame = '))
     with pytest.raises(BadSpec, match="first_move is 'corner'"):
-        training.prepare_training(str(path), tmp_path / "other")
+        training_loop.prepare_training(str(path), tmp_path / "other")
     path = write_recipe(tmp_path, ('"tictactoe"', '"gomoku"'))
     with pytest.raises(BadSpec, match="at most 64 cells"):
-        training.prepare_training(str(path), tmp_path / "large")
+        training_loop.prepare_training(str(path), tmp_path / "large")
 
 
 # What is learned
@@ -133,11 +133,11 @@ def test_the_best_response_to_an_opponent(tmp_path: Path) -> None:
     assert float(grade.vs_random[0].win) > 0.97
     assert float(grade.vs_random[1].win) > 0.85
     assert run.command == "zermelo train tictactoe-tabular --seed 0 --opponent random"
-    run, _ = training.prepare_training("tictactoe-dqn", opponent="minimax:2", seed=3)
+    run, _ = training_loop.prepare_training("tictactoe-dqn", opponent="minimax:2", seed=3)
     assert run.folder.name == "tictactoe-dqn-against-minimax-2-3"
     assert not run.recipe.learning.canonical, "the opponent may treat symmetric states differently"
     with pytest.raises(BadSpec, match="unknown player"):
-        training.prepare_training("tictactoe-dqn", tmp_path / "x", opponent="nobody")
+        training_loop.prepare_training("tictactoe-dqn", tmp_path / "x", opponent="nobody")
 
 
 # The files of a run
@@ -171,7 +171,7 @@ def test_the_command_on_the_card_reproduces_the_run(
     folder = tmp_path / "my recipes"
     folder.mkdir()
     path = str(write_recipe(folder, ("grade = 6 }", "grade = 6 }\n[short.learning]\nupdates = 12")))
-    run = training.train(path, tmp_path / "run", **options, grade=False)
+    run = training_loop.train(path, tmp_path / "run", **options, grade=False)
     card = json.loads((run.folder / "card.json").read_text())
     assert f"`{card['command']}`" in (run.folder / "card.md").read_text()
     program, *arguments = shlex.split(card["command"])
@@ -183,12 +183,16 @@ def test_the_command_on_the_card_reproduces_the_run(
 
 
 def test_options_that_choose_the_machine_are_part_of_the_command() -> None:
-    on_gpu = training._command("a.toml", seed=1, short=False, device="cuda", cluster="host:6379")
+    on_gpu = training_loop._command(
+        "a.toml", seed=1, short=False, device="cuda", cluster="host:6379"
+    )
     assert on_gpu == "zermelo train a.toml --seed 1 --device cuda --cluster host:6379"
 
 
 def test_a_recipe_from_python_has_no_command(tmp_path: Path) -> None:
-    run = training.train(recipes.load(str(write_recipe(tmp_path))), tmp_path / "run", grade=False)
+    run = training_loop.train(
+        recipes.load(str(write_recipe(tmp_path))), tmp_path / "run", grade=False
+    )
     assert json.loads((run.folder / "card.json").read_text())["command"] is None
     assert "- trained in Python with the recipe below" in (run.folder / "card.md").read_text()
 
@@ -230,7 +234,7 @@ def test_tensorboard(tabular: Run, tmp_path: Path) -> None:
     ]
     path = str(write_recipe(tmp_path))
     train_until(path, tmp_path / "run", 20)  # lines at 6, 12 and 18, the checkpoint at 14
-    training.train(path, tmp_path / "run", seed=5, resume=True, grade=False)
+    training_loop.train(path, tmp_path / "run", seed=5, resume=True, grade=False)
     events = loading.EventAccumulator(str(tmp_path / "run" / "tensorboard"))
     events.Reload()
     assert [e.step for e in events.Scalars("loss")] == [6, 12, 18, 24, 30, 36]
@@ -238,7 +242,7 @@ def test_tensorboard(tabular: Run, tmp_path: Path) -> None:
 
 def test_without_tensorboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    run = training.train(str(write_recipe(tmp_path)), tmp_path / "run", grade=False)
+    run = training_loop.train(str(write_recipe(tmp_path)), tmp_path / "run", grade=False)
     assert not (run.folder / "tensorboard").exists()
 
 
@@ -339,17 +343,17 @@ def test_no_torch_is_one_line() -> None:
 def test_ctrl_c_says_how_to_resume(
     tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_training = training.run_training
+    run_training = training_loop.run_training
 
     def interrupted_training(run: Any, trainer: Any, _progress: Any) -> None:
-        def stop(progress: training.TrainingProgress) -> None:
+        def stop(progress: training_loop.TrainingProgress) -> None:
             if progress.report.update == 20:
                 raise KeyboardInterrupt
 
         run_training(run, trainer, stop)
 
     path = str(write_recipe(tmp_path))
-    monkeypatch.setattr(training, "run_training", interrupted_training)
+    monkeypatch.setattr(training_loop, "run_training", interrupted_training)
     code, _, err = command("train", path)
     assert code == 130
     assert f"continue with: zermelo train {path} --resume" in err

@@ -10,7 +10,7 @@ import pytest
 
 from support.paths import ROOT
 from support.studio import JSON, Studio, assert_refused, serve
-from zermelo.games import files, registry
+from zermelo.games import registry, user_games
 from zermelo.store.matches import MatchStore
 from zermelo.studio.app import create_app
 
@@ -164,7 +164,7 @@ def test_no_request_loads_a_game_file(
 ) -> None:
     loads: list[str] = []
     monkeypatch.setattr(registry, "_file_game", loads.append)
-    monkeypatch.setattr(files, "load_game", loads.append)
+    monkeypatch.setattr(user_games, "load_game", loads.append)
     for response in (
         studio.post("matches", game=game),
         studio.post("position", game=game),

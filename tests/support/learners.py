@@ -12,7 +12,7 @@ from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.models.files import FINAL
 from zermelo.learn.networks import weights_file
-from zermelo.learn.runs import training
+from zermelo.learn.runs import training_loop
 
 _SQUAVA = z.game("squava")
 assert isinstance(_SQUAVA, WordLineGame)
@@ -92,10 +92,10 @@ class Stop(Exception):
 def train_until(recipe: str | Recipe, out: Path, update: int, **options: Any) -> None:
     """Train with seed 5 and stop after this update, without a final checkpoint."""
 
-    def stop(progress: training.TrainingProgress) -> None:
+    def stop(progress: training_loop.TrainingProgress) -> None:
         if progress.report.update == update:
             raise Stop
 
-    run, trainer = training.prepare_training(recipe, out, seed=5, **options)
+    run, trainer = training_loop.prepare_training(recipe, out, seed=5, **options)
     with pytest.raises(Stop):
-        training.run_training(run, trainer, stop)
+        training_loop.run_training(run, trainer, stop)

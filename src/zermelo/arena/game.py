@@ -19,8 +19,8 @@ from zermelo.core.phrases import escape_controls
 from zermelo.core.player import Limit, Player
 from zermelo.core.position import Outcome, Position
 from zermelo.games import user_code
-from zermelo.players.files import is_player_file
 from zermelo.players.registry import load_player
+from zermelo.players.user_players import is_player_file
 from zermelo.store.runs import GameRow
 
 _WARM_UP_SECONDS = 0.05

@@ -19,9 +19,9 @@ from zermelo.arena.processes.inspection import inspect_player_files
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
 from zermelo.core.notation import quote_text
-from zermelo.games import files, registry
-from zermelo.players.files import is_player_file, player_file_path
+from zermelo.games import registry, user_games
 from zermelo.players.registry import is_stochastic, load_player, model_files, with_seed
+from zermelo.players.user_players import is_player_file, player_file_path
 
 GRACE = 1.0  #: seconds by which a move may exceed its time limit
 MEMORY = 4096  #: default memory limit of a process, in MB
@@ -165,7 +165,7 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         """Return the fields that identify a run: settings, version and digests of its files."""
         paths = [player_file_path(spec) for spec in self.players if is_player_file(spec)]
-        paths += [Path(self.game)] if files.is_game_file(self.game) else []
+        paths += [Path(self.game)] if user_games.is_game_file(self.game) else []
         paths += [path for spec in self.players for path in model_files(spec)]
         digests = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
         settings = asdict(self) | {"opening_plies": self.num_opening_plies}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from zermelo.arena import workers
+from zermelo.arena import worker_pool
 from zermelo.arena.plan import MEMORY, PATIENCE, Plan
 from zermelo.arena.sprt import BOUND, SequentialTest
 from zermelo.arena.standings import RepeatDetector, Standings, compute_standings, half_points
@@ -109,8 +109,8 @@ def tournament(
         missing = [n for n in range(collector.end) if n not in collector.rows]
         interrupted = False
         try:
-            num_workers = processes or workers.usable_cores()
-            with contextlib.closing(workers.play_games(plan, missing, num_workers)) as rows:
+            num_workers = processes or worker_pool.usable_cores()
+            with contextlib.closing(worker_pool.play_games(plan, missing, num_workers)) as rows:
                 _collect(rows, collector, writer, progress)
         except KeyboardInterrupt:
             interrupted = True

@@ -28,9 +28,9 @@ from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.dqn.trainer import DQNTrainer, initial_actor_weights
 from zermelo.learn.hybrid.trainer import HybridTrainer, build_value_network
 from zermelo.learn.networks.weights_file import Arrays
-from zermelo.learn.runs import training
+from zermelo.learn.runs import training_loop
 from zermelo.learn.runs.rollouts import create_rollout_function
-from zermelo.learn.runs.trainer import Trainer
+from zermelo.learn.runs.trainer_interface import Trainer
 
 #: recipes and their numbers of measured updates; most of the measurements take ten seconds or more
 RECIPES = {"squava-hybrid": 200, "tictactoe-dqn": 4000, "gomoku6-dueling": 300}
@@ -207,7 +207,7 @@ def _shorten(name: str, updates: int) -> tuple[Recipe, int, int]:
 def create_trainer(recipe: Recipe, *, seed: int = 0, actors: int = 0) -> Trainer:
     """Return a trainer to measure; its run folder is temporary and is deleted before returning."""
     with tempfile.TemporaryDirectory() as folder:
-        return training.prepare_training(recipe, folder, seed=seed, actors=actors)[1]
+        return training_loop.prepare_training(recipe, folder, seed=seed, actors=actors)[1]
 
 
 def _count_actors(number: int) -> str:

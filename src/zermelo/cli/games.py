@@ -14,7 +14,7 @@ from zermelo.core.phrases import count as count_text
 @options.json_option
 def games(as_json: bool) -> None:
     """List the games with their parameters."""
-    from zermelo.games import files, registry
+    from zermelo.games import registry, user_games
 
     rows: list[Fields] = [
         {
@@ -27,7 +27,7 @@ def games(as_json: bool) -> None:
     ]
     rows += [
         {"name": name, "summary": "from an installed package", "parameters": {}, "example": name}
-        for name in files.installed_games()
+        for name in user_games.installed_games()
     ]
     if as_json:
         options.print_json(rows)

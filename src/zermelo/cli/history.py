@@ -303,9 +303,9 @@ def _replay(stored: "StoredGame", game: str | None) -> "Match | None":
 
 
 def _load_rules(spec: str, named: str | None) -> "Game | None":
-    from zermelo.games import files, registry
+    from zermelo.games import registry, user_games
 
-    if files.is_game_file(spec) and named != spec:
+    if user_games.is_game_file(spec) and named != spec:
         return None
     return registry.game(spec)
 

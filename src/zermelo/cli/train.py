@@ -16,8 +16,8 @@ from zermelo.core.phrases import count
 
 if TYPE_CHECKING:
     from zermelo.learn.runs.listing import RunSummary
-    from zermelo.learn.runs.run import Run
-    from zermelo.learn.runs.training import TrainingProgress
+    from zermelo.learn.runs.run_folder import Run
+    from zermelo.learn.runs.training_loop import TrainingProgress
     from zermelo.store.runs import RunStore
 
 _GRADE_LABELS = {
@@ -69,15 +69,15 @@ def train(recipe: str, as_json: bool, **settings: Any) -> None:
     hybrid:FOLDER or alphazero:FOLDER.
     """
     with options.needs_torch():
-        from zermelo.learn.runs import listing, model_card, training
+        from zermelo.learn.runs import listing, model_card, training_loop
 
-    run, trainer = training.prepare_training(recipe, **settings)
+    run, trainer = training_loop.prepare_training(recipe, **settings)
     for warning in run.warnings:
         click.echo(f"zermelo: warning: {warning}", err=True)
     with _store_run(run, resume=settings["resume"]) as store_grades:
         try:
             with Progress(f"training {recipe}") as progress:
-                training.run_training(
+                training_loop.run_training(
                     run, trainer, lambda now: progress(_progress_text(now), now.share)
                 )
                 progress("grading")
@@ -226,7 +226,7 @@ def _stored_folders() -> list[Path]:
 def _find_folder(name: str) -> Path:
     """Return the folder of the run with this name. Raise BadRun if there is no such run."""
     from zermelo.learn.runs import listing
-    from zermelo.learn.runs.run import BadRun
+    from zermelo.learn.runs.run_folder import BadRun
 
     try:
         return listing.find_run(name)
@@ -301,7 +301,7 @@ def _export(folder: Path, out: Path, bits: int) -> None:
     from zermelo.learn.networks import weights_file
     from zermelo.learn.runs import listing
     from zermelo.learn.runs.log import read_log
-    from zermelo.learn.runs.run import read_manifest
+    from zermelo.learn.runs.run_folder import read_manifest
 
     try:
         if out.suffix == ".safetensors":

@@ -12,7 +12,7 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
 from zermelo.core.notation import MAX_SIDE, quote_text
 from zermelo.core.specs import Parameter
-from zermelo.games import files
+from zermelo.games import user_games
 from zermelo.games.lines.large import BoardLineGame
 from zermelo.games.lines.rules import Overline
 from zermelo.games.lines.small import WordLineGame
@@ -46,7 +46,7 @@ def game(spec: str) -> Game:
     if not isinstance(spec, str):
         msg = f"a game spec is a string such as 'tictactoe', not {type(spec).__name__}"
         raise BadSpec(msg)
-    return _file_game(spec.strip()) if files.is_game_file(spec) else named_game(spec)
+    return _file_game(spec.strip()) if user_games.is_game_file(spec) else named_game(spec)
 
 
 def named_game(spec: str) -> Game:
@@ -60,22 +60,22 @@ def _file_game(spec: str) -> Game:
         path = Path(spec).resolve()
         return _cached_file_game(spec, str(path), path.stat().st_mtime_ns)
     except OSError:
-        return files.load_game(spec)  # raises BadSpec with the reason
+        return user_games.load_game(spec)  # raises BadSpec with the reason
 
 
 @functools.lru_cache(maxsize=64)
 def _cached_file_game(spec: str, _path: str, _modified: int) -> Game:
-    return files.load_game(spec)
+    return user_games.load_game(spec)
 
 
 @functools.lru_cache(maxsize=256)
 def _named_game(spec: str) -> Game:
     name, plain, keyed = specs.split_spec(spec)
     if name not in _ENTRIES:
-        installed = files.load_installed_game(name) if not plain and not keyed else None
+        installed = user_games.load_installed_game(name) if not plain and not keyed else None
         if installed is not None:
             return installed
-        specs.raise_unknown("game", name, [*_ENTRIES, *files.installed_games()])
+        specs.raise_unknown("game", name, [*_ENTRIES, *user_games.installed_games()])
     entry = _ENTRIES[name]
     sizes = _parse_shape(spec, entry, plain)
     return entry.build(spec, **specs.parse_parameters(spec, sizes, keyed, entry.parameters))

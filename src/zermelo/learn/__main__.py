@@ -17,9 +17,9 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
 from zermelo.learn.alphazero.trainer import AlphaZeroReport, AlphaZeroTrainer
 from zermelo.learn.batch import evaluation_sets
-from zermelo.learn.runs import model_card, training
-from zermelo.learn.runs.run import Run
-from zermelo.learn.runs.training import TrainingProgress
+from zermelo.learn.runs import model_card, training_loop
+from zermelo.learn.runs.run_folder import Run
+from zermelo.learn.runs.training_loop import TrainingProgress
 
 _INTERVAL = 15.0  # seconds between progress lines
 
@@ -53,7 +53,7 @@ def main() -> int:
 
 def _train(arguments: argparse.Namespace) -> None:
     begin = time.monotonic()
-    run, trainer = training.prepare_training(
+    run, trainer = training_loop.prepare_training(
         arguments.recipe,
         arguments.out,
         seed=arguments.seed,
@@ -63,7 +63,7 @@ def _train(arguments: argparse.Namespace) -> None:
     )
     for warning in run.warnings:
         _print(f"note: {warning}")
-    training.run_training(run, trainer, _ProgressPrinter())
+    training_loop.run_training(run, trainer, _ProgressPrinter())
     seconds = time.monotonic() - begin
     model_card.write_card(run, {}, arguments.device)
     _print(f"{run.folder}: {trainer.updates:,} updates in {seconds:.0f} s, set-up included")

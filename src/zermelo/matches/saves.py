@@ -19,8 +19,8 @@ from zermelo.core import home
 from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
 from zermelo.core.notation import quote_text
-from zermelo.games.files import is_game_file
-from zermelo.players.files import is_player_file
+from zermelo.games.user_games import is_game_file
+from zermelo.players.user_players import is_player_file
 
 _MAX_BYTES = 100_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")

@@ -14,7 +14,7 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.notation import quote_text
 from zermelo.core.player import Player
 from zermelo.core.specs import Parameter
-from zermelo.players.files import file_accepts_seed, is_player_file, load_player_file
+from zermelo.players.user_players import file_accepts_seed, is_player_file, load_player_file
 
 HUMAN = "human"
 _RUN_WEIGHTS = "final.safetensors"  # the weights file that a player loads from a run's folder

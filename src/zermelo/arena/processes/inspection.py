@@ -11,7 +11,7 @@ from zermelo.arena.processes.child import ChildProcess, Message, describe_exit
 from zermelo.arena.processes.connection import Connection
 from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.games.user_output import OutputRelay
-from zermelo.players.files import file_accepts_seed
+from zermelo.players.user_players import file_accepts_seed
 
 _PATIENCE = 30.0  # seconds for a file; loading one ends by itself after 20
 

@@ -14,7 +14,7 @@ from typing import Any
 from zermelo.bench.squava import players
 from zermelo.learn.config import recipes
 from zermelo.learn.config.recipe import Recipe
-from zermelo.learn.runs import training
+from zermelo.learn.runs import training_loop
 
 RECIPE = "squava-hybrid-published"
 _ACTORS = 2
@@ -86,20 +86,20 @@ def measure_phases(
 
 def _train(recipe: Recipe, folder: Path, progress: Callable[[str], None]) -> list[float]:
     """Train, save the weights after each phase, and return the minutes until each phase ended."""
-    run, trainer = training.prepare_training(recipe, folder, seed=_SEED, actors=_ACTORS)
+    run, trainer = training_loop.prepare_training(recipe, folder, seed=_SEED, actors=_ACTORS)
     names = {update: phase for phase, update in phase_ends(recipe).items()}
     run.save_weights(_file_name(names[0]), trainer)
     minutes = [0.0]
     begin = time.monotonic()
 
-    def on_update(now: training.TrainingProgress) -> None:
+    def on_update(now: training_loop.TrainingProgress) -> None:
         update, left = now.report.update, now.seconds_left / 60
         progress(f"training, update {update} of {now.total_updates}, {left:.1f} min left")
         if update in names:
             minutes.append((time.monotonic() - begin) / 60)
             run.save_weights(_file_name(names[update]), trainer)
 
-    training.run_training(run, trainer, on_update)
+    training_loop.run_training(run, trainer, on_update)
     return minutes
 
 

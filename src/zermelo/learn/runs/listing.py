@@ -8,7 +8,7 @@ from zermelo.core import home
 from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
-from zermelo.learn.runs.run import (
+from zermelo.learn.runs.run_folder import (
     CHECKPOINT,
     MANIFEST,
     BadRun,

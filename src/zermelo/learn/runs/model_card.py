@@ -14,7 +14,7 @@ from zermelo.learn.networks import weights_file
 from zermelo.learn.runs.charts import draw_heat_map, draw_learning_curves
 from zermelo.learn.runs.listing import CARD
 from zermelo.learn.runs.log import read_log
-from zermelo.learn.runs.run import Run, read_manifest
+from zermelo.learn.runs.run_folder import Run, read_manifest
 
 _GRADE_LABELS = {
     "raw": "the network alone",

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from zermelo.core.errors import BadSpec
 from zermelo.core.specs import split_spec
-from zermelo.games import files, registry
-from zermelo.players.files import is_player_file
+from zermelo.games import registry, user_games
 from zermelo.players.registry import PlayerEntry, list_players
+from zermelo.players.user_players import is_player_file
 
 SEATS = ("first", "second")
 _STRENGTHS = {
@@ -56,7 +56,7 @@ def _game_items() -> list[MenuItem]:
                 continue
             note = entry.summary if entry.name in (spec, "mnk") else ""
             items.append(MenuItem(spec, spec, note))
-    return items + [MenuItem(name, name, "installed") for name in files.installed_games()]
+    return items + [MenuItem(name, name, "installed") for name in user_games.installed_games()]
 
 
 def _player_items(current: str) -> list[MenuItem]:

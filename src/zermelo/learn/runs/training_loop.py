@@ -33,8 +33,8 @@ from zermelo.learn.runs.listing import runs_folder
 from zermelo.learn.runs.log import LogLine, TensorBoardLog, append_line
 from zermelo.learn.runs.model_card import grade_run, write_card
 from zermelo.learn.runs.rollouts import create_actor_pool
-from zermelo.learn.runs.run import BEST, Run
-from zermelo.learn.runs.trainer import Trainer
+from zermelo.learn.runs.run_folder import BEST, Run
+from zermelo.learn.runs.trainer_interface import Trainer
 
 _NUM_SAMPLES = 256  # random states whose values are logged if the game has no labelled positions
 _MAX_PLIES = 1 << 10  # each of these states is reached by fewer random plies than this

@@ -35,7 +35,7 @@ from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import Arrays
 from zermelo.learn.runs.lock import RunLock
-from zermelo.learn.runs.trainer import Trainer
+from zermelo.learn.runs.trainer_interface import Trainer
 
 MANIFEST, CHECKPOINT, BEST = "run.json", "checkpoint.safetensors", "best.safetensors"
 _CHANGEABLE = ("learning.rate",)  # settings of a recipe that may change when a run is resumed

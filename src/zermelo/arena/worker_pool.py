@@ -16,7 +16,7 @@ from zermelo.arena.scoresheet import Activity, Scoresheet, Turn
 from zermelo.core.errors import ZermeloError
 from zermelo.core.position import Outcome
 from zermelo.games.user_output import OutputRelay
-from zermelo.players.files import is_player_file
+from zermelo.players.user_players import is_player_file
 from zermelo.store.runs import GameRow
 
 _POLL = 0.1  # seconds between two checks of the workers
@@ -68,7 +68,7 @@ class _WorkerProcess(ChildProcess):
     ) -> None:
         self._sheet, self._path = Scoresheet.create()
         super().__init__(
-            "zermelo.arena.worker",
+            "zermelo.arena.worker_process",
             lambda message: events.put((self, message)),
             relay,
             prelude=_OPEN_SHEET.format(path=str(self._path)),

@@ -15,7 +15,7 @@ from zermelo.arena.processes.connection import Connection, ExitCode
 from zermelo.arena.processes.memory import limit_memory
 from zermelo.arena.scoresheet import Scoresheet
 from zermelo.core.errors import ZermeloError
-from zermelo.games import files, user_code
+from zermelo.games import user_code, user_games
 
 _REPORT_INTERVAL = 0.1  # seconds
 
@@ -51,7 +51,7 @@ def main(sheet: IO[bytes]) -> None:
 
 def _describe_rules_error(plan: Plan, error: Exception) -> str | None:
     """Return a message if the rules in a game file raised an error, otherwise None."""
-    if not files.is_game_file(plan.game):
+    if not user_games.is_game_file(plan.game):
         return None
     path = Path(plan.game)
     where = user_code.locate_error(error)
