@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from zermelo.arena.plan import GRACE, Fixture, Plan
-from zermelo.arena.processes.connection import Connection, ExitCode
+from zermelo.arena.processes.connection import ExitCode, ParentConnection
 from zermelo.arena.processes.memory import MEGABYTE, private_bytes
 from zermelo.arena.scoresheet import Activity, Scoresheet, Turn
 from zermelo.core.errors import BadMove
@@ -37,7 +37,7 @@ class _Forfeit(Exception):
 class GameRunner:
     """Plays games of a plan in a worker and records every turn on a scoresheet."""
 
-    def __init__(self, plan: Plan, sheet: Scoresheet, connection: Connection) -> None:
+    def __init__(self, plan: Plan, sheet: Scoresheet, connection: ParentConnection) -> None:
         self._plan, self._sheet, self._connection = plan, sheet, connection
         self._limit = Limit(seconds=plan.seconds)
         self._last_opening = -1, plan.rules.start()

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from zermelo.arena.game import GameRunner
 from zermelo.arena.plan import Plan
-from zermelo.arena.processes.connection import Connection, ExitCode
+from zermelo.arena.processes.connection import ExitCode, ParentConnection
 from zermelo.arena.processes.memory import limit_memory
 from zermelo.arena.scoresheet import Scoresheet
 from zermelo.core.errors import ZermeloError
@@ -22,7 +22,7 @@ _REPORT_INTERVAL = 0.1  # seconds
 
 def main(sheet: IO[bytes]) -> None:
     """Play games until the parent closes the connection."""
-    connection = Connection()
+    connection = ParentConnection()
     commands = connection.receive()
     setup = commands.get()
     try:
@@ -64,7 +64,7 @@ def _serve(
     plan: Plan,
     warm: set[int],  # players to play without a warm-up
     commands: Any,
-    connection: Connection,
+    connection: ParentConnection,
     sheet: Scoresheet,
 ) -> None:
     runner = GameRunner(plan, sheet, connection)

@@ -45,7 +45,7 @@ def damaged(path: Path, reason: object) -> StoreFailure:
     )
 
 
-def connect(path: Path, lock_timeout: float, *, read_only: bool) -> "Connection":
+def connect(path: Path, lock_timeout: float, *, read_only: bool) -> "StoreConnection":
     """Open a file; with `read_only` it must exist and is not changed. Raise BadStore if that fails.
 
     SQLite reads a file with a write-ahead log only if it can write to the file's folder, unless it
@@ -70,7 +70,7 @@ def connect(path: Path, lock_timeout: float, *, read_only: bool) -> "Connection"
             uri=True,
             check_same_thread=False,
             isolation_level="IMMEDIATE",
-            factory=Connection,
+            factory=StoreConnection,
         )
     connection.path = path
     return connection
@@ -86,7 +86,7 @@ def _has_log(path: Path) -> bool:
     return log.is_file() and log.stat().st_size > 0
 
 
-class Connection(sqlite3.Connection):
+class StoreConnection(sqlite3.Connection):
     """A connection that raises StoreFailure instead of OperationalError and DatabaseError."""
 
     path: Path
@@ -111,7 +111,7 @@ class Connection(sqlite3.Connection):
 
 
 class _Cursor(sqlite3.Cursor):
-    connection: Connection
+    connection: StoreConnection
 
     def execute(self, *arguments: Any) -> Self:
         with explain_errors(self.connection.path):

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any, Self
 
-from zermelo.store.connection import BadStore, Connection, connect
+from zermelo.store.connection import BadStore, StoreConnection, connect
 
 _LOCK_TIMEOUT = 5.0  # seconds to wait for another writer
 _VERSION_1 = """
@@ -143,7 +143,7 @@ class Database:
         self._connection.execute("PRAGMA synchronous = NORMAL")
 
 
-def _read_version(connection: Connection) -> int:
+def _read_version(connection: StoreConnection) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(_MIGRATIONS):
         msg = f"{connection.path} was written by a later version of zermelo ({version})"
@@ -151,7 +151,7 @@ def _read_version(connection: Connection) -> int:
     return int(version)
 
 
-def _check_tables(connection: Connection, version: int) -> None:
+def _check_tables(connection: StoreConnection, version: int) -> None:
     """Raise BadStore unless the file has all tables of a version, with the same columns."""
     with contextlib.closing(sqlite3.connect(":memory:")) as expected:
         for script in _MIGRATIONS[:version]:

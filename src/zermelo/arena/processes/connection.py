@@ -22,7 +22,7 @@ class ExitCode(IntEnum):
     CLOSED_CONNECTION = 82
 
 
-class Connection:
+class ParentConnection:
     """Takes standard input and output for messages; what players print goes to standard error."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ import queue
 from collections.abc import Sequence
 
 from zermelo.arena.processes.child import ChildProcess, Message, describe_exit
-from zermelo.arena.processes.connection import Connection
+from zermelo.arena.processes.connection import ParentConnection
 from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.games.user_output import OutputRelay
 from zermelo.players.user_players import file_accepts_seed
@@ -48,7 +48,7 @@ def inspect_player_files(specs: Sequence[str]) -> dict[str, bool]:
 
 def main() -> None:
     """Load the files whose specs the parent sends; send what they hold."""
-    connection = Connection()
+    connection = ParentConnection()
     for spec in connection.receive().get()["specs"]:
         try:
             answer: Message = {"accepts_seed": file_accepts_seed(spec)}
