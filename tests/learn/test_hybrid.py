@@ -357,7 +357,7 @@ def test_files_that_do_not_fit_are_refused(trained: Path, tmp_path: Path) -> Non
         ("hidden", [128], "two layer widths"),
         ("hidden", [10**9, 5], "two layer widths"),
         ("depth", "4", "depth must be 1 or more"),
-        ("shares", [2, 0], "two weights from 0 to 1"),
+        ("shares", [2, 0], "two numbers from 0 to 1"),
         ("hidden", [64, 32], "but this network expects"),
     ):
         path = tmp_path / "changed.safetensors"

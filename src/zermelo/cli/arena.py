@@ -43,7 +43,7 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
 )
 @options.seconds_option("Time limit for each move.")
 @options.seconds_option(
-    "A player that needs more seconds than this for a move forfeits; ignored with --seconds.",
+    "Seconds after which a player that has not moved forfeits; ignored with --seconds.",
     120.0,
     name="--patience",
 )

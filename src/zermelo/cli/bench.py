@@ -115,7 +115,7 @@ def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
     "model",
     default="",
     show_default="random weights",
-    help="Training run whose network `search` uses.",
+    help="Training run that supplies the network for `search`.",
 )
 @click.option(
     "--out",

@@ -29,7 +29,7 @@ _MAX_PLAYERS = 50  # characters in the players column of a table
 @click.option(
     "--game",
     metavar="GAME",
-    help="Select only games of GAME; a game from a Python file is loaded only if named here.",
+    help="Select only matches of this game. A Python file is loaded only if it is named here.",
 )
 @click.option("--player", metavar="PLAYER", help="Select only games with this player.")
 @options.integer_option(

@@ -33,7 +33,7 @@ _REFUSED = 1  # exit code
 @options.integer_option("--nodes", "Maximum number of nodes to search for the proof.", low=1)
 @options.integer_option(
     "--threads",
-    "Number of threads among which the moves of a position or the lines of --stdin are divided.",
+    "Number of threads; they share the moves of a position or, with --stdin, the input lines.",
     1,
     low=1,
     high=64,
@@ -170,7 +170,7 @@ def analyze(
     "--method",
     type=click.Choice(["minimax", "alphabeta", "memo", "both", "value-iteration"]),
     default="minimax",
-    help="Algorithm: `memo` is minimax with a transposition table, `both` is alpha-beta with one.",
+    help="Algorithm. `memo`: minimax with a transposition table; `both`: alpha-beta with a table.",
 )
 @options.integer_option("--depth", "Depth limit in plies.", low=1, high=1000)
 @click.option(

@@ -117,7 +117,7 @@ class Analysis:
         return (self.estimate or 0.0) if self.value is None else _EXPECTED_VALUES[self.value]
 
     def as_lower_bound(self) -> "Analysis":
-        """Return this analysis with a proven draw or loss turned into an estimate.
+        """Return this analysis as a lower bound: a proven draw or loss becomes an estimate.
 
         Use it if some moves have no proven value, since one of them may be better.
         """

@@ -25,7 +25,7 @@ class TraversalArrays:
         self.moves = np.zeros(game.num_actions, np.int64)
 
     def set_root(self, row: int, state: Any) -> None:
-        """Store a state in this row of the array `roots`."""
+        """Store a state in row `row` of the array `roots`."""
         for column, part in enumerate(self.game.to_root(state)):
             self.roots[row, column] = part
 

@@ -89,7 +89,7 @@ class MatchStore(Database):
         return self._to_row(values) if values else None
 
     def latest(self, limit: int) -> list[MatchRow]:
-        """Return the `limit` matches that were changed last, the most recent first."""
+        """Return the `limit` most recently changed matches, newest first."""
         with self._lock:
             query = "SELECT * FROM matches ORDER BY updated DESC LIMIT ?"
             rows = self._connection.execute(query, (limit,)).fetchall()
@@ -140,8 +140,9 @@ def _delete_surplus(connection: sqlite3.Connection, before: float) -> list[str]:
     ids = [key for (key,) in connection.execute(query, (before, surplus))] if surplus else []
     if len(ids) < surplus:
         msg = (
-            f"the store has {MAX_MATCHES:,} matches already, and each is unfinished or was changed "
-            f"in the last {RECENT_DAYS} days: start the studio with another file by --db"
+            f"the store is full: none of its {MAX_MATCHES:,} matches can be deleted, because each "
+            f"is unfinished or was changed in the last {RECENT_DAYS} days; start the studio with "
+            "another file (--db FILE)"
         )
         raise StoreFull(msg)
     connection.executemany("DELETE FROM matches WHERE id = ?", ((key,) for key in ids))

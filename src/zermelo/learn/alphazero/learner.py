@@ -84,7 +84,7 @@ class AlphaZeroLearner:
         self.updates = 0
 
     def update(self, indices: Tensor, symmetries: Tensor, rate: float) -> Tensor:
-        """Make one update on symmetric images of positions; return (policy loss, value loss)."""
+        """Run one update on transformed positions; return the policy loss and the value loss."""
         self._indices.copy_(indices)
         self._symmetries.copy_(symmetries)
         self._rate.fill_(rate)

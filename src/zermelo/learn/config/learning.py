@@ -1,4 +1,4 @@
-"""Settings of learning: the recipe tables `[learning]`, `[replay]`, `[shaping]` and `[keeping]`."""
+"""Learning settings: the recipe tables `[learning]`, `[replay]`, `[shaping]` and `[keeping]`."""
 
 from dataclasses import dataclass, field
 

@@ -69,7 +69,7 @@ class TabularQFunction:
 
 
 class TabularTrainer:
-    """Trains a table. For each update, one move is played in every game."""
+    """Trains a tabular Q-function. For each update, one move is played in every game."""
 
     def __init__(
         self, recipe: Recipe, game: WordGame, seed: int, pool: ActorPool | None = None

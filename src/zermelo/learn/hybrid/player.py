@@ -127,7 +127,7 @@ def load_hybrid_engine(
         msg = f"{path}: the network's hidden is {hidden!r}: it must be a list of two layer widths"
         raise BadWeights(msg)
     if type(depth) is not int or depth < 1 or not _are_shares(shares):
-        msg = f"{path}: depth must be 1 or more, and shares must be two weights from 0 to 1"
+        msg = f"{path}: depth must be at least 1, and shares must be two numbers from 0 to 1"
         raise BadWeights(msg)
     assert isinstance(game, WordLineGame)
     hooks = build_network_tactics(

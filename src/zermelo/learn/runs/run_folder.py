@@ -221,7 +221,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict) or not isinstance(manifest.get("recipe"), dict):
         msg = f"{folder} holds no run"
         if (folder / MANIFEST).exists():
-            msg = f"{folder / MANIFEST} is damaged: it is not the JSON of a run"
+            msg = f"{folder / MANIFEST} is damaged: it does not describe a training run"
         raise BadRun(msg)
     changes = manifest.get("changes", [])
     if not isinstance(changes, list) or not all(map(_is_change, changes)):

@@ -20,7 +20,7 @@ class Trainer(Protocol):
         """The number of updates so far."""
 
     def steps(self) -> Iterator[TrainingReport]:
-        """Make all remaining updates, and yield a report after each update."""
+        """Run the remaining updates, and yield a report after each."""
 
     def values(self, states: np.ndarray) -> np.ndarray:
         """Return the Q values [state, action], computed with the weights used for play."""

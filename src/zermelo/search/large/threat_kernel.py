@@ -373,7 +373,7 @@ def handle_result(
 
 
 def copy_line(ply: Any, start: Any, frames: Any, lines: Any) -> None:
-    """Copy the winning line of row `ply + 1` to row `ply`, behind the first `start` moves there."""
+    """Append the winning moves of row `ply + 1` to row `ply`, after its first `start` moves."""
     for i in range(frames[ply + 1, LENGTH]):
         lines[ply, start + i] = lines[ply + 1, i]
     frames[ply, LENGTH] = start + frames[ply + 1, LENGTH]
