@@ -138,7 +138,7 @@ def _patterns_by_seat(game: WordLineGame, state: Any) -> dict[str, Any]:
 
 
 def _explain_shaping(position: Position, game: WordLineGame) -> dict[str, Any]:
-    """Return the potential and, if the last move is known, the undiscounted reward for that move."""
+    """Return the potential and, if the last move is known, the undiscounted reward for it."""
     before = _previous_position(position)
     player = position.player if before is None else before.player
     after = _count_patterns(game, position.state)
