@@ -40,7 +40,8 @@ def free_port() -> int:
 class Server:
     """A studio in its own process, which can be killed and restarted."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.environment = os.environ | environment
         self.port, self.db = free_port(), folder / "studio.db"
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
@@ -49,7 +50,10 @@ class Server:
     def start(self) -> None:
         command = [sys.executable, "-m", "zermelo", "studio", "--port", str(self.port)]
         self.process = subprocess.Popen(
-            [*command, "--db", str(self.db)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [*command, "--db", str(self.db)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=self.environment,
         )
         for _ in range(300):
             with contextlib.suppress(OSError):
@@ -396,6 +400,27 @@ def test_a_game_survives_a_reload_and_a_killed_server(browser: Any, tmp_path: Pa
             playwright.expect(pick(page, "moves").locator("li")).to_have_count(2, timeout=TIMEOUT)
             pick(page, "cell-c1").click()
             playwright.expect(pick(page, "moves").locator("li")).to_have_count(3, timeout=TIMEOUT)
+    finally:
+        own.kill()
+
+
+def test_a_bar_shows_what_play_waits_for(browser: Any, tmp_path: Path) -> None:
+    """With nothing compiled, Play waits with a bar, and a second press makes no second match."""
+    own = Server(tmp_path, ZERMELO_CACHE=str(tmp_path / "cache"))
+    try:
+        with contextlib.closing(browser.new_context()) as context:
+            page = open_page(context, own)
+            pick(page, "game-connect4").click()
+            pick(page, "start").dblclick()
+            playwright.expect(pick(page, "start")).to_be_disabled()
+            bar = pick(page, "preparation")
+            playwright.expect(bar).to_have_text(
+                re.compile(r"Preparing Connect Four, \d+ %, about \d+ s"), timeout=TIMEOUT
+            )
+            pick(page, "board").wait_for(timeout=4 * TIMEOUT)
+            playwright.expect(bar).to_be_hidden()
+            with urllib.request.urlopen(f"{own.url}/api/v1/matches") as answer:  # noqa: S310
+                assert len(json.load(answer)) == 1
     finally:
         own.kill()
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 URGENT, SOON, LATER = range(3)
 _SECONDS_PER_FUNCTION = 0.08  # the time to compile a kernel depends on how many functions it has
 _MAX_ESTIMATE = 0.95  # the share of the expected time after which a compilation still seems to run
-_LOW_PRIORITY = 10  # the niceness of the processes of a pool in the background
+_LOW_PRIORITY = 5  # the niceness of the processes of a pool in the background
 
 
 @dataclass(eq=False)
