@@ -141,7 +141,7 @@ def _delete_surplus(connection: sqlite3.Connection, before: float) -> list[str]:
     if len(ids) < surplus:
         msg = (
             f"the store has {MAX_MATCHES:,} matches already, and each is unfinished or was changed "
-            f"in the last {RECENT_DAYS} days: start the studio with another file by --db"
+            f"in the last {RECENT_DAYS} days: start the studio with another --db"
         )
         raise StoreFull(msg)
     connection.executemany("DELETE FROM matches WHERE id = ?", ((key,) for key in ids))
