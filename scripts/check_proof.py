@@ -86,7 +86,7 @@ if __name__ == "__main__":
     is_small = path.is_file() and path.stat().st_size <= MAX_BYTES
     text = path.read_text(encoding="ascii", errors="replace") if is_small else ""
     if not (header := HEADER.match(text)):
-        sys.exit("not proven: the file must begin with a proof's header and have at most 20 MB")
+        sys.exit("not proven: the file must begin with a proof's header and be at most 20 MB")
     name, rules, *numbers, claim = header.groups()
     lines = [line.partition(" ") for line in text[header.end() :].splitlines()]
     moves = {board: entry or "?" for board, _, entry in lines}

@@ -4,10 +4,9 @@
 
 The project is cloned and installed into an empty environment, and its studio is started with an
 empty kernel cache and an empty store. With `--here`, the environment that runs this script is used
-instead. Then two games are played to the first reply of the computer, tic-tac-toe and Connect Four,
-both against level 3, and one against the random player. Meanwhile kernels compile, and the response
-times of other requests are measured. All times are wall-clock times, and begin when the
-installation has ended.
+instead. Then three games are played to the computer's first reply: tic-tac-toe and Connect Four
+against level 3, and Reversi against the random player. Meanwhile kernels compile, and the response
+times of other requests are measured. All times are wall-clock times and exclude the installation.
 """
 
 import argparse
@@ -82,7 +81,7 @@ def measure(python: Path, folder: Path, seconds: float) -> dict[str, float]:
 
 
 class _Responses(threading.Thread):
-    """Sends small requests all the time, and measures how long each takes."""
+    """Sends small requests continuously, and measures how long each takes."""
 
     def __init__(self, url: str) -> None:
         super().__init__(daemon=True)

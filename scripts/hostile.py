@@ -4,16 +4,16 @@
 
 The studio is a separate process on the loopback interface, with its database in a temporary folder.
 Two players play one game after another on it: one sends an id as the page does, the other sends
-none, so that the server cannot tell it from the hostile client. Meanwhile the hostile client
+none, so that the server cannot distinguish it from the hostile client. Meanwhile the hostile client
 
 1. requests 80 replies of a minute each and abandons them,
-2. sends 20 boards that take long to check,
+2. sends 20 boards that take a long time to check,
 3. locks the database and creates matches,
-4. opens 1,000 connections and sends a part of a request on each,
+4. opens 1,000 connections and sends only part of a request on each,
 5. sends 100 MB of headers.
 
-Every answer to a player must come within a second beyond the time that the computer thought, even
-if it is "try again". At the end the memory of the server must return to what it was before.
+Every answer to a player, even "try again", must come within a second, not counting the time for
+which the computer thought. At the end the memory of the server must return to what it was before.
 `--scale` shrinks all numbers.
 """
 
@@ -127,7 +127,7 @@ class Player:
 
 
 async def abandon_replies(url: str, number: int) -> None:
-    """Request replies of a minute each, in as many matches, and soon disconnect."""
+    """Request `number` replies of a minute, each in its own match, and soon disconnect."""
 
     async def abandon() -> None:
         async with Connection(url) as server:
@@ -140,7 +140,7 @@ async def abandon_replies(url: str, number: int) -> None:
 
 
 def heavy_board() -> str:
-    """Return a board that X cannot have begun: the check finds out only if it tries everything."""
+    """Return a board where O must have moved first; the check must try everything to see that."""
     rng = random.Random(1)
     stones = ["X"] * 105 + ["O"] * 85
     rng.shuffle(stones)
@@ -150,7 +150,7 @@ def heavy_board() -> str:
 
 
 async def send_heavy_boards(url: str, number: int) -> None:
-    """Send boards that take long to check, all at once."""
+    """Send boards that take a long time to check, all at once."""
 
     async def send() -> None:
         async with Connection(url) as server:
@@ -175,7 +175,7 @@ async def lock_store(url: str, db: Path, seconds: float) -> None:
 
 
 async def open_half(url: str, number: int, hold: float) -> None:
-    """Open connections, send a part of a request on each, and wait."""
+    """Open connections, send only part of a request on each, and wait."""
     async with contextlib.AsyncExitStack() as stack:
         for _ in range(number):
             with contextlib.suppress(OSError):
@@ -225,7 +225,7 @@ async def run_hostile(url: str, pid: int, db: Path, scale: float = 1.0) -> Hosti
         begin = time.perf_counter()
         async with _watch(tasks):
             await attack()
-            await asyncio.sleep(0.5)  # the players' answers to what has just ended
+            await asyncio.sleep(0.5)  # so that the answers to the players arrive
         phase.seconds = time.perf_counter() - begin
         phases.append(phase)
     for task in tasks:
@@ -254,7 +254,7 @@ async def _warm_up(url: str) -> None:
 
 
 async def _settle(pid: int, before: float) -> float:
-    """Wait for the memory of a process to return to what it was; return it."""
+    """Wait until a process's memory is close to what it was `before`; return the memory in MB."""
     for _ in range(_RETURN_SECONDS):
         if memory_of(pid) < before + MAX_GROWTH * 0.8:
             break
@@ -272,7 +272,7 @@ def memory_of(pid: int, field_name: str = "VmRSS") -> float:
 
 
 def allow_many_files() -> None:
-    """Raise the limit on open files of this process, as 1,000 connections need it."""
+    """Raise this process's limit on open files, because 1,000 connections need more."""
     if sys.platform != "win32":
         import resource
 

@@ -135,7 +135,7 @@ async def run_clients(
 
 
 class Connection:
-    """An HTTP/1.1 connection for one request at a time, of a client with an id or without."""
+    """An HTTP/1.1 connection for one request at a time; `client` is the id to send, if any."""
 
     def __init__(self, url: str, client: str = "") -> None:
         self._host = url.removeprefix("http://")

@@ -31,7 +31,7 @@ _INTERVAL = 0.2  # seconds between two reports of the progress
 
 
 def compile_all(progress: ProgressCallback, games: Sequence[str] = ()) -> int:
-    """Compile the kernels for these games, by default all built-in ones; return how many kernels.
+    """Compile the kernels for these games, by default all built-in ones; return their number.
 
     All cores are used: the kernels are compiled in a pool of processes.
     """

@@ -396,13 +396,13 @@ def test_a_worker_killed_from_outside_does_not_cost_a_game(faults: str) -> None:
     players = ["random", f"{faults}:Pause"]
     settings: dict[str, Any] = {"games": 24, "seed": 2, "processes": 2}
     undisturbed = z.tournament("tictactoe", players, **settings)
-    killed: list[int] = []
+    killed: list[int] = []  # the number of games done at each kill
 
     def disturb(now: Any) -> None:
-        if now.done > 4 * (1 + len(killed)) and len(killed) < 3:
-            victim = children(os.getpid())[-1]
-            os.kill(victim, signal.SIGKILL)
-            killed.append(victim)
+        # So far apart that no game is disturbed three times: that would be its player's fault.
+        if now.done > (killed[-1] if killed else 0) + 5 and len(killed) < 3:
+            os.kill(children(os.getpid())[-1], signal.SIGKILL)
+            killed.append(now.done)
 
     disturbed = z.tournament("tictactoe", players, **settings, progress=disturb)
     assert len(killed) == 3

@@ -281,8 +281,8 @@ def test_what_players_print_never_reaches_stdout(hostile: str) -> None:
 @pytest.mark.parametrize(
     ("code", "part"),
     [
-        ("import os; os._exit(3)", "its process died while the file was loaded: exit code 3"),
-        ("import os; os.closerange(0, 64)", "its process died while the file was loaded"),
+        ("import os; os._exit(3)", "cannot be loaded: its process died (exit code 3)"),
+        ("import os; os.closerange(0, 64)", "cannot be loaded: its process died"),
         ("raise ValueError('\\ud800\\x1b')", r"line 1: ValueError: \ud800\x1b"),
     ],
 )

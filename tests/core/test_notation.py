@@ -129,7 +129,7 @@ UNREACHABLE = [
     ("connect4", "......./......./......./...X.../......./.......", "d4 has no stone below it"),
     ("connect4", "......./......./......./......./X....../O......", "no order of moves"),
     ("squava", "XXX../OO.../O..../...../.....", "finished line already"),
-    ("squava:pie=true", "XO.../...../...../...../.....", "do not tell who moves"),
+    ("squava:pie=true", "XO.../...../...../...../.....", "do not show who is to move"),
     ("tictactoe", "XOX", "3 cells were given, but the 3x3 board has 9"),
     ("tictactoe", "XO/XO/XO", "needs 3 rows of 3 cells, not rows of 2 2 2"),
     ("tictactoe", "XOx/.../...", "a cell must be X, O, . or -"),

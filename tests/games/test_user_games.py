@@ -162,7 +162,7 @@ def test_a_rule_that_is_no_function_is_refused_by_name(rule: str, tmp_path: Path
     assert done.returncode == 2
     assert done.stdout == ""
     assert re.fullmatch(
-        rf".*own\.py: this game's {rule} returned .+ and then .+ for .+: rules must be "
+        rf".*own\.py: this game's {rule} returned .+ and then .+ for .+, but rules must be "
         r"functions, without random numbers, clocks or variables that change\n",
         done.stderr,
     )

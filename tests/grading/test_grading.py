@@ -597,7 +597,7 @@ def test_positions_writes_a_file_that_grade_reads(tmp_path: Path) -> None:
 def test_ctrl_c_returns_the_results_so_far() -> None:
     num_calls = 0
 
-    def stop(_text: str) -> None:
+    def stop(_text: str, _share: float | None = None) -> None:
         nonlocal num_calls
         num_calls += 1
         if num_calls == 50:

@@ -50,7 +50,7 @@ def diverging_recipe(kind: str, folder: Path) -> Recipe:
 @pytest.mark.parametrize("kind", ["dqn", "hybrid", "alphazero", "tabular", "supervised"])
 def test_a_loss_that_is_not_finite_stops_the_run(kind: str, tmp_path: Path) -> None:
     recipe, out = diverging_recipe(kind, tmp_path), tmp_path / "run"
-    with pytest.raises(TrainingDiverged, match=r"not finite: try a lower learning\.rate") as caught:
+    with pytest.raises(TrainingDiverged, match=r"not finite; try a lower learning\.rate") as caught:
         training_loop.train(recipe, out, grade=False)
     assert "\n" not in str(caught.value)
     assert listing.summarize_run(out).state == "unfinished"
@@ -92,7 +92,7 @@ def test_the_command_says_so_in_one_line(tmp_path: Path, monkeypatch: pytest.Mon
     code, stdout, err = command("train", str(path), "--out", out, "--json")
     assert (code, stdout) == (2, "")
     assert err.count("\n") == 1
-    assert "tiny: the loss is not finite: try a lower learning.rate" in err
+    assert "tiny: the loss is not finite; try a lower learning.rate" in err
     with History(tmp_path / "home" / "studio.db") as history:
         (run,) = history.runs(None, None, 9)
     assert (run.state, run.result) == ("stopped", None)

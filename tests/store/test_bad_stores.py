@@ -129,7 +129,7 @@ def test_runs_are_listed_without_the_store(store: Path, monkeypatch: pytest.Monk
         code, out, err = command("runs")
     assert (code, err.count("\n")) == (0, 1)
     assert "there are no runs yet" in out
-    assert "warning: runs in other folders are not known" in err
+    assert "warning: runs in other folders are not listed" in err
 
 
 @pytest.mark.parametrize(

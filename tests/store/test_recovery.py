@@ -147,7 +147,7 @@ def test_command(damaged: Path, tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     assert out == (
         "recovered 60 matches, 2 players, 3 runs, 300 games, 6 ratings, 2 analyses "
-        f"from {damaged} in {new}\n"
+        f"from {damaged} to {new}\n"
     )
     assert command("history", "--db", str(new))[0] == 0
     code, _, err = command("history", "recover", str(damaged), "--out", str(new))

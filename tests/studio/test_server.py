@@ -99,7 +99,7 @@ def test_start_errors_are_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         for options, word in (
-            (["--db", str(text)], "cannot be used as a store"),
+            (["--db", str(text)], "is damaged: file is not a database"),
             (["--db", str(tmp_path / "m.db"), "--port", port], "cannot listen"),
         ):
             command = [sys.executable, "-m", "zermelo", "studio", *options]

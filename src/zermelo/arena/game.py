@@ -128,10 +128,10 @@ class GameRunner:
             raise _Forfeit(msg) from None
 
     def _call(self, player: int, function: Callable[[], _T]) -> _T:
-        """Run code of a player, given by its number. Raise _Forfeit if it raises an exception.
+        """Call code of the player with this number; raise _Forfeit if it raises an exception.
 
         The process ends here if it is a copy that the player has forked, if the player has closed
-        the connection, and if there is no memory left.
+        the connection, or if there is no memory left.
         """
         is_file = self._is_file[player]  # our own players need not be watched
         before = private_bytes() if is_file and self._is_metered else 0
@@ -149,7 +149,7 @@ class GameRunner:
                 self._held[player] += private_bytes() - before if self._is_metered else 0
 
     def _is_out_of_memory(self, error: BaseException) -> bool:
-        """Return whether an error is due to the memory limit; not only MemoryError can be."""
+        """Return whether an error, which need not be a MemoryError, is due to the memory limit."""
         limit = self._plan.memory * MEGABYTE
         is_full = self._is_metered and private_bytes() > _FULL * limit
         return is_full or (isinstance(error, MemoryError) and limit > 0)
@@ -226,7 +226,7 @@ def _choose_move(player: Player, position: Position, limit: Limit) -> str:
         kind = type(answer if move is None else move).__name__
         msg = f"answered with {kind} instead of a move"
         raise _Forfeit(msg)
-    return str.__str__(move)  # a plain string, even if the player's is of a class of its own
+    return str.__str__(move)  # a plain string, even if the player returned a subclass
 
 
 def forfeit_turn(plan: Plan, turn: Turn, reason: str) -> GameRow:

@@ -90,9 +90,9 @@ class Scoresheet:
 
 
 def _cut_off(identity: os.stat_result) -> None:
-    """Let the descriptors of a file lead to nothing, so that players cannot write to the file.
+    """Redirect a file's descriptors to the null device, so that players cannot write to the file.
 
-    A map keeps a descriptor of its own, although it needs none after it has been created.
+    A memory map keeps a descriptor of its own, although it needs none once it has been created.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in range(3, _MAX_DESCRIPTOR):

@@ -43,7 +43,7 @@ _Events = queue.SimpleQueue[tuple["_WorkerProcess", Message | None]]  # None whe
 def play_games(
     plan: Plan, numbers: Iterable[int], processes: int
 ) -> Generator[list[GameRow], None, None]:
-    """Play the games with these numbers; yield lists of games as they end, in no special order.
+    """Play the games with these numbers; yield lists of games as they end, in no particular order.
 
     Some lists are empty. Closing the generator stops the games, and returns when all workers have
     ended.
@@ -105,7 +105,7 @@ class _WorkerPool:
     def __init__(self, plan: Plan, numbers: Iterable[int], processes: int) -> None:
         self._plan, self._processes = plan, processes
         self._pending = deque(sorted(numbers))
-        # Games whose process died before and that may not have been the fault of their players.
+        # Games whose process died, possibly through no fault of their players.
         # Each is played again as the first game of a new process.
         self._replays: deque[int] = deque()
         self._relay = OutputRelay()
@@ -169,7 +169,7 @@ class _WorkerPool:
         return rows
 
     def _read_rows(self, worker: _WorkerProcess, games: object) -> list[GameRow] | None:
-        """Return the games in a message, which are the next ones assigned; None if they are not."""
+        """Return the games in a message, or None if they are not the next ones assigned."""
         try:
             rows = [GameRow(*fields) for fields in games]  # type: ignore[attr-defined]
             for number, row in zip(worker.games, rows, strict=False):

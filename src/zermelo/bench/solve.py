@@ -4,8 +4,9 @@ BitBully solves Connect Four, and OpenSpiel searches tic-tac-toe and Connect Fou
 
 Our solver starts a new generation of its transposition table for each position. BitBully's table is
 cleared only before each pass over a set. It therefore keeps entries from other positions, which is
-a small advantage for BitBully. Clearing takes 50 ms and empties the processor's caches; before each
-position, it would make short searches up to three times slower, although it is not timed itself.
+a small advantage for BitBully. Clearing it before each position would take 50 ms and empty the
+processor's caches. Short searches would then be up to three times slower, even though the clearing
+itself is not timed.
 docs/benchmarks.md has the figures.
 """
 

@@ -37,7 +37,7 @@ _CAVEAT = (
     "play, which a better opponent may beat"
 )
 
-ValueFunction = Callable[[], np.ndarray]  #: returns the examiner's states' Q values [state, action]
+ValueFunction = Callable[[], np.ndarray]  #: returns Q values [state, action]
 Training = Callable[["Examiner", int], None]  #: trains with a seed until the examiner is done
 
 

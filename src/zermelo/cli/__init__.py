@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _run() -> int:
-    """Run the command of this process; return the exit code."""
+    """Run the command line; return the exit code."""
     try:
         code = cli(standalone_mode=False)
         sys.stdout.flush()
@@ -83,8 +83,8 @@ def _run() -> int:
 def _replace_closed_streams() -> None:
     """Discard what is written to a closed stdout or stderr; read nothing from a closed stdin.
 
-    The null device takes the number of the closed stream, in this process and in its children.
-    Otherwise the next file that is opened would get it, and with it what is meant for the stream.
+    The null device gets the descriptor of the closed stream, in this process and in its children.
+    Otherwise the next file to be opened would get it, and with it the output meant for the stream.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -123,7 +123,7 @@ def _fail(text: str) -> int:
 
 
 class _Interrupted(Exception):
-    """Ctrl-C in a command; click would print an empty line and report the end of a file alike."""
+    """Raised for Ctrl-C in a command; click would print an empty line, as at the end of a file."""
 
 
 class _Group(click.Group):
@@ -134,11 +134,11 @@ class _Group(click.Group):
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; tell Ctrl-C from the end of a file, which click does not."""
-        from zermelo.kernels import compiler
-
-        compiler.watch_compilations(show_compilation)
+        """Run a command; unlike click, distinguish Ctrl-C from the end of a file."""
         try:
+            from zermelo.kernels import compiler
+
+            compiler.watch_compilations(show_compilation)
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise _Interrupted from None

@@ -110,7 +110,7 @@ def _recover(files: tuple[str, ...], db: Path, out: Path | None, *, as_json: boo
         for table, number in recovered.items()
         if number
     ]
-    click.echo(f"recovered {', '.join(parts)} from {file} in {out}")
+    click.echo(f"recovered {', '.join(parts)} from {file} to {out}")
 
 
 def _list(

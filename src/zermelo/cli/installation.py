@@ -29,7 +29,7 @@ _EXTRAS = {
 @click.option("--clear-cache", is_flag=True, help="Delete all compiled kernels.")
 @options.json_option
 def doctor(clear_cache: bool, as_json: bool) -> None:
-    """Describe this installation, and say what to do about what is missing.
+    """Describe this installation, and how to install what is missing.
 
     Prints versions, extras, the graphics processor, compiled kernels, and where data is stored.
     """

@@ -113,7 +113,7 @@ def _progress_text(now: "TrainingProgress") -> str:
 def _store_run(run: "Run", *, resume: bool) -> Iterator[Any]:
     """Record the state of a run in the database; yield a function that stores its grades.
 
-    A database that cannot be used does not stop the training: there is one warning.
+    If the database cannot be used, the training continues with one warning.
     """
     from zermelo.core import home
     from zermelo.store.runs import FINISHED, STOPPED, RunStore
@@ -217,7 +217,7 @@ def _stored_folders() -> list[Path]:
         with History(home.database()) as store:
             stored = store.runs(None, None, 10_000)
     except BadStore as error:
-        click.echo(f"zermelo: warning: runs in other folders are not known: {error}", err=True)
+        click.echo(f"zermelo: warning: runs in other folders are not listed: {error}", err=True)
         return []
     folders = (run.settings.get("folder") for run in stored if run.kind == "train")
     return [Path(folder) for folder in folders if isinstance(folder, str)]

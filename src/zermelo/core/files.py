@@ -1,4 +1,4 @@
-"""Atomic writes and temporary folders, and the removal of what killed processes left of them.
+"""Write files atomically, create temporary folders, and remove what killed processes left.
 
 Temporary files are called `.NAME.RANDOM.tmp`. Their writer keeps them locked, so a file that can be
 locked has lost its writer. The lock belongs to the open file, not to a process id, which another
@@ -23,7 +23,7 @@ if sys.platform != "win32":
 
 _TEMPORARY = re.compile(r"\..+\.[a-z0-9_]{8}\.tmp")
 _LOCK_FILE = "lock"  # in a temporary folder
-_MAX_AGE = 3600  # seconds after which a file that cannot be locked has lost its writer
+_MAX_AGE = 3600  # seconds after which a file is abandoned, on systems that cannot lock files
 
 
 def write_atomically(
@@ -48,7 +48,7 @@ def write_atomically(
             if durable:
                 os.fsync(file.fileno())
             temporary.chmod(mode)
-            temporary.replace(path)  # while it is locked, so that nobody removes it before
+            temporary.replace(path)  # still locked, so that no process removes it first
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -57,7 +57,7 @@ def write_atomically(
 def temporary_folder(prefix: str) -> Path:
     """Create a private folder in the system's temporary folder; it is removed at exit.
 
-    Remove the folders with this prefix that killed processes left.
+    Also remove the folders with this prefix that killed processes left.
     """
     parent = Path(tempfile.gettempdir())
     for folder in parent.glob(f"{prefix}*/"):
@@ -75,7 +75,7 @@ def temporary_folder(prefix: str) -> Path:
 
 
 def _remove_folder(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:  # forked processes inherit the call
+    if os.getpid() == owner:  # forked processes inherit this exit handler
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -113,9 +113,9 @@ def _claim(path: Path) -> Iterator[bool]:
 
 
 def _lock(handle: int, *, waits: bool = False) -> bool | None:
-    """Lock an open file, or return False if another process has; wait for that one if told to.
+    """Lock an open file; return None where files cannot be locked.
 
-    Return None where files cannot be locked.
+    If another process holds the lock, wait for it if `waits` is set, otherwise return False.
     """
     if sys.platform == "win32":
         return None

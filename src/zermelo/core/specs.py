@@ -78,8 +78,8 @@ def parse_parameters(
     texts = dict(plain)
     for key, value in keyed.items():
         if key not in by_name:
-            known_names = f"choose from {', '.join(by_name)}" if by_name else "there are none"
-            msg = f"{quote_text(spec)}: unknown parameter {quote_text(key)}: {known_names}"
+            known_names = f"choose from {', '.join(by_name)}" if by_name else "it takes none"
+            msg = f"{quote_text(spec)} has an unknown parameter {quote_text(key)}: {known_names}"
             raise BadSpec(msg)
         if key in texts:
             msg = f"{quote_text(spec)} gives {key} twice"

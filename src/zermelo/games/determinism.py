@@ -23,7 +23,7 @@ class RuleValues(NamedTuple):
     player: Any
     result: Any
     actions: Any
-    children: dict[int, Any]  #: by action, as far as the actions were played
+    children: dict[int, Any]  #: the state after each action that was played
 
 
 def rule_values(game: Game, state: Any, played: Sequence[int] | None = None) -> RuleValues:
@@ -38,7 +38,7 @@ def check_repeatable(
 ) -> RuleValues:
     """Call the rules for a state twice and return their values; raise BadSpec if these differ.
 
-    With `before`, compare with these earlier values of the same state and actions instead.
+    With `before`, the values of an earlier call, call the rules once and compare with those.
     """
     first = before or rule_values(game, state, played)
     second = rule_values(game, state, list(first.children))
@@ -59,7 +59,7 @@ def refuse(game: Game, rule: str, first: Any, second: Any, arguments: str) -> No
     hint = "rules must be functions, and states must compare by value"
     if repr(first) != repr(second):
         hint = "rules must be functions, without random numbers, clocks or variables that change"
-    msg = f"{game.spec}: this game's {rule} returned {values} for {arguments}: {hint}"
+    msg = f"{game.spec}: this game's {rule} returned {values} for {arguments}, but {hint}"
     raise BadSpec(msg)
 
 

@@ -27,7 +27,7 @@ _loaded_files: set[str] = set()
 
 
 class _TimeUp(BaseException):
-    """Raised when time is up; as a BaseException, user code does not catch it by accident."""
+    """Raised when time is up; a BaseException, so that user code does not catch it by accident."""
 
 
 def load_module(path: Path) -> ModuleType:
@@ -104,7 +104,7 @@ def guard(spec: str) -> Iterator[None]:
 def forbid_exit(spec: str) -> Iterator[None]:
     """Turn a call of `sys.exit` in the `with` block into a ZermeloError.
 
-    Otherwise a player that ends the process would look like a command that has nothing to say.
+    Otherwise a player that ends the process would look like a command without output.
     """
     try:
         yield

@@ -19,7 +19,7 @@ _DRAINING = 1.0  # seconds to wait for output that is still in a pipe
 
 
 class OutputRelay:
-    """Copies output of users' code to standard error, as far as a limit for all of it allows."""
+    """Copies the output of users' code to standard error, up to a total number of characters."""
 
     def __init__(self, limit: int = MAX_OUTPUT) -> None:
         self._limit = self._left = limit
@@ -94,7 +94,7 @@ def _is_process_stdout(stream: TextIO) -> bool:
 
 
 def _point_stdout_at_stderr() -> None:
-    """Let file descriptor 1 refer to standard error, or to nothing if that is closed."""
+    """Make file descriptor 1 refer to standard error, or to the null device if that is closed."""
     try:
         os.dup2(2, 1)
     except OSError:

@@ -30,7 +30,7 @@ def module_name(text: str) -> str:
 
 
 def is_compiled(text: str) -> bool:
-    """Return whether there is machine code for this module, if only for another CPU."""
+    """Return whether there is machine code for this module, even if only for another CPU."""
     return any(home.cache_folder().glob(f"{module_name(text)}-*.nbc"))
 
 

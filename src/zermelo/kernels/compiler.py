@@ -25,13 +25,13 @@ _watch: Watch = contextlib.nullcontext
 
 
 def use_pool(pool: CompilerPool | None) -> None:
-    """Let a pool compile all kernels from now on; None compiles them in this process again."""
+    """Let a pool compile all kernels from now on; with None, this process compiles them again."""
     global _pool  # noqa: PLW0603 - one for the whole process, as are the kernels
     _pool = pool
 
 
 def watch_compilations(watch: Watch) -> None:
-    """Enter the context that `watch` returns whenever this process compiles a kernel itself."""
+    """Call `watch` for each kernel that this process compiles itself; compile in its context."""
     global _watch  # noqa: PLW0603 - one for the whole process, as is the terminal
     _watch = watch
 
@@ -79,11 +79,11 @@ def _compile_once(function: Kernel, rules: Rules) -> Kernel:
         _compilations.discard(done)
         done.set()
 
-    # Python handles Ctrl-C in the main thread, which must not be inside LLVM then, for that can
-    # take many seconds. Nor must it be inside numba, some of whose objects do not survive that.
+    # Python handles Ctrl-C in the main thread. That thread must not be inside LLVM, which would
+    # delay Ctrl-C by many seconds, nor inside numba, some of whose objects do not survive it.
     _compilations.add(done)
     threading.Thread(target=run, name="zermelo-compiler").start()
-    done.wait()  # not join(): that takes a thread for finished when it is interrupted
+    done.wait()  # not join(), which marks the thread as finished if it is interrupted
     if errors:
         raise errors[0]
     return results[0]

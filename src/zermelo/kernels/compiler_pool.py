@@ -21,11 +21,11 @@ from zermelo.kernels import cache
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-#: priorities of compilations: somebody waits for it now, probably needed soon, needed some day
+#: priorities of kernels: somebody is waiting for it, probably needed soon, perhaps needed later
 URGENT, SOON, LATER = range(3)
-_SECONDS_PER_FUNCTION = 0.08  # the time to compile a kernel depends on how many functions it has
-_MAX_ESTIMATE = 0.95  # the share of the expected time after which a compilation still seems to run
-_LOW_PRIORITY = 5  # the niceness of the processes of a pool in the background
+_SECONDS_PER_FUNCTION = 0.08  # time to compile a kernel, for each function in it
+_MAX_ESTIMATE = 0.95  # highest share reported for a compilation that is still running
+_LOW_PRIORITY = 5  # niceness of the processes of a background pool
 
 
 @dataclass(eq=False)
@@ -42,12 +42,12 @@ class Compilation:
 
     @property
     def expected_seconds(self) -> float:
-        """How long the compilation will take, more or less, on one core."""
+        """Roughly how long the compilation takes on one core."""
         return _SECONDS_PER_FUNCTION * self.text.count("\n@helper")
 
     @property
     def elapsed_share(self) -> float:
-        """The share that is done, from 0 to 1; while it runs, an estimate by time."""
+        """The share that is done, from 0 to 1, estimated from the time since it began."""
         if self.done.done():
             return 1.0
         if self.begin is None:
@@ -62,7 +62,7 @@ class CompilerPool:
         self._max_processes = num_processes or available_cores()
         self._in_background = in_background
         self._lock = threading.Lock()
-        self._compilations: dict[str, Compilation] = {}  # by module name, those done included
+        self._compilations: dict[str, Compilation] = {}  # by module name, including finished ones
         self._waiting: list[tuple[int, int, Compilation]] = []  # a heap by priority
         self._numbers = itertools.count()
         self._num_threads = 0
@@ -70,7 +70,7 @@ class CompilerPool:
         self._is_closed = False
 
     def submit(self, compilation: Compilation, priority: int = URGENT) -> Compilation:
-        """Begin a compilation, or return the one that was submitted before for the same module."""
+        """Queue a compilation; return it, or the one submitted earlier for the same module."""
         name = cache.module_name(compilation.text)
         with self._lock:
             new, compilation = compilation, self._compilations.setdefault(name, compilation)
@@ -138,7 +138,7 @@ class CompilerPool:
             return None
 
     def _compile(self, compilation: Compilation, connection: "Connection") -> None:
-        """Compile in the process; where that fails, this process will, and will see the error."""
+        """Compile in the other process; if that fails, this one will compile and get the error."""
         with contextlib.suppress(OSError, EOFError):  # the process was killed
             connection.send((compilation.text, compilation.constants))
             connection.recv()

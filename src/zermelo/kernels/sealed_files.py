@@ -31,12 +31,12 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a sealed file; without success, only log a warning: the cache is not essential."""
+    """Write a sealed file; if that fails, only log a warning, since the cache is not essential."""
     write_plain(path, [_seal(path, content), content])
 
 
 def write_plain(path: Path, data: str | list[bytes]) -> None:
-    """Write a file without a seal; without success, only log a warning."""
+    """Write a file without a seal; if that fails, only log a warning."""
     try:
         write_atomically(path, data)
     except OSError as error:
@@ -44,7 +44,10 @@ def write_plain(path: Path, data: str | list[bytes]) -> None:
 
 
 def read_trusted(path: Path) -> bytes | None:
-    """Return the bytes of a file that nobody else can have written; None if there is none."""
+    """Return the bytes of a file that only this user can have written, or None if there is none.
+
+    A file that others can have written, or that cannot be read, is removed.
+    """
     try:
         with path.open("rb") as file:
             distrust = explain_distrust(os.fstat(file.fileno()))

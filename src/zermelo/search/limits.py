@@ -16,7 +16,7 @@ _MIN_SLICE, _MAX_SLICE = 1_000, 100_000  # nodes
 
 
 class ProgressCallback(Protocol):
-    """Is called from time to time with a text and, if it is known, the share of the work done."""
+    """A callback for long work: it gets a text and, if it is known, the share of the work done."""
 
     def __call__(self, text: str, share: float | None = None) -> None:
         """Show the text; `share` is between 0 and 1."""

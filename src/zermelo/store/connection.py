@@ -1,6 +1,7 @@
-"""Connections to SQLite whose errors are ours: each says in one line what is wrong with which file.
+"""Connections to SQLite that raise errors of our own, each with a one-line message.
 
-The errors are also errors of sqlite3, because callers that can go on without the store catch those.
+The message names the file. The errors are also errors of sqlite3, because callers that can go on
+without the store catch those.
 """
 
 import contextlib
@@ -33,7 +34,7 @@ class BadStore(ZermeloError):
 
 
 class StoreFailure(sqlite3.OperationalError, BadStore):
-    """Raised when a store that is in use cannot be read or written, now or ever."""
+    """Raised when a store that is in use cannot be read or written, temporarily or for good."""
 
 
 def damaged(path: Path, reason: object) -> StoreFailure:
@@ -48,8 +49,8 @@ def damaged(path: Path, reason: object) -> StoreFailure:
 def connect(path: Path, lock_timeout: float, *, read_only: bool) -> "StoreConnection":
     """Open a file; with `read_only` it must exist and is not changed. Raise BadStore if that fails.
 
-    SQLite reads a file with a write-ahead log only if it can write to the file's folder, unless it
-    is promised that nobody else will change the file; nobody can in a folder that is read-only.
+    SQLite reads a file with a write-ahead log only if it can write to the file's folder or is
+    told that nobody changes the file (`immutable`), as in a folder that is read-only.
     """
     if read_only and not path.is_file():
         msg = f"{path} cannot be used as a store: there is no such file"
@@ -132,15 +133,19 @@ class _Cursor(sqlite3.Cursor):
 
 @contextlib.contextmanager
 def explain_errors(path: Path) -> Iterator[None]:
-    """Turn errors of sqlite3 into a StoreFailure, except errors in the use of sqlite3."""
+    """Turn errors of sqlite3 into a StoreFailure, except IntegrityError and ProgrammingError."""
     try:
         yield
     except (StoreFailure, sqlite3.IntegrityError, sqlite3.ProgrammingError):
         raise
     except (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError) as error:
-        code = getattr(error, "sqlite_errorcode", None)
-        if code is not None and code & 0xFF in _OTHER_CAUSES:
-            hint = "" if _is_writable(path.parent) else f"; the folder {path.parent} is read-only"
-            msg = f"the store {path} cannot be used: {error}{hint}"
-            raise StoreFailure(msg) from None
-        raise damaged(path, error) from None
+        raise explain(path, error) from None
+
+
+def explain(path: Path, error: Exception) -> StoreFailure:
+    """Return the error that says what an error of sqlite3 means for a file."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    if code is None or code & 0xFF not in _OTHER_CAUSES:
+        return damaged(path, error)
+    hint = "" if _is_writable(path.parent) else f"; the folder {path.parent} is read-only"
+    return StoreFailure(f"the store {path} cannot be used: {error}{hint}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_type_hints
 
 from zermelo.core.errors import ZermeloError
+from zermelo.store.connection import explain
 from zermelo.store.database import Database
 from zermelo.store.rows import check_types
 
@@ -77,33 +78,34 @@ class MatchStore(Database):
         """
         now = time.time()
         row = replace(row, created=now, updated=now)
-        with self._writing() as connection:
-            connection.execute(_INSERT, tuple(vars(row).values()))
-            return row, _delete_surplus(connection, now - RECENT_DAYS * 86_400)
+        with self._writing() as cursor:
+            cursor.execute(_INSERT, tuple(vars(row).values()))
+            return row, _delete_surplus(cursor, now - RECENT_DAYS * 86_400)
 
     def get(self, key: str) -> MatchRow | None:
         """Return the match with this id, None if there is none."""
-        with self._lock:
-            query = "SELECT * FROM matches WHERE id = ?"
-            values = self._connection.execute(query, (key,)).fetchone()
+        query = "SELECT * FROM matches WHERE id = ?"
+        with self._lock, self._explaining():
+            values = self._connection.cursor().execute(query, (key,)).fetchone()
         return self._to_row(values) if values else None
 
     def latest(self, limit: int) -> list[MatchRow]:
         """Return the `limit` most recently changed matches, newest first."""
-        with self._lock:
-            query = "SELECT * FROM matches ORDER BY updated DESC LIMIT ?"
-            rows = self._connection.execute(query, (limit,)).fetchall()
+        query = "SELECT * FROM matches ORDER BY updated DESC LIMIT ?"
+        with self._lock, self._explaining():
+            rows = self._connection.cursor().execute(query, (limit,)).fetchall()
         return [self._to_row(values) for values in rows]
 
     def _to_row(self, values: tuple[Any, ...]) -> MatchRow:
-        check_types(self.path, values, _TYPES)
+        if not all(map(isinstance, values, _TYPES)):
+            check_types(self.path, values, _TYPES)
         return MatchRow(*values)
 
     def update(self, before: MatchRow, after: MatchRow) -> MatchRow:
         """Store `after` in place of `before`; raise MatchChanged if `before` is out of date."""
         after = replace(after, updated=time.time())
-        with self._writing() as connection:
-            update = connection.execute(
+        with self._writing() as cursor:
+            update = cursor.execute(
                 "UPDATE matches SET moves = ?, plies = ?, resigned = ?, verdict = ?, over = ?, "
                 "updated = ? WHERE id = ? AND moves = ? AND resigned IS ?",
                 (
@@ -116,28 +118,45 @@ class MatchStore(Database):
         return after
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _writing(self) -> Iterator[sqlite3.Cursor]:
         """Begin a transaction, and commit it at the end unless there is an exception."""
-        with self._lock, self._connection as connection:
+        with self._lock, self._explaining():
+            cursor = self._connection.cursor()
             try:
-                connection.execute("BEGIN IMMEDIATE")
+                cursor.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                     raise
                 self.locked_at = time.monotonic()
                 raise StoreLocked from None
-            yield connection
+            try:
+                yield cursor
+                cursor.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back by itself
+                    cursor.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Turn an error of sqlite3 into a StoreFailure, which names the file."""
+        try:
+            yield
+        except (StoreLocked, sqlite3.IntegrityError, sqlite3.ProgrammingError):
+            raise
+        except sqlite3.Error as error:
+            raise explain(self.path, error) from None
 
 
-def _delete_surplus(connection: sqlite3.Connection, before: float) -> list[str]:
+def _delete_surplus(cursor: sqlite3.Cursor, before: float) -> list[str]:
     """Delete the oldest finished matches above MAX_MATCHES; return their ids.
 
     Only matches that were last changed earlier than `before` are deleted.
     """
-    (number,) = connection.execute("SELECT count(*) FROM matches").fetchone()
+    (number,) = cursor.execute("SELECT count(*) FROM matches").fetchone()
     surplus = max(0, number - MAX_MATCHES)
     query = "SELECT id FROM matches WHERE over AND updated < ? ORDER BY updated LIMIT ?"
-    ids = [key for (key,) in connection.execute(query, (before, surplus))] if surplus else []
+    ids = [key for (key,) in cursor.execute(query, (before, surplus))] if surplus else []
     if len(ids) < surplus:
         msg = (
             f"the store is full: none of its {MAX_MATCHES:,} matches can be deleted, because each "
@@ -145,5 +164,5 @@ def _delete_surplus(connection: sqlite3.Connection, before: float) -> list[str]:
             "another file (--db FILE)"
         )
         raise StoreFull(msg)
-    connection.executemany("DELETE FROM matches WHERE id = ?", ((key,) for key in ids))
+    cursor.executemany("DELETE FROM matches WHERE id = ?", ((key,) for key in ids))
     return ids

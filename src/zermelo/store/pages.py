@@ -20,7 +20,7 @@ _FLOAT, _ZERO, _ONE, _FIRST_BLOB = 7, 8, 9, 12  # serial types
 
 
 class RawRow(NamedTuple):
-    """The values of a row, and its rowid; a table without rowids has None."""
+    """The values of a row, and its rowid (None in a table without rowids)."""
 
     rowid: int | None
     values: tuple[Value, ...]
@@ -88,7 +88,7 @@ class _Page:
         return RawRow(rowid, _decode_record(self._payload(place, size, kind)))
 
     def _payload(self, place: int, size: int, kind: int) -> bytes:
-        """Return the bytes of a row, of which only the first are in this page if there are many."""
+        """Return the bytes of a row; a long row continues in other pages."""
         usable = self.usable
         most = usable - 35 if kind == _TABLE_LEAF else (usable - 12) * 64 // 255 - 23
         if size <= most:

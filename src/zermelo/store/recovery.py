@@ -1,7 +1,7 @@
 """Copy what can be read of a damaged store to a new one.
 
 Rows are read in two ways: by SQLite from both ends of each table, up to the first damaged page, and
-then directly from all pages of the file. Rows in columns of wrong types are left out.
+then directly from all pages of the file. Rows whose values do not fit the columns are left out.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ class _Column:
     def decode(self, value: Any, rowid: int | None) -> Any:
         """Return the value of this column in a row that stores `value` for it."""
         if value is None and self.is_key and self.kind == "INTEGER":
-            return rowid  # SQLite does not store such a key twice
+            return rowid  # SQLite stores such a key only as the rowid
         if isinstance(value, int) and self.kind == "REAL":
             return float(value)  # SQLite stores whole numbers as integers
         return value
@@ -75,7 +75,7 @@ class _Table:
         return tuple(v for v, column in zip(row, self.columns, strict=True) if column.is_key)
 
     def age(self, row: Row) -> float:
-        """Return the time at which a row was changed, if the table has one."""
+        """Return the time at which a row was last changed, or 0 if the table does not store it."""
         names = [column.name for column in self.columns]
         return float(row[names.index("updated")]) if "updated" in names else 0.0
 
@@ -158,7 +158,7 @@ def _find_rows(
 def _read_by_sql(tables: list[_Table], path: Path) -> tuple[bool, dict[str, list[Row]]]:
     """Return whether SQLite finds no damage, and the rows that it can read of each table.
 
-    It reads a copy, because it may change the file, or may not be able to read it where it is.
+    SQLite reads a copy, because it may change the file or need to write to its folder.
     """
     rows: dict[str, list[Row]] = {table.name: [] for table in tables}
     with tempfile.TemporaryDirectory() as folder:

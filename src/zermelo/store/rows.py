@@ -12,7 +12,7 @@ def check_types(path: Path, row: Sequence[Any], types: Sequence[Any]) -> None:
     """Raise StoreFailure unless the values of a row have these types."""
     for value, kind in zip(row, types, strict=True):
         if not isinstance(value, kind):
-            raise damaged(path, f"a row contains {str(value)[:40]!r} in a wrong place")
+            raise damaged(path, f"a row contains {str(value)[:40]!r}, which has a wrong type")
 
 
 def parse_object(path: Path, text: str) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class Client(NamedTuple):
 
 
 def network_of(address: tuple[str, int] | None) -> str:
-    """Return the address of a socket without its port; of IPv6, the network of 64 bits."""
+    """Return the address of a socket without its port; for IPv6, its /64 network."""
     host = address[0] if address else ""
     if ":" not in host:
         return host

@@ -132,7 +132,7 @@ class PlayerPool:
                     del self._idle[:-_MAX_IDLE]
 
     def discard_idle(self, seconds: float = IDLE_SECONDS) -> None:
-        """Discard the players that nobody has used for so many seconds, to free their memory."""
+        """Discard the players that have been idle for this long, to free their memory."""
         with self._lock:
             oldest = time.monotonic() - seconds
             self._idle = [idle for idle in self._idle if idle.since > oldest]
@@ -183,7 +183,7 @@ class PlayerPool:
 
     @contextlib.asynccontextmanager
     async def take_turn(self, match: str) -> AsyncIterator[bool]:
-        """Let one request at a time think about a match; yield whether another one came first.
+        """Let one request at a time think about a match; yield whether this one had to wait.
 
         Raise Busy if too many requests wait already.
         """
@@ -221,9 +221,10 @@ class _Turn:
 class FairExecutor:
     """A thread pool with a bounded queue in which clients take turns.
 
-    A free thread takes a task of the address, and there of the client, with the fewest running
-    tasks; among several, the one that has waited longest for its turn. A client never has more than
-    `max_running_each` running tasks. Tasks of one client start in the order of their submission.
+    A free thread serves the address with the fewest running tasks, and at this address the client
+    with the fewest. Of several such clients, it serves the one that has waited longest for its
+    turn. A client never has more than `max_running_each` running tasks, and its tasks start in the
+    order of their submission.
     """
 
     def __init__(
@@ -318,9 +319,9 @@ class FairExecutor:
         is_wanted = task.future.set_running_or_notify_cancel()
         try:
             result = task.work() if is_wanted else None
-        except BaseException as raised:  # noqa: BLE001 - who awaits the future gets it
+        except BaseException as raised:  # noqa: BLE001 - raised where the future is awaited
             error = raised
-        # The counts are right when the result arrives.
+        # Update the counts first, so that they are right when the result arrives.
         with self._lock:
             self.num_tasks -= 1
             self._running[task.client] -= 1

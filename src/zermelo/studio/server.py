@@ -52,11 +52,11 @@ class LimitedProtocol(HttpToolsProtocol):
         """Start the deadline of the first request, and close a connection if there are too many."""
         super().connection_made(transport)
         self.address = network_of(self.client)
-        self.order = next(_counter)  #: increases from one opening or response to the next
+        self.order = next(_counter)  #: increases with every new connection and response
         self.num_requests = 0
         self._is_head, self._head_size = True, 0
         self._is_receiving = False
-        self._cycles: list[Any] = []  # uvicorn's objects of the requests that are not answered yet
+        self._cycles: list[Any] = []  # uvicorn's objects for the unanswered requests
         self._timer: asyncio.TimerHandle | None = None
         self._close_after(RECEIVE_SECONDS)
         self._make_room()
@@ -77,7 +77,7 @@ class LimitedProtocol(HttpToolsProtocol):
         return is_open and not self._is_receiving
 
     def data_received(self, data: bytes) -> None:
-        """Parse data, and refuse a head that is too large."""
+        """Parse data; refuse a request whose line and headers are too large."""
         if self._timer is None:
             self._close_after(RECEIVE_SECONDS)
         for start in range(0, len(data), MAX_HEAD):
@@ -87,7 +87,7 @@ class LimitedProtocol(HttpToolsProtocol):
                 return
             self._head_size += len(part)
             if self._is_head and self._head_size > MAX_HEAD:
-                self._refuse(431, f"the head of the request is above {MAX_HEAD:,} bytes")
+                self._refuse(431, f"the request line and headers exceed {MAX_HEAD:,} bytes")
                 return
 
     def on_message_begin(self) -> None:
@@ -125,8 +125,9 @@ class LimitedProtocol(HttpToolsProtocol):
     def _make_room(self) -> None:
         """If there are too many connections, close one that is not being served.
 
-        It is one of the address that has the most: one without any request so far, if there is one,
-        and the oldest of these. If all others are being served, it is this one.
+        It belongs to the address with the most connections. The oldest connection without an
+        answered request goes first, then the one that has been idle longest. If all others of that
+        address are being served, this connection is refused.
         """
         numbers = Counter(other.address for other in self._others())
         numbers[self.address] += 1

@@ -64,7 +64,7 @@ class ChildProcess:
 
     def _listen(self, receive: Callable[[Message | None], None]) -> None:
         assert self.process.stdout is not None
-        with self.process.stdout as lines, contextlib.suppress(ValueError):  # not a message
+        with self.process.stdout as lines, contextlib.suppress(ValueError):  # not JSON
             while line := lines.readline(_MAX_MESSAGE):
                 message = json.loads(line)
                 if not isinstance(message, dict):
@@ -91,7 +91,7 @@ class ChildProcess:
         self.kill()
         code = self.process.wait()
         assert self.process.stdin is not None
-        with contextlib.suppress(OSError):  # unsent data
+        with contextlib.suppress(OSError):  # data could not be sent
             self.process.stdin.close()
         for thread in self._threads:
             thread.join(_ORPHANED)

@@ -1,7 +1,7 @@
 """A child process's connection to the tournament: JSON messages on standard input and output.
 
-Players run in the same process. They may fork it or close its files, and after each call of a
-player `verify` ends the process if they have.
+Players run in the same process, and may fork it or close its files. `verify`, which is called after
+each call of a player, ends the process if one has done so.
 """
 
 import contextlib

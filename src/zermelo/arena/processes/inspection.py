@@ -32,11 +32,11 @@ def inspect_player_files(specs: Sequence[str]) -> dict[str, bool]:
             try:
                 answer = answers.get(timeout=_PATIENCE)
             except queue.Empty:
-                msg = f"{spec}: loading the file takes more than {_PATIENCE:g} s"
+                msg = f"{spec} took more than {_PATIENCE:g} s to load"
                 raise BadSpec(msg) from None
             if answer is None:
                 code = describe_exit(child.close())
-                msg = f"{spec}: its process died while the file was loaded: {code}"
+                msg = f"{spec} cannot be loaded: its process died ({code})"
                 raise BadSpec(msg)
             if "error" in answer:
                 raise BadSpec(str(answer["error"]))
@@ -47,7 +47,7 @@ def inspect_player_files(specs: Sequence[str]) -> dict[str, bool]:
 
 
 def main() -> None:
-    """Load the files whose specs the parent sends; send what they hold."""
+    """Load the files whose specs the parent sends; send whether their players take a seed."""
     connection = ParentConnection()
     for spec in connection.receive().get()["specs"]:
         try:

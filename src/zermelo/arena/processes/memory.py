@@ -25,7 +25,7 @@ def limit_memory(megabytes: int) -> None:
 
 
 def private_bytes() -> int:
-    """Return the private memory of this process in bytes, 0 if the system does not tell."""
+    """Return the private memory of this process in bytes, or 0 if it is unknown."""
     try:
         return int(_STATM.read_text(encoding="ascii").split()[_DATA]) * mmap.PAGESIZE
     except (OSError, IndexError, ValueError):

@@ -1,7 +1,7 @@
-"""How long work shows its progress on stderr: by a bar on a terminal, by lines in a log.
+"""Show the progress of long work on stderr: as a bar on a terminal, as lines in a log.
 
-Work only tells its display how far it is; a thread of the display draws. So a report costs next to
-nothing, and the bar moves even while the work is busy in a kernel.
+The work only reports how far it is, and a separate thread draws the bar. A report therefore costs
+next to nothing, and the bar moves even while the work is busy in a kernel.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _displays: list["Progress"] = []  # of nested work; only the last one is visible
 class Progress:
     """The progress of one piece of work. Call it with a text and the share that is done, 0 to 1.
 
-    With `poll`, that function is asked instead; it returns None while there is nothing to show.
+    If `poll` is given, it is called for both instead; it returns None if there is nothing to show.
     """
 
     def __init__(self, title: str, poll: Callable[[], State | None] | None = None) -> None:
@@ -48,7 +48,7 @@ class Progress:
         self._state, self._has_news = (text, share), True
 
     def __enter__(self) -> Self:
-        """Show this progress, in place of that of the work of which this is a part."""
+        """Show this progress, instead of that of the surrounding work if there is any."""
         if _displays:
             _displays[-1].hide()
         _displays.append(self)
@@ -125,18 +125,18 @@ def show_compilation(compilation: "Compilation") -> Iterator[None]:
     def poll() -> State:
         return f"{compilation.kernel} for {game}", compilation.elapsed_share
 
-    with Progress("compiling, once on this machine", poll):
+    with Progress("compiling (only once on this machine)", poll):
         yield
 
 
 def _create_bar(begin: float) -> Any:
-    """Return a bar of the library rich, which takes too long to import for short work."""
+    """Return a progress bar from rich, which takes too long to import for short work."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
     from rich.table import Column
 
     class TimeColumn(TextColumn):
-        """The time so far and, if it can be told, the time left."""
+        """The time so far and, if it can be estimated, the time left."""
 
         def render(self, task: Any) -> Any:
             from rich.text import Text

@@ -147,7 +147,7 @@ class Game(PlainTraversal, ABC):
     # Methods that every game has.
 
     def legal_line(self, state: Any, line: Iterable[int]) -> tuple[int, ...]:
-        """Return the actions of a line up to the first one that is illegal, by the rules.
+        """Return the actions of a line before the first illegal one.
 
         Every line that is shown passes through here, so that none contains an illegal move.
         """

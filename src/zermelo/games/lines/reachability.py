@@ -24,12 +24,12 @@ def side_to_move(
     if game.pie and second > 0:  # after a swap the second player is one stone ahead or level
         sides += {-1: [0], 0: [1]}.get(first - second, [])
     if to_move is None and len(sides) > 1:
-        msg = "with the pie rule, these stones do not tell who moves: add X or O to the board"
+        msg = "with the pie rule, these stones do not show who is to move: add X or O to the board"
         raise BadBoard(msg)
     if not checked and to_move is not None:
         return to_move
     if not checked and not sides:
-        msg = f"{first} X and {second} O do not tell who moves: give to_move"
+        msg = f"{first} X and {second} O do not show who is to move: give to_move"
         raise BadBoard(msg)
     if not sides:
         msg = f"{first} X and {second} O cannot occur: X moves first and the sides take turns"
@@ -76,10 +76,10 @@ def _has_deciding_line(game: "LineGame", stones: Word) -> bool:
 
 
 def _can_unplay(game: "LineGame", boards: list[tuple[Word, Word]], stones: Word) -> bool:
-    """Return whether the sides can take turns to remove the stones of one of the boards.
+    """Return whether one of the boards can be emptied by the sides removing stones in turn.
 
-    Boards are given by the stones of the side to move and of the other side; some lack the last of
-    the `stones`. The search gives up after `_MAX_BOARDS` boards and returns True.
+    A board is (stones of the side to move, stones of the other side). Some boards lack the last one
+    of the `stones`. The search gives up after `_MAX_BOARDS` boards and returns True.
     """
     # Begin with the side that moved last: in a full state the other side, else the side to move.
     frontier = [(m, t) if (m | t) == stones else (t, m) for m, t in boards]

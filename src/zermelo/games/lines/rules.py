@@ -269,7 +269,7 @@ def check_parameters(
             raise BadSpec(msg)
     longest = max(rows, cols)
     if not 2 <= win <= longest:
-        right = f"it must be 2 to {longest}" if longest > 1 else "no line fits: enlarge it"
+        right = f"it must be 2 to {longest}" if longest > 1 else "no line fits, so enlarge it"
         msg = f"win is {win}: on a {rows}x{cols} board {right}"
         raise BadSpec(msg)
     if not 0 <= lose < win:

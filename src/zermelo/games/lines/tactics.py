@@ -151,7 +151,10 @@ class LineTactics(SolverHooks):
         return low, high
 
     def have_disjoint_futures(self, root: Any, image: Any) -> Any:
-        """Return whether some cell has different owners in both; stones are never removed."""
+        """Return whether the two states can never lead to the same state.
+
+        Stones are never removed, so it is enough if one cell has different owners in them.
+        """
         return not self.pie and (root[0] & image[1]) | (root[1] & image[0]) != 0
 
     def max_plies(self, state: Any) -> int:
@@ -159,7 +162,7 @@ class LineTactics(SolverHooks):
         return int(popcount(self.full ^ (state[0] | state[1]))) + int(self.pie)
 
     def play_index(self, state: Any, index: Any) -> Any:
-        """Return the state after a stone on the cell `index`, even with gravity not a column."""
+        """Return the state after a stone on the cell `index`; with gravity, it is still a cell."""
         if not self.has_tactics or self.pie:
             return self.play(state, index)
         return (state[1], state[0] | (self.one << index), state[2] ^ self.one)

@@ -131,7 +131,7 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def row_starts(self) -> Numbers:
-        """Return where the weights of each board row's family begin, and last those of corners."""
+        """Return where each board row's family of weights begins and, last, the corner family."""
         import numpy as np
 
         starts = _family_starts()

@@ -9,7 +9,7 @@ class TrainingDiverged(ZermeloError):
     """Raised when a number of a training run (the loss, a value or a weight) is NaN or infinite."""
 
     def __init__(self, recipe: str, number: str) -> None:
-        super().__init__(f"{recipe}: {number} is not finite: try a lower learning.rate")
+        super().__init__(f"{recipe}: {number} is not finite; try a lower learning.rate")
 
 
 @dataclass(frozen=True)

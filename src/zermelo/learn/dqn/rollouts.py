@@ -36,7 +36,7 @@ class ActorTransitions:
         self._stream = RolloutStream(pool, weights, seed)
         self._checkpoint_interval = recipe.keeping.checkpoint
         self._total_updates = recipe.learning.updates
-        self._moves: list[Transitions] = []  # of each move of the rollout not yet returned
+        self._moves: list[Transitions] = []  # one for each move not yet returned
         self._progress = 0.0
         self.results: list[int] = []  #: results of the latest games for the learner: 1, 0 or -1
 

@@ -45,7 +45,7 @@ class QModel:
         return lambda states: net(encoder(states), self.game_batch.legal_masks(states))
 
     def values(self, states: Array) -> Array:
-        """Return Q values [row, action] for the side to move; illegal actions' are meaningless."""
+        """Return Q values [row, action] for the side to move; ignore those of illegal actions."""
         if not self.canonical:
             return self._q_function(states)
         images, symmetries = self.game_batch.canonicalise(states)

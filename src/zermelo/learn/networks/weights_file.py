@@ -3,8 +3,8 @@
 The metadata contains the name of the game, a fingerprint of its rules, the encoder and the network.
 Code that loads a file checks these first.
 
-The JSON follows two SHA-256 digests: that of the file's header (with zeros in place of the digits
-of this digest) and that of the data after it. So the metadata can be checked without reading the
+Two SHA-256 digests precede the JSON: one of the file's header (computed with zeros in place of this
+digest) and one of the data after the header. So the metadata can be checked without reading the
 data, and a file in which a bit has flipped is refused. Files of earlier versions have no digests.
 """
 
@@ -29,7 +29,7 @@ MAX_BYTES = 1 << 30
 PLAYS = "plays."  #: prefix of those arrays in a checkpoint that are needed for play
 _KEY = "zermelo 2"  # key of our digests and JSON in the safetensors metadata
 _OLD_KEY = "zermelo"  # key of our JSON in files of earlier versions, which have no digests
-_LENGTH_BYTES = 8  # of the header's length, with which a file begins
+_LENGTH_BYTES = 8  # size of the header's length, which comes first in a file
 _MAX_HEADER = 100 << 20  # the limit of safetensors
 _DIGITS = 64  # of a digest
 _DIGESTS = re.compile(rb'"%s":"([0-9a-f]{64}) ([0-9a-f]{64}) ' % _KEY.encode())

@@ -28,8 +28,8 @@ class RunLocked(ZermeloError):
 class RunLock:
     """Locks a folder until `release` is called, the lock is deleted or this process ends.
 
-    The lock is that of `flock` on the folder, and a file in it names this process and its host. The
-    system releases the lock when the process dies, so the file of a killed process is no obstacle.
+    The lock is an `flock` on the folder, and a file in it names this process and its host. The
+    system releases the lock when the process dies, so a killed one does not keep the folder locked.
     On a system that cannot lock folders, the file itself is the lock; there, a file whose process
     has ended is replaced.
 

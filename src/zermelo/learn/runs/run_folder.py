@@ -1,7 +1,7 @@
 """A run and its folder. The run can be killed at any time and resumed from its checkpoint.
 
     run.json                the recipe, the seed and a fingerprint of the rules
-    run.lock                the process that is training the run, while it does
+    run.lock                the process that is training the run; removed at the end
     checkpoint.safetensors  weights, optimiser, replay buffer, games in progress and random states
     final.safetensors       the weights for play, written at the end
     best.safetensors        the weights with the best grade so far, for comparison only
@@ -231,7 +231,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _is_change(change: object) -> bool:
-    """Return whether this is a change of a setting, as `resume` adds them to the manifest."""
+    """Return whether this is a change of a setting in the form that `resume` writes."""
     return (
         isinstance(change, dict)
         and change.keys() == {"update", "name", "was", "now"}

@@ -23,7 +23,7 @@ from zermelo.search.solver import solution
 from zermelo.search.solver.solver import Solver, SolverSettings
 
 SECONDS = 10.0  #: time limit if the caller sets none
-_DEEPENING_SHARE, _PROVING_SHARE = 0.2, 0.9  # shares of what is left when each step begins
+_DEEPENING_SHARE, _PROVING_SHARE = 0.2, 0.9  # shares of the time left when each step begins
 _DEEPENING_ONLY_SHARE = 0.85  # share of the limit for deepening if there is no solver
 
 

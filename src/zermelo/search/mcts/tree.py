@@ -207,7 +207,7 @@ class MCTSTree:
             policy, values = evaluator(self._leaves.roots[:count])
             arrays = room.board, room.moves, *self._arrays, *leaves, count
             expand_leaves(self._control, *arrays, policy, values)
-        # A small batch says little about a large one, so a higher figure counts only in part.
+        # A small batch says little about a large one, so the estimate may rise only gradually.
         seconds = (time.perf_counter() - begin) / max(1, count)
         slower = _MAX_SLOWDOWN * (self._seconds_per_leaf or seconds)
         self._seconds_per_leaf = min(seconds, slower)
@@ -215,8 +215,8 @@ class MCTSTree:
     def _batch_size(self, clock: SearchClock) -> int:
         """Return how many leaves to evaluate next.
 
-        The clock cannot stop an evaluator, so a batch may take half of the time that is left, by
-        the speed of the batches so far. As long as whole batches fit, the time has no influence on
+        The clock cannot stop an evaluator, so a batch should take at most half of the time left, by
+        the speed of earlier batches. As long as whole batches fit, the time has no influence on
         the search. The first batch of a tree, which has no speed to go by, holds only the root.
         """
         batch = len(self._leaf_nodes)

@@ -92,8 +92,8 @@ def _solve_states(game: WordGame, states: list[State], threads: int) -> Iterator
 class _Journal:
     """A text file with one line per score; the last line may be incomplete after a crash.
 
-    A line ends with its checksum, as in `3 4 0 -17 #89ab01cd`. The lines of a journal that an
-    earlier version began have none, and get none.
+    A line ends with its checksum, as in `3 4 0 -17 #89ab01cd`. In a journal
+    that an earlier version began, no line has a checksum, not even a new one.
     """
 
     def __init__(self, path: Path, game: WordGame, plies: int) -> None:

@@ -9,9 +9,9 @@ export class Refusal extends Error {
 }
 
 const PATIENCE = 4;
-// Too many ask at once, or another program writes to the store: a moment later it works.
+// Too many requests at once, or the store is locked by another program: worth trying again.
 const PASSING = [429, 503];
-// So that the server can share its time fairly among the pages that are open at one address.
+// A random id, so that the server can share its time fairly among the pages open at one address.
 const CLIENT = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 const PROMPT = 600; // ms after which an answer is late
 let isLost = false;
@@ -28,7 +28,7 @@ function setLost(lost) {
   isLost = lost;
 }
 
-/** Calls back with a promise of every answer that is late; it is settled when the answer comes. */
+/** Calls `listener` with the promise of every answer that is late. */
 export function onLate(listener) {
   lateListeners.add(listener);
 }
@@ -93,7 +93,7 @@ async function send(method, path, { body, signal, once } = {}) {
   }
 }
 
-/** What is being prepared: asked while another answer is late, so it is not one of those itself. */
+/** Asks what the server is preparing. It is asked while another answer is late, so it never counts as late itself. */
 export const preparation = () => send('GET', 'preparation', { once: true });
 
 const kept = new Map();

@@ -1,9 +1,9 @@
-/** A bar for what the page waits for when a game is played for the first time and has to be compiled. */
+/** A progress bar for the first time a game is played, when its kernels have to be compiled. */
 import { onLate, pause, preparation } from './api.js';
 import { h } from './dom.js';
 import { title } from './words.js';
 
-const INTERVAL = 400; // ms between two looks at how far the server is
+const INTERVAL = 400; // ms between two requests for the server's progress
 
 /** Shows a bar in `element` whenever an answer is late because the server prepares a game. */
 export function showPreparation(element) {
@@ -29,6 +29,6 @@ async function watch(element, isWaiting) {
 
 function bar({ games, share, seconds_left: seconds }) {
   const percent = Math.floor(100 * share);
-  const text = `Preparing ${games.map(title).join(', ')}, ${percent} %, about ${Math.max(1, Math.round(seconds))} s`;
+  const text = `Preparing ${games.map(title).join(', ')}, ${percent}%, about ${Math.max(1, Math.round(seconds))} s left`;
   return [h('span', {}, text), h('progress', { max: 100, value: percent, 'aria-label': text })];
 }

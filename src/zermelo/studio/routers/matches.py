@@ -1,8 +1,8 @@
 """Routes for matches: create, list, read, play, reply, undo and resign.
 
 Each request reads the match from its row in the store and writes it back, so that nothing is lost
-when the server stops. The store has a thread of its own, and a request that finds it locked by
-another process is refused soon.
+when the server stops. The store has a thread of its own. If another process has locked the store, a
+request is refused after a short wait.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ _recent: dict[tuple[str, str], Position] = {}
 
 @dataclass(frozen=True)
 class StoreSession:
-    """The store, as one client may use it."""
+    """One client's access to the store."""
 
     store: MatchStore
     players: Players
@@ -52,8 +52,8 @@ class StoreSession:
     def run(self, work: Callable[[MatchStore], Result]) -> "asyncio.Future[Result]":
         """Let the store's thread call `work`.
 
-        Raise StoreLocked if another process locks the store, and also if a call before this one has
-        just waited for that process in vain: otherwise the waiting times would add up.
+        Raise StoreLocked if another process has locked the store. Also raise it if an earlier call
+        found the store locked while this one was queued: otherwise the waiting times would add up.
         """
         begin = time.monotonic()
 

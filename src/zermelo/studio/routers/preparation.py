@@ -1,4 +1,4 @@
-"""The route that says what a client waits for while kernels are compiled."""
+"""A route that reports which games clients wait for while kernels are compiled."""
 
 from fastapi import APIRouter
 from pydantic import BaseModel
@@ -10,7 +10,7 @@ router = APIRouter(prefix="/api/v1")
 
 
 class PreparationView(BaseModel):
-    """How far the games are that clients wait for; if `games` is empty, nobody has to wait."""
+    """The progress of the games that clients wait for; if `games` is empty, nobody has to wait."""
 
     games: list[str]
     share: float  #: from 0 to 1
@@ -19,7 +19,7 @@ class PreparationView(BaseModel):
 
 @router.get("/preparation")
 async def read_preparation(players: Players) -> PreparationView:
-    """Return how far the kernels are that clients wait for."""
+    """Return the progress of compiling the kernels that clients wait for."""
     urgent = players.preparation.urgent()
     games = sorted({min(compilation.games, key=len) for compilation in urgent})
     seconds = max(((1 - c.elapsed_share) * c.expected_seconds for c in urgent), default=0.0)
