@@ -29,6 +29,6 @@ async function watch(element, isWaiting) {
 
 function bar({ games, share, seconds_left: seconds }) {
   const percent = Math.floor(100 * share);
-  const text = `Preparing ${games.map(title).join(', ')}, ${percent}%, about ${Math.max(1, Math.round(seconds))} s left`;
+  const text = `Preparing ${games.map(title).join(', ')}, ${percent} %, about ${Math.max(1, Math.round(seconds))} s left`;
   return [h('span', {}, text), h('progress', { max: 100, value: percent, 'aria-label': text })];
 }
