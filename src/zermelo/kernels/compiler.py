@@ -9,8 +9,7 @@ from zermelo.kernels import cache
 from zermelo.kernels.generator import ModuleGenerator
 from zermelo.kernels.registry import Kernel, Rules
 
-_LOCK = threading.RLock()  # held while a kernel is generated, loaded or compiled
-_compilations: set[threading.Event] = set()  # running ones that the main thread began
+_LOCK = threading.RLock()
 
 
 def compile_kernel(function: Kernel, rules: Rules) -> Kernel:
@@ -18,56 +17,23 @@ def compile_kernel(function: Kernel, rules: Rules) -> Kernel:
 
     With the environment variable ZERMELO_JIT=0, the result runs the Python function itself. Raise
     KernelError if the rules do not compile.
-
-    A compilation cannot be interrupted. After Ctrl-C the main thread gets its KeyboardInterrupt at
-    once, and the compilation is completed in another thread.
     """
     if not cache.is_enabled():
         return functools.partial(function, rules)
-    return _compile_once(function, rules)
-
-
-def is_compiling() -> bool:
-    """Return whether a compilation that the main thread began is still running."""
-    return bool(_compilations)
+    with _LOCK:
+        return _compile_once(function, rules)
 
 
 @functools.lru_cache(maxsize=256)
 def _compile_once(function: Kernel, rules: Rules) -> Kernel:
-    if threading.current_thread() is not threading.main_thread():
-        return _compile(function, rules)
-    results: list[Kernel] = []
-    errors: list[BaseException] = []
-    done = threading.Event()
-
-    def run() -> None:
-        try:
-            results.append(_compile(function, rules))
-        except BaseException as error:  # noqa: BLE001 - raised again in the main thread
-            errors.append(error)
-        _compilations.discard(done)
-        done.set()
-
-    # Python handles Ctrl-C in the main thread, which must not be inside LLVM then, for that can
-    # take many seconds. Nor must it be inside numba, some of whose objects do not survive that.
-    _compilations.add(done)
-    threading.Thread(target=run, name="zermelo-compiler").start()
-    done.wait()  # not join(): that takes a thread for finished when it is interrupted
-    if errors:
-        raise errors[0]
-    return results[0]
-
-
-def _compile(function: Kernel, rules: Rules) -> Kernel:
-    with _LOCK:
-        text, constants = ModuleGenerator(function, rules).generate()
-        module = cache.load(text)
-        try:
-            return typing.cast("Kernel", module.bind(constants))
-        except Exception as error:
-            if not type(error).__module__.startswith("numba."):
-                raise
-            raise KernelError(_explain(function, rules, str(error))) from error
+    text, constants = ModuleGenerator(function, rules).generate()
+    module = cache.load(text)
+    try:
+        return typing.cast("Kernel", module.bind(constants))
+    except Exception as error:
+        if not type(error).__module__.startswith("numba."):
+            raise
+        raise KernelError(_explain(function, rules, str(error))) from error
 
 
 def _explain(function: Kernel, rules: Rules, error: str) -> str:
