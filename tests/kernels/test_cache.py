@@ -27,6 +27,7 @@ class _Cache:
         self.folder = folder
         assert self.compile() == 42
         (self.code,) = folder.glob("k_*.nbc")
+        (self.bytecode,) = folder.glob("k_*.bytecode")
         (self.module,) = folder.glob("k_*.py")
 
     def compile(self) -> int:
@@ -47,7 +48,7 @@ def small_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Cache:
 
 def _damaged_versions(data: bytes, rng: random.Random) -> list[bytes]:
     """Return the data truncated at 200 places, and 200 versions with one bit flipped."""
-    ends = {0, 1, len(data) - 1, *rng.sample(range(len(data)), min(197, len(data) - 3))}
+    ends = [0, 1, len(data) - 1, *rng.sample(range(2, len(data) - 1), 197)]
     versions = [data[:end] for end in ends]
     for _ in range(200):
         flipped = bytearray(data)
@@ -56,21 +57,22 @@ def _damaged_versions(data: bytes, rng: random.Random) -> list[bytes]:
     return versions
 
 
-def test_every_damage_to_machine_code_is_detected(
-    small_cache: _Cache, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("kind", ["code", "bytecode"])
+def test_every_damage_to_a_sealed_file_is_detected(
+    small_cache: _Cache, caplog: pytest.LogCaptureFixture, kind: str
 ) -> None:
-    data = small_cache.code.read_bytes()
-    assert sealed_files.read(small_cache.code) is not None
+    path: Path = getattr(small_cache, kind)
+    data = path.read_bytes()
+    assert sealed_files.read(path) is not None
     versions = _damaged_versions(data, random.Random(1))
-    assert len(versions) > 395
+    assert len(versions) == 400
     for version in versions:
-        small_cache.code.write_bytes(version)
-        small_cache.code.chmod(0o600)
-        assert sealed_files.read(small_cache.code) is None
-        assert not small_cache.code.exists()
-    expected = f"zermelo: the file {small_cache.code} of the kernel cache is damaged: "
-    assert set(caplog.messages) == {expected + "compiling it again"}
-    assert len(caplog.messages) == len(versions)
+        path.write_bytes(version)
+        path.chmod(0o600)
+        assert sealed_files.read(path) is None
+        assert not path.exists()
+    expected = f"zermelo: the file {path} of the kernel cache is damaged: compiling it again"
+    assert caplog.messages == [expected] * 400
 
 
 def test_damage_to_the_text_of_a_module_changes_no_result(
@@ -86,19 +88,35 @@ def test_damage_to_the_text_of_a_module_changes_no_result(
     assert len(caplog.messages) == len(versions)
 
 
-def test_damaged_machine_code_is_compiled_again(
-    small_cache: _Cache, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("kind", ["code", "bytecode"])
+def test_a_damaged_sealed_file_is_replaced(
+    small_cache: _Cache, caplog: pytest.LogCaptureFixture, kind: str
 ) -> None:
-    data = small_cache.code.read_bytes()
-    for version in random.Random(3).sample(_damaged_versions(data, random.Random(3)), 6):
-        small_cache.code.write_bytes(version)
-        small_cache.code.chmod(0o600)
+    path: Path = getattr(small_cache, kind)
+    versions = _damaged_versions(path.read_bytes(), random.Random(3))
+    for version in random.Random(3).sample(versions, 6):
+        path.write_bytes(version)
+        path.chmod(0o600)
         caplog.clear()
         assert small_cache.compile() == 42
         assert len(caplog.messages) == 1
-        assert sealed_files.read(small_cache.code) is not None
+        assert sealed_files.read(path) is not None
         assert small_cache.compile() == 42
         assert len(caplog.messages) == 1, "the second time it is loaded"
+
+
+def test_a_cache_folder_can_be_moved(
+    small_cache: _Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = tmp_path / "moved"
+    moved.mkdir(mode=0o700)
+    for path in (small_cache.code, small_cache.bytecode, small_cache.module):
+        path.rename(moved / path.name)
+    before = {path: path.stat().st_mtime_ns for path in moved.iterdir()}
+    monkeypatch.setenv("ZERMELO_CACHE", str(moved))
+    assert small_cache.compile() == 42
+    assert {path: path.stat().st_mtime_ns for path in moved.iterdir()} == before
+    assert list(tmp_path.iterdir()) == [moved]
 
 
 def test_a_file_under_the_name_of_another_is_refused(
@@ -157,12 +175,12 @@ def test_a_full_disk_costs_only_the_cache(
 
 
 def test_a_command_heals_a_damaged_cache(tmp_path: Path) -> None:
-    """Damage every file, each in another way, and run the same command again, twice."""
+    """Damage every file in one of three ways, and run the same command again, twice."""
     environment = {"ZERMELO_CACHE": str(tmp_path / "cache")}
     first = zermelo(*_COUNT, **environment)
     assert (first.returncode, first.stderr) == (0, "")
     paths = sorted((tmp_path / "cache").iterdir())
-    assert {path.suffix for path in paths} == {".py", ".nbc"}
+    assert {path.suffix for path in paths} == {".py", ".nbc", ".bytecode"}
     for number, path in enumerate(paths):
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1

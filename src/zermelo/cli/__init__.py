@@ -100,9 +100,9 @@ def _leave(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):  # its reader has gone
             stream.flush()
-    compiler = sys.modules.get("zermelo.kernels.compiler")
-    if compiler is not None and compiler.is_compiling():  # only after Ctrl-C
-        atexit._run_exitfuncs()  # noqa: SLF001 - exit() would wait for the compilation
+    interruptible = sys.modules.get("zermelo.kernels.interruptible")
+    if interruptible is not None and interruptible.is_running():  # a compilation, after Ctrl-C
+        atexit._run_exitfuncs()  # noqa: SLF001 - exit() would wait for it
         os._exit(code)
     sys.exit(code)
 

@@ -19,7 +19,6 @@ Watch = Callable[[Compilation], AbstractContextManager[object]]
 
 _MAX_UNCOMPILED_CELLS = 9  # tic-tac-toe: plain Python solves it in 0.04 s
 _LOCK = threading.RLock()  # held while a kernel is generated, loaded or compiled
-_compilations: set[threading.Event] = set()  # running ones that the main thread began
 _pool: CompilerPool | None = None
 _watch: Watch = contextlib.nullcontext
 
@@ -41,9 +40,6 @@ def compile_kernel(function: Kernel, rules: Rules) -> Kernel:
 
     With the environment variable ZERMELO_JIT=0, the result runs the Python function itself. Raise
     KernelError if the rules do not compile.
-
-    A compilation cannot be interrupted. After Ctrl-C the main thread gets its KeyboardInterrupt at
-    once, and the compilation is completed in another thread.
     """
     if not cache.is_enabled() or _runs_uncompiled(function, rules):
         return functools.partial(function, rules)
@@ -58,38 +54,8 @@ def _runs_uncompiled(function: Kernel, rules: Rules) -> bool:
     return not compilation.done.done()
 
 
-def is_compiling() -> bool:
-    """Return whether a compilation that the main thread began is still running."""
-    return bool(_compilations)
-
-
 @functools.lru_cache(maxsize=256)
 def _compile_once(function: Kernel, rules: Rules) -> Kernel:
-    if threading.current_thread() is not threading.main_thread():
-        return _compile(function, rules)
-    results: list[Kernel] = []
-    errors: list[BaseException] = []
-    done = threading.Event()
-
-    def run() -> None:
-        try:
-            results.append(_compile(function, rules))
-        except BaseException as error:  # noqa: BLE001 - raised again in the main thread
-            errors.append(error)
-        _compilations.discard(done)
-        done.set()
-
-    # Python handles Ctrl-C in the main thread. That thread must not be inside LLVM, which would
-    # delay Ctrl-C by many seconds, nor inside numba, some of whose objects do not survive it.
-    _compilations.add(done)
-    threading.Thread(target=run, name="zermelo-compiler").start()
-    done.wait()  # not join(), which marks the thread as finished if it is interrupted
-    if errors:
-        raise errors[0]
-    return results[0]
-
-
-def _compile(function: Kernel, rules: Rules) -> Kernel:
     compilation = plan_compilation(function, rules)
     if cache.is_compiled(compilation.text):
         return _load(compilation, function, rules)

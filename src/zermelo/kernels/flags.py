@@ -9,6 +9,7 @@ import numba
 from numba import njit
 
 from zermelo.kernels.helper_pipeline import HelperCompiler
+from zermelo.kernels.interruptible import call_interruptibly
 from zermelo.kernels.machine_code import MachineCodeCache
 
 #: ZERMELO_BOUNDS=1 turns an index outside an array into an error; tests use it.
@@ -43,22 +44,30 @@ def entry(
     compile it again.
     """
     dispatcher = njit(**flags)(kernel.py_func)
-    dispatcher._cache = MachineCodeCache(kernel.py_func)  # noqa: SLF001 - as enable_caching() does
+    cache = MachineCodeCache(kernel.py_func)
+    dispatcher._cache = cache  # noqa: SLF001 - as enable_caching() does
     types = numba.core.sigutils.normalize_signature(f"({signature},)")[0]
 
     def bind(values: tuple[Any, ...]) -> Any:
         if constants is None:
-            return _compile_once(dispatcher, types)
+            return _compile_once(dispatcher, cache, types)
         game = constants(*values)
-        return functools.partial(_compile_once(dispatcher, (numba.typeof(game), *types)), game)
+        compiled = _compile_once(dispatcher, cache, (numba.typeof(game), *types))
+        return functools.partial(compiled, game)
 
     return bind
 
 
-def _compile_once(dispatcher: Any, types: tuple[Any, ...]) -> Any:
-    dispatcher.disable_compile(False)  # noqa: FBT003 - the API of numba
-    dispatcher.compile(types)
-    dispatcher.disable_compile()
+def _compile_once(dispatcher: Any, cache: MachineCodeCache, types: tuple[Any, ...]) -> Any:
+    def compile_or_load() -> None:
+        dispatcher.disable_compile(False)  # noqa: FBT003 - the API of numba
+        dispatcher.compile(types)
+        dispatcher.disable_compile()
+
+    if cache.has(types, dispatcher.targetctx):
+        compile_or_load()
+    else:  # LLVM takes seconds, and numba does not survive an exception at any place
+        call_interruptibly(compile_or_load)
     return dispatcher
 
 

@@ -6,6 +6,7 @@ checksum is right. One file holds the code of one kernel for one signature, CPU 
 
 import hashlib
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,11 @@ class MachineCodeCache(NullCache):  # type: ignore[misc]  # numba is untyped
     """Stores the machine code of one function, as numba asks it to, beside its module's file."""
 
     def __init__(self, function: Any) -> None:
-        self._module_path = Path(function.__code__.co_filename)
+        self._module_path = Path(str(sys.modules[function.__module__].__file__))
+
+    def has(self, sig: Any, target_context: Any) -> bool:
+        """Return whether there is a file for a signature, which may turn out to be damaged."""
+        return self._path(sig, target_context.codegen()).exists()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function for a signature, or None if it has to be compiled."""
