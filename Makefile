@@ -16,7 +16,7 @@ play: .venv/core
 # Kernels are compiled first, on all cores, so that no test has to wait for them.
 test: check
 	$(BIN)/zermelo warm
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not proof"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not proof" --durations 15
 
 # The core has to work with the oldest versions that pyproject.toml allows, and with the newest ones,
 # whatever constraints.txt says. Pictures of the full screen differ between versions of textual.
@@ -26,7 +26,7 @@ define test_with
 	@$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv/$(1)
 	@$(BIN)/uv pip install --quiet --python .venv/$(1)/bin/python --resolution $(1) --editable ".[test,tui]"
 	@$(BIN)/uv pip list --quiet --python .venv/$(1)/bin/python | grep -E "^(click|numba|numpy|safetensors|textual) "
-	.venv/$(1)/bin/python -m pytest -n 2 --dist worksteal -m "not proof" -k "not snapshots" $(core_tests)
+	.venv/$(1)/bin/python -m pytest -n 2 --dist worksteal -m "not proof" --durations 15 -k "not snapshots" $(core_tests)
 endef
 
 versions: .venv/dev

@@ -203,7 +203,7 @@ def test_a_full_store_says_what_it_deletes_and_refuses_to_delete_more(
         unfinished = served.create()
         monkeypatch.setattr(matches, "MAX_MATCHES", 2)
         refused = served.post("matches", game="tictactoe", second="human")
-        assert_refused(refused, 507, "in the last 30 days: start the studio with another --db")
+        assert_refused(refused, 507, "in the last 30 days; start the studio with another file")
         monkeypatch.setattr(matches, "RECENT_DAYS", 0)
         assert served.create()["deleted"] == [old["id"]]
         assert_refused(served.get(f"matches/{old['id']}"), 404)
