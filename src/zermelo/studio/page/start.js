@@ -25,7 +25,7 @@ export async function startView(main, params, signal) {
   const start = new Start([...known].sort((a, b) => rank(a) - rank(b)), roster);
   main.replaceChildren(h('div', { class: 'start' },
     h('div', { class: 'intro' }, h('h1', {}, 'What shall we play?'),
-      h('p', {}, 'Pick a game and an opponent. Ask what the engine thinks whenever you like; it never tells unasked.')),
+      h('p', {}, 'Pick a game and an opponent. Ask what the engine thinks whenever you like; it stays silent until you do.')),
     start.cards, start.panel, shelf,
     h('p', { class: 'also' }, h('a', { href: '#puzzle' }, 'Solve puzzles'), ' · ',
       button('Import a game', 'import', importDialog, { class: 'plain' }))));
