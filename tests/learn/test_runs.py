@@ -119,7 +119,7 @@ def test_the_refusal_names_what_differs(stopped: tuple[Path, Path], tmp_path: Pa
     path, out = stopped
     assert "another seed: 5, and now it is 6" in refusal(path, out, seed=6)
     assert "holds a run already" in refusal(path, out, resume=False)
-    assert "holds no run" in refusal(path, tmp_path / "nothing")
+    assert "does not contain a training run" in refusal(path, tmp_path / "nothing")
     other = write_recipe(tmp_path, ("hidden = [12]", "hidden = [13]"))
     assert "another network.hidden: [12], and now it is [13]" in refusal(other, out)
     other = write_recipe(tmp_path, ("batch = 16", "batch = 8"))

@@ -298,7 +298,7 @@ def test_a_run_in_another_folder_is_found_by_its_name(tmp_path: Path) -> None:
     [
         (["train", "nono"], "there is no recipe 'nono': "),
         (["train", "no.toml"], "cannot read the recipe no.toml"),
-        (["train", "tictactoe-dqn", "--resume"], "holds no run"),
+        (["train", "tictactoe-dqn", "--resume"], "does not contain a training run"),
         (["train", "tictactoe-dqn", "--opponent", "nobody"], "unknown player 'nobody'"),
         (["train", "tictactoe-dqn", "--device", "tpu"], "'tpu'"),
         (["runs", "show"], "name the run to show"),

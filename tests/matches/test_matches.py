@@ -23,7 +23,7 @@ def test_random_chooses_every_move() -> None:
 
 def test_choosing_in_a_finished_game_is_refused() -> None:
     end = z.game("tictactoe").position(moves="a1 a2 b1 b2 c1")
-    with pytest.raises(z.IllegalMove, match="no move to choose, the game is over: X wins"):
+    with pytest.raises(z.IllegalMove, match="no move to choose, because the game is over: X wins"):
         z.player("random").choose(end)
 
 

@@ -35,7 +35,7 @@ def run(
     matches: int,
     progress: ProgressFunction,
 ) -> dict[str, Any]:
-    """Measure our search, and OpenSpiel's if it is installed; each match has `matches` games."""
+    """Measure our search; if OpenSpiel is installed, measure its search and play matches against it."""
     measure.pin_to_one_core()
     rows: list[Row] = []
     notes = []

@@ -1,4 +1,4 @@
-"""The policy of a player: its action in every state, whatever the order of the queries.
+"""A player's policy: its action in every state, independent of the order of the queries.
 
 The random generator of a stochastic player is reseeded in every state, with a seed derived from
 the seed of the grade, the player and the state.

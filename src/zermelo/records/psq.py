@@ -61,7 +61,7 @@ def read(text: str, game: Game | None) -> Record:
             break
         col, row = int(match[1]) - 1, int(match[2]) - 1
         if not (0 <= row < rows and 0 <= col < cols):
-            msg = f"line {number}: {line.strip()} is outside the board of {cols} x {rows}"
+            msg = f"line {number}: {line.strip()} is outside the {cols} x {rows} board"
             raise BadRecord(msg)
         moves.append(rules.grid.text(row * cols + col))
         move_lines.append(number)

@@ -183,7 +183,7 @@ class PlayerPool:
 
     @contextlib.asynccontextmanager
     async def take_turn(self, match: str) -> AsyncIterator[bool]:
-        """Let one request at a time think about a match; yield whether this one had to wait.
+        """Let one request at a time compute a move for a match; yield whether this one had to wait.
 
         Raise Busy if too many requests wait already.
         """

@@ -26,7 +26,7 @@ class RolloutRequest:
     """All that an actor needs, apart from the weights, to play one rollout."""
 
     seed: tuple[int, int]  #: (seed of the run, number of the rollout)
-    progress: float  #: the share of the training that is over
+    progress: float  #: the fraction of the training that is complete
     actor_rank: float = 0.0  #: the actor's number in the pool, scaled to the range 0 to 1
 
     def new_rng(self) -> np.random.Generator:
@@ -113,7 +113,7 @@ class RolloutStream:
         self._weights = weights
 
     def next(self, progress: float) -> Arrays:
-        """Return the next rollout; `progress` is the share of the training that is over."""
+        """Return the next rollout; `progress` is the fraction of the training that is complete."""
         pool = self.pool
         if self._num_submitted - self.num_consumed < pool.max_pending:
             weights = self._weights()

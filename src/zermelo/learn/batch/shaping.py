@@ -83,7 +83,7 @@ class FadingPotential:
         return np.asarray(self.weight * self.potential(states))
 
     def fade(self, progress: float) -> None:
-        """Set the weight for the time when the share `progress` of the training is over."""
+        """Set the weight for the time after the fraction `progress` of the training."""
         self.weight = self.schedule(progress)
 
 

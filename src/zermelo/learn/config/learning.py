@@ -17,7 +17,7 @@ class Phase:
 
 
 def phase_at(phases: tuple[Phase, ...], progress: float) -> tuple[Phase, float]:
-    """Return the phase that is active when the share `progress` of the training is over.
+    """Return the phase that is active after the fraction `progress` of the training.
 
     Also return the share of that phase that is over.
     """

@@ -14,9 +14,9 @@ class LinearSchedule:
 
     begin: float
     end: float
-    until: float = 1.0  #: the share of the training after which `end` is reached
+    until: float = 1.0  #: the fraction of the training after which `end` is reached
 
     def __call__(self, progress: float) -> float:
-        """Return the value when the share `progress` of the training is over."""
+        """Return the value after the fraction `progress` of the training."""
         share = min(1.0, max(0.0, progress) / self.until)
         return self.begin + share * (self.end - self.begin)

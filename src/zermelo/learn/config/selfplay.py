@@ -77,7 +77,7 @@ class SelfPlayConfig:
     images: int = 1  #: number of symmetric images whose evaluations are averaged in play
 
     def simulations_at(self, progress: float) -> int:
-        """Return the simulations per move when the share `progress` of the training is over."""
+        """Return the simulations per move after the fraction `progress` of the training."""
         return self.simulations[
             min(int(progress * len(self.simulations)), len(self.simulations) - 1)
         ]

@@ -46,7 +46,7 @@ class ActorTransitions:
         return self._stream.pool
 
     def set_progress(self, progress: float) -> None:
-        """Set the share of the training that is over; discard old rollouts after a checkpoint."""
+        """Set the completed fraction of the training; after a checkpoint, discard old rollouts."""
         update = round(progress * self._total_updates)
         if update and update % self._checkpoint_interval == 0 and progress != self._progress:
             self._moves = []

@@ -39,7 +39,7 @@ class TransitionSource(Protocol):
     results: list[int]  #: results of the latest games for the learner: 1, 0 or -1
 
     def set_progress(self, progress: float) -> None:
-        """Tell the source which share of the training is over."""
+        """Tell the source what fraction of the training is complete."""
 
     def step(self, policy: Policy, opponent: Policy | None, epsilon: float) -> Transitions:
         """Play one more move in every game; return the transitions that these moves complete."""
@@ -79,7 +79,7 @@ class SelfPlay:
         self.results: list[int] = []  #: results of the latest games for the learner: 1, 0 or -1
 
     def set_progress(self, progress: float) -> None:
-        """Set the weight of a fading potential; the share `progress` of the training is over."""
+        """Set the weight of a fading potential after the fraction `progress` of the training."""
         fade = getattr(self.potential, "fade", None)
         if fade is not None:
             fade(progress)

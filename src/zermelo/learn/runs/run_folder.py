@@ -219,7 +219,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Return the contents of run.json; raise BadRun if the folder contains no run."""
     manifest = read_json(folder / MANIFEST)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("recipe"), dict):
-        msg = f"{folder} holds no run"
+        msg = f"{folder} does not contain a training run"
         if (folder / MANIFEST).exists():
             msg = f"{folder / MANIFEST} is damaged: it does not describe a training run"
         raise BadRun(msg)
