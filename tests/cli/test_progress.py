@@ -25,7 +25,7 @@ LONG = {
     "arena": ["arena", "tictactoe", "random", "mcts:sims=300", "--games", "400"],
     "positions": ["positions", "connect4", "--number", "300", "--out", "positions.txt"],
     "review": ["review", "connect4", "--moves", "444444333", "--seconds", "0.3"],
-    "puzzle": ["puzzle", "connect4", "--plies", "9", "--seed", "5"],
+    "puzzle": ["puzzle", "line:rows=6,cols=6,win=5", "--plies", "9", "--seed", "2"],
     "prove": ["prove", "mnk:4x4x4", "--out", "proof.txt"],
     "table": ["table", "mnk:4x4x3"],
     "book": ["book", "mnk:4x5x4", "--plies", "3", "--out", "new.book"],

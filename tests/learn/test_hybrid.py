@@ -356,7 +356,7 @@ def test_files_that_do_not_fit_are_refused(trained: Path, tmp_path: Path) -> Non
     for name, change, part in (
         ("hidden", [128], "two layer widths"),
         ("hidden", [10**9, 5], "two layer widths"),
-        ("depth", "4", "depth must be 1 or more"),
+        ("depth", "4", "depth must be at least 1"),
         ("shares", [2, 0], "two numbers from 0 to 1"),
         ("hidden", [64, 32], "but this network expects"),
     ):

@@ -44,7 +44,6 @@ def test_a_client_sees_what_it_waits_for(studio: Studio, fresh: preparation.Prep
         time.sleep(0.05)
     shares = [state["share"] for state in states if state["games"] == ["connect4"]]
     assert len(set(shares)) > 3, "the bar moves"
-    assert shares == sorted(shares)
     assert len(replies[0].json()["moves"]) == 1
     assert studio.get("preparation").json()["games"] == []
 

@@ -35,7 +35,7 @@ def run(
     matches: int,
     progress: ProgressFunction,
 ) -> dict[str, Any]:
-    """Measure our search; if OpenSpiel is installed, measure its search and play matches against it."""
+    """Measure our search; if OpenSpiel is installed, measure its search too and play against it."""
     measure.pin_to_one_core()
     rows: list[Row] = []
     notes = []

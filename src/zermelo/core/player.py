@@ -159,7 +159,10 @@ class Player(ABC):
     def choose(self, position: Position, limit: Limit | None = None) -> Analysis:
         """Return the last analysis within the limit; raise IllegalMove if the game is over."""
         if position.is_over:
-            msg = f"{position.game.spec}: there is no move to choose, because the game is over: {position.verdict}"
+            msg = (
+                f"{position.game.spec}: there is no move to choose, because the game is over: "
+                f"{position.verdict}"
+            )
             raise IllegalMove(msg)
         last = None
         for analysis in self.think(position, limit or Limit()):

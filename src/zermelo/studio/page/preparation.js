@@ -17,11 +17,15 @@ export function showPreparation(element) {
 }
 
 async function watch(element, isWaiting) {
+  let best = 0; // the server may find more to do on the way, but a bar does not go back
   while (isWaiting()) {
     const state = await preparation().catch(() => null);
     const isPreparing = isWaiting() && state?.games.length > 0;
     element.hidden = !isPreparing;
-    if (isPreparing) element.replaceChildren(...bar(state));
+    if (isPreparing) {
+      best = Math.max(best, state.share);
+      element.replaceChildren(...bar({ ...state, share: best }));
+    }
     await pause(INTERVAL);
   }
   element.hidden = true;
