@@ -26,7 +26,7 @@ LONG = {
     "positions": ["positions", "connect4", "--number", "300", "--out", "positions.txt"],
     "review": ["review", "connect4", "--moves", "444444333", "--seconds", "0.3"],
     "puzzle": ["puzzle", "line:rows=6,cols=6,win=5", "--plies", "9", "--seed", "2"],
-    "prove": ["prove", "mnk:4x4x4", "--out", "proof.txt"],
+    "prove": ["prove", "squava", "--out", "proof.txt"],
     "table": ["table", "mnk:4x4x3"],
     "book": ["book", "mnk:4x5x4", "--plies", "3", "--out", "new.book"],
     "train": ["train", "tictactoe-dqn", "--out", "run"],
