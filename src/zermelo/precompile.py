@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from zermelo.core.game import Game, SolverHooks, WordGame
 from zermelo.games import registry
-from zermelo.kernels import compiler, list_common_kernels
+from zermelo.kernels import compiler
 from zermelo.kernels.compiler_pool import LATER, SOON, Compilation, CompilerPool
+from zermelo.kernels.registry import list_common_kernels
 from zermelo.learn.models import files as model_files
 from zermelo.players.registry import load_player
 from zermelo.search.limits import ProgressCallback

@@ -13,7 +13,8 @@ from zermelo.core.position import Position
 from zermelo.games.lines.large import BoardLineGame
 from zermelo.games.lines.renju import FOULS, RenjuGame
 from zermelo.games.lines.rules import LineGame
-from zermelo.kernels import compile_kernel, kernel
+from zermelo.kernels.compiler import compile_kernel
+from zermelo.kernels.registry import kernel
 
 SMALL = [
     {"rows": 3, "cols": 3, "win": 3},

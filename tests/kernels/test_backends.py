@@ -13,9 +13,9 @@ import zermelo as z
 from support.samples import WORDS
 from zermelo.core import bitboard
 from zermelo.core.bitboard import mix, popcount, scale, select, word
-from zermelo.kernels import compile_kernel, kernel
-from zermelo.kernels.compiler import generate_source
-from zermelo.kernels.generator import ModuleGenerator
+from zermelo.kernels.compiler import compile_kernel, generate_source
+from zermelo.kernels.registry import kernel
+from zermelo.kernels.source.generator import ModuleGenerator
 
 NUM_STEPS = 400
 

@@ -10,7 +10,9 @@ import pytest
 
 import zermelo as z
 from support.commands import zermelo
-from zermelo.kernels import compile_kernel, compiler, kernel, sealed_files
+from zermelo.kernels import compiler, sealed_files
+from zermelo.kernels.compiler import compile_kernel
+from zermelo.kernels.registry import kernel
 
 _COUNT = ("count", "tictactoe", "--perft", "2", "--json")
 

@@ -11,7 +11,7 @@ import pytest
 
 import zermelo as z
 from zermelo.core.game import WordGame
-from zermelo.kernels import cache, compiler, compiler_pool
+from zermelo.kernels import cache, compiler, compiler_pool, observer
 from zermelo.kernels.compiler_pool import LATER, SOON, URGENT, Compilation, CompilerPool
 from zermelo.search import count, playouts
 
@@ -71,7 +71,7 @@ def test_kernels_of_this_process_come_from_the_pool(
     def fail(_compilation: Compilation) -> None:
         pytest.fail("compiled in this process")
 
-    monkeypatch.setattr(compiler, "_watch", fail)
+    monkeypatch.setattr(observer, "_observer", fail)
     compiler.use_pool(pool)
     assert z.count(z.game("mnk:4x3x3"), max_ply=2).perft(2) == [12, 132]
     kernels = {compilation.kernel for compilation in pool.compilations()}

@@ -11,8 +11,8 @@ import pytest
 
 import zermelo as z
 from zermelo.core.errors import KernelError
-from zermelo.kernels import compile_kernel, kernel
-from zermelo.kernels.compiler import generate_source
+from zermelo.kernels.compiler import compile_kernel, generate_source
+from zermelo.kernels.registry import kernel
 from zermelo.search.count import expand_layer
 from zermelo.search.playouts import count_playouts
 
@@ -69,7 +69,7 @@ def test_an_edit_changes_results_in_the_next_process(tmp_path: Path) -> None:
 
 
 def test_the_intrinsics_are_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:
-    from zermelo.kernels import generator
+    from zermelo.kernels.source import generator
 
     game = z.game("tictactoe")
     before = generate_source(count_playouts, game)

@@ -5,7 +5,7 @@ import pytest
 
 import zermelo as z
 from zermelo.core.symmetry import byte_tables
-from zermelo.kernels import compile_kernel
+from zermelo.kernels.compiler import compile_kernel
 from zermelo.search.count import _CountOptions, _python_layers, _StateTable, count, expand_layer
 
 

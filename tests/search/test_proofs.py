@@ -20,7 +20,7 @@ from support.paths import ROOT
 from zermelo.cli import cli
 from zermelo.core.errors import ZermeloError
 from zermelo.games.lines.small import WordLineGame
-from zermelo.kernels import compile_kernel
+from zermelo.kernels.compiler import compile_kernel
 from zermelo.search import textbook
 from zermelo.search.proofs import proof
 from zermelo.search.solver.solver import Solver

@@ -35,6 +35,7 @@ from zermelo.cli.common import progress
 from zermelo.cli.common.progress import show_compilation
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import escape_controls
+from zermelo.kernels.observer import set_observer
 
 _BAD_ARGUMENTS, _INTERRUPTED = 2, 130  # exit codes
 
@@ -45,6 +46,7 @@ def main() -> None:
     # a long time if the cores are busy. This must be set before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _replace_closed_streams()
+    set_observer(show_compilation)
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")  # invalid UTF-8 is bad input, not a crash
     _leave(_run())
@@ -136,9 +138,6 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; unlike click, distinguish Ctrl-C from the end of a file."""
         try:
-            from zermelo.kernels import compiler
-
-            compiler.watch_compilations(show_compilation)
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise _Interrupted from None

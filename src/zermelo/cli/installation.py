@@ -1,10 +1,8 @@
 """Commands about this installation: `doctor`, `warm` and `completion`."""
 
 import os
-import platform
 import sys
 import time
-from importlib import metadata, util
 
 import click
 
@@ -33,6 +31,9 @@ def doctor(clear_cache: bool, as_json: bool) -> None:
 
     Prints versions, extras, the graphics processor, compiled kernels, and where data is stored.
     """
+    import platform
+    from importlib import metadata
+
     from zermelo.core import home
     from zermelo.kernels import cache
 
@@ -81,6 +82,8 @@ def _describe(fields: Fields) -> list[str]:
 
 
 def _is_installed(module: str) -> bool:
+    from importlib import util
+
     return util.find_spec(module) is not None
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from zermelo.core.bitboard import popcount
 from zermelo.core.game import Game, WordGame
 from zermelo.envs.planes import Array, Planes
-from zermelo.kernels import compile_kernel, kernel
+from zermelo.kernels.compiler import compile_kernel
+from zermelo.kernels.registry import kernel
 
 RESET = -1  #: the pseudo-action that restarts the game
 StepResult = tuple[bool, int, int]  #: (over, value for the side to move, side to move)

@@ -1,38 +1,27 @@
 """The compiler: turns a kernel into native code for a game, or runs it as plain Python."""
 
-import contextlib
 import functools
 import threading
 import time
 import typing
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 
 from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.errors import KernelError
 from zermelo.kernels import cache
 from zermelo.kernels.compiler_pool import SOON, Compilation, CompilerPool
-from zermelo.kernels.generator import ModuleGenerator
+from zermelo.kernels.observer import observe
 from zermelo.kernels.registry import Kernel, Rules
-
-Watch = Callable[[Compilation], AbstractContextManager[object]]
+from zermelo.kernels.source.generator import ModuleGenerator
 
 _MAX_UNCOMPILED_CELLS = 9  # tic-tac-toe: plain Python solves it in 0.04 s
 _LOCK = threading.RLock()  # held while a kernel is generated, loaded or compiled
 _pool: CompilerPool | None = None
-_watch: Watch = contextlib.nullcontext
 
 
 def use_pool(pool: CompilerPool | None) -> None:
     """Let a pool compile all kernels from now on; with None, this process compiles them again."""
     global _pool  # noqa: PLW0603 - one for the whole process, as are the kernels
     _pool = pool
-
-
-def watch_compilations(watch: Watch) -> None:
-    """Call `watch` for each kernel that this process compiles itself; compile in its context."""
-    global _watch  # noqa: PLW0603 - one for the whole process, as is the terminal
-    _watch = watch
 
 
 def compile_kernel(function: Kernel, rules: Rules) -> Kernel:
@@ -62,7 +51,7 @@ def _compile_once(function: Kernel, rules: Rules) -> Kernel:
     if _pool is not None:
         _pool.submit(compilation).done.result()
         return _load(compilation, function, rules)
-    with _watch(compilation):
+    with observe(compilation):
         compilation.begin = time.monotonic()
         return _load(compilation, function, rules)
 

@@ -16,7 +16,8 @@ from zermelo.core.game import Game, MaskGame, WordGame
 from zermelo.core.position import Outcome
 from zermelo.core.symmetry import Symmetry
 from zermelo.games.determinism import RuleSampler
-from zermelo.kernels import compile_kernel, kernel
+from zermelo.kernels.compiler import compile_kernel
+from zermelo.kernels.registry import kernel
 from zermelo.search.state_keys import build_symmetry_tables, canonical_state, hash_words
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from zermelo.core.bitboard import mix, word
 from zermelo.core.game import BoardGame, Game, WordGame
-from zermelo.kernels import kernel
+from zermelo.kernels.registry import kernel
 from zermelo.search.traversal_arrays import TraversalArrays
 
 

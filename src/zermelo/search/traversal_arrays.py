@@ -4,7 +4,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from zermelo.core.game import BoardGame, Game, WordGame
-from zermelo.kernels import compile_kernel
+from zermelo.kernels.compiler import compile_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ module does not need torch.
 import numpy as np
 
 from zermelo.core.game import WordGame
-from zermelo.kernels import compile_kernel
+from zermelo.kernels.compiler import compile_kernel
 from zermelo.learn.alphazero import search_kernel as kernels
 from zermelo.learn.alphazero.search_parameters import (
     UNPROVEN,

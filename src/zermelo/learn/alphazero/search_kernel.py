@@ -14,7 +14,7 @@ import numpy as np
 
 from zermelo.core.bitboard import lowest, word
 from zermelo.core.game import SolverHooks
-from zermelo.kernels import kernel
+from zermelo.kernels.registry import kernel
 from zermelo.learn.alphazero.search_parameters import C_SCALE, C_VISIT, UNPROVEN
 from zermelo.learn.alphazero.selection import (
     ACTION,

@@ -22,7 +22,8 @@ from zermelo.core.symmetry import byte_tables
 from zermelo.games.geometry import DIRECTIONS
 from zermelo.games.lines.small import WordLineGame
 from zermelo.games.lines.tactics import LineTactics
-from zermelo.kernels import compile_kernel, kernel
+from zermelo.kernels.compiler import compile_kernel
+from zermelo.kernels.registry import kernel
 
 _NUM_FEATURES, _CENTRE = 50, 9
 _MIN_LINE = 3  # lines with fewer cells are omitted

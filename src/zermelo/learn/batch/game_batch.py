@@ -8,7 +8,8 @@ from zermelo.core.bitboard import mix, scale, word
 from zermelo.core.game import SolverHooks, WordGame
 from zermelo.core.game.traversal import STRIDE
 from zermelo.core.symmetry import byte_tables
-from zermelo.kernels import compile_kernel, kernel
+from zermelo.kernels.compiler import compile_kernel
+from zermelo.kernels.registry import kernel
 
 
 class GameBatch:

@@ -33,7 +33,8 @@ from zermelo.core.bitboard import popcount, word
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.games.lines.small import WordLineGame
-from zermelo.kernels import compile_kernel, kernel
+from zermelo.kernels.compiler import compile_kernel
+from zermelo.kernels.registry import kernel
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config.schedules import LinearSchedule
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from zermelo.core.bitboard import sign
 from zermelo.core.game import BoardGame
-from zermelo.kernels import kernel
+from zermelo.kernels.registry import kernel
 from zermelo.search.large.windows import ACTION, CENTRALITY, FIRST_WINDOW, NUM_WINDOWS
 
 WIN_SCORE = 1 << 14  # a win in n plies scores WIN_SCORE - n

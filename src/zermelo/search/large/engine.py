@@ -9,7 +9,7 @@ import numpy as np
 
 from zermelo.core.game import BoardGame
 from zermelo.games.lines.large import BoardLineGame
-from zermelo.kernels import compile_kernel
+from zermelo.kernels.compiler import compile_kernel
 from zermelo.search.engine import Engine, ForcedWin
 from zermelo.search.large import alphabeta_kernel as k
 from zermelo.search.large.threat_search import ThreatSearch

@@ -28,7 +28,7 @@ from typing import Any
 
 from zermelo.core.bitboard import mix, word
 from zermelo.games.lines.large import ALLOWED, FIRST, FORBIDDEN, FREE, SECOND, BoardLineGame
-from zermelo.kernels import kernel
+from zermelo.kernels.registry import kernel
 from zermelo.search.large.threat_moves import (
     NO_CELL,
     find_allowed,

@@ -8,7 +8,7 @@ import numpy as np
 
 from zermelo.core.errors import BadSpec
 from zermelo.games.lines.large import BoardLineGame
-from zermelo.kernels import compile_kernel
+from zermelo.kernels.compiler import compile_kernel
 from zermelo.search.engine import ForcedWin
 from zermelo.search.large import threat_kernel as k
 from zermelo.search.large.threat_moves import NO_CELL

@@ -8,7 +8,8 @@ import numpy as np
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game, SolverHooks, WordGame
-from zermelo.kernels import compile_kernel, kernel
+from zermelo.kernels.compiler import compile_kernel
+from zermelo.kernels.registry import kernel
 from zermelo.search.mcts.tree import Evaluator
 
 if TYPE_CHECKING:

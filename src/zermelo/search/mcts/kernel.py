@@ -22,7 +22,7 @@ import numpy as np
 from zermelo.core.bitboard import mix, scale, word
 from zermelo.core.game import BoardGame, SolverHooks
 from zermelo.core.game.traversal import STRIDE
-from zermelo.kernels import kernel
+from zermelo.kernels.registry import kernel
 
 # Columns of `nodes`.
 VISITS, VALUE_SUM, PARENT, FIRST_CHILD, NUM_CHILDREN, NUM_VISITED, NUM_UNPROVEN, PROOF = range(8)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from zermelo.core.game import SolverHooks
-from zermelo.kernels import kernel
+from zermelo.kernels.registry import kernel
 from zermelo.search.negamax.arrays import (
     ALPHA,
     BETA,

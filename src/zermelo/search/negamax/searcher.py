@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import SolverHooks
-from zermelo.kernels import compile_kernel
+from zermelo.kernels.compiler import compile_kernel
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax import arrays, batch, kernel
 from zermelo.search.negamax.arrays import SearchArrays

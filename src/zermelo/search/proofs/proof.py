@@ -14,7 +14,7 @@ from zermelo.core.files import write_atomically
 from zermelo.core.game import BoardGame, Game
 from zermelo.games.geometry import list_windows
 from zermelo.games.lines.small import WordLineGame
-from zermelo.kernels import compile_kernel
+from zermelo.kernels.compiler import compile_kernel
 from zermelo.search.limits import SearchClock
 from zermelo.search.proofs import strategy_kernel
 from zermelo.search.proofs.strategy_kernel import HOLD, MAX_MOVES, MAX_PAIRS, UNSCORED, WIN

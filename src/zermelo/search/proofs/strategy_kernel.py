@@ -13,7 +13,7 @@ from typing import Any
 
 from zermelo.core.bitboard import lowest, popcount, word
 from zermelo.core.game import SolverHooks
-from zermelo.kernels import kernel
+from zermelo.kernels.registry import kernel
 from zermelo.search.negamax.arrays import (
     DEPTH,
     LOWER,

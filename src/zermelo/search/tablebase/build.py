@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from zermelo.core.bitboard import lowest, word
 from zermelo.core.errors import TooLarge
 from zermelo.core.game import SolverHooks, WordGame
-from zermelo.kernels import compile_kernel, kernel
+from zermelo.kernels.compiler import compile_kernel
+from zermelo.kernels.registry import kernel
 from zermelo.search.state_keys import build_symmetry_tables, canonical_state, find_index_slot
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from zermelo.core.errors import KernelError
 from zermelo.kernels.registry import qualified_name
 
 if TYPE_CHECKING:
-    from zermelo.kernels.generator import ModuleGenerator
+    from zermelo.kernels.source.generator import ModuleGenerator
 
 _GAME_NAMES = ("game", "_game", "self")
 

@@ -26,9 +26,9 @@ from zermelo.core import bitboard
 from zermelo.core.errors import KernelError
 from zermelo.core.game import SolverHooks
 from zermelo.core.symmetry import transform_word
-from zermelo.kernels.constants import find_annotation, to_literal, to_typed
 from zermelo.kernels.registry import Kernel, Rules, kernel_options, qualified_name
-from zermelo.kernels.rewriter import rewrite_source
+from zermelo.kernels.source.constants import find_annotation, to_literal, to_typed
+from zermelo.kernels.source.rewriter import rewrite_source
 
 _INTRINSICS = (
     "word",
