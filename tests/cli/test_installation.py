@@ -19,6 +19,7 @@ def run(*arguments: str) -> str:
 
 def test_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installation, "_is_installed", lambda module: module != "textual")
+    monkeypatch.setattr(installation, "_gpu_name", lambda: None)
     text = run("doctor")
     assert "tui      the full-screen terminal: missing: pip install 'zermelo[tui]'" in text
     assert "window   the window: installed" in text

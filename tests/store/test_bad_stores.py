@@ -96,6 +96,7 @@ def test_a_bad_store_does_not_stop_a_training(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    pytest.importorskip("torch", reason="torch is not installed: nothing can be trained")
     recipe, out = str(write_recipe(tmp_path)), tmp_path / "run"
     with make_bad(store, monkeypatch):
         before = store.read_bytes()
@@ -114,6 +115,8 @@ def test_a_bad_store_does_not_stop_a_training(
 def test_a_store_that_fails_during_a_training(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pytest.importorskip("torch", reason="torch is not installed: nothing can be trained")
+
     def fail(*_: object) -> None:
         message = "database is locked"
         raise StoreFailure(message)
@@ -148,6 +151,8 @@ def test_runs_are_listed_without_the_store(store: Path, monkeypatch: pytest.Monk
 def test_every_command_refuses_a_damaged_store_in_one_line(
     arguments: tuple[str, ...], place: int, store: Path
 ) -> None:
+    if "studio" in arguments:
+        pytest.importorskip("fastapi", reason="FastAPI is not installed: there is no studio")
     data = bytearray(store.read_bytes())
     data[place : place + 3000] = b"\xa5" * len(data[place : place + 3000])
     store.write_bytes(data)

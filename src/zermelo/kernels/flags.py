@@ -8,7 +8,7 @@ from typing import Any
 import numba
 from numba import njit
 
-from zermelo.kernels.helper_pipeline import HelperCompiler
+from zermelo.kernels.helper_pipeline import HelperCompiler, UnoptimisedHelperCompiler
 from zermelo.kernels.interruptible import call_interruptibly
 from zermelo.kernels.machine_code import MachineCodeCache
 
@@ -18,7 +18,11 @@ _COMMON = {"nogil": True, "error_model": "numpy", "boundscheck": BOUNDS}
 _BARE = _COMMON | {"_nrt": False}
 
 
-def helper(function: Callable[..., Any], flags: dict[str, Any] = _COMMON) -> Any:
+def helper(
+    function: Callable[..., Any],
+    flags: dict[str, Any] = _COMMON,
+    compiler: type[HelperCompiler] = HelperCompiler,
+) -> Any:
     """Compile a function that only kernels call: inline it, without wrappers for Python callers.
 
     The wrappers would triple the compile time of the solver.
@@ -27,7 +31,7 @@ def helper(function: Callable[..., Any], flags: dict[str, Any] = _COMMON) -> Any
         forceinline=True,
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
-        pipeline_class=HelperCompiler,
+        pipeline_class=compiler,
         **flags,
     )(function)
 
@@ -72,5 +76,5 @@ def _compile_once(dispatcher: Any, cache: MachineCodeCache, types: tuple[Any, ..
 
 
 # For kernels that create no arrays: without reference counting they are a fifth faster.
-bare_helper = functools.partial(helper, flags=_BARE)
+bare_helper = functools.partial(helper, flags=_BARE, compiler=UnoptimisedHelperCompiler)
 bare_entry = functools.partial(entry, flags=_BARE)

@@ -1,11 +1,14 @@
-"""A numba pipeline for functions that only kernels call: it stops at LLVM code.
+"""Numba pipelines for functions that only kernels call: they stop at LLVM code.
 
 By default numba optimises every function, together with all functions that it calls, and turns it
 into machine code of its own. Helpers are always inlined into a kernel, which is then optimised as a
-whole, so this work would be thrown away: it is a third of the time to compile all kernels.
+whole, so most of this work would be thrown away: it is a third of the time to compile all kernels.
+
+Whether a kernel runs faster if its helpers have been optimised before depends on the kernel. The
+solver runs up to 20 % faster if they have not, and AlphaZero's search 7 % faster if they have.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -17,7 +20,15 @@ class HelperLibrary(JITCodeLibrary):
     """The LLVM code of a helper, to be linked into kernels but never run by itself."""
 
     def _optimize_final_module(self) -> None:
-        """Leave the optimisation to the kernel."""
+        """Run only the cheap passes, as numba does first."""
+        codegen = self._codegen
+        passes, builder = codegen._module_pass_manager(  # noqa: SLF001 - as in numba's own method
+            loop_vectorize=codegen._loopvect,  # noqa: SLF001
+            slp_vectorize=False,
+            opt=codegen._opt_level,  # noqa: SLF001
+            cost="cheap",
+        )
+        passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
         """Mark the code as complete without turning it into machine code."""
@@ -26,16 +37,23 @@ class HelperLibrary(JITCodeLibrary):
         self._finalized = True
 
 
+class UnoptimisedLibrary(HelperLibrary):
+    """The LLVM code of a helper as numba generates it."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave the optimisation to the kernel."""
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class HelperLowering(NativeLowering):
     """The lowering of a helper: numba's own, without an executable function at the end."""
 
     _name = "helper_lowering"
+    library_class: ClassVar[type[HelperLibrary]] = HelperLibrary
 
     def run_pass(self, state: Any) -> bool:
         """Lower a function, and register its code for the functions that call it."""
-        codegen = state.targetctx.codegen()
-        state.library = HelperLibrary(codegen, state.func_id.func_qualname)
+        state.library = self.library_class(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
         lowered = state["cr"]
@@ -46,15 +64,31 @@ class HelperLowering(NativeLowering):
         return True
 
 
+@register_pass(mutates_CFG=True, analysis_only=False)
+class UnoptimisedLowering(HelperLowering):
+    """The lowering of a helper without any optimisation."""
+
+    _name = "unoptimised_helper_lowering"
+    library_class = UnoptimisedLibrary
+
+
 class HelperCompiler(CompilerBase):
     """The compiler of helpers: numba's usual passes, with `HelperLowering`."""
+
+    lowering: ClassVar[type[HelperLowering]] = HelperLowering
 
     def define_pipelines(self) -> list[PassManager]:
         """Return the only pipeline."""
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.passes = [
-            (HelperLowering if step is NativeLowering else step, description)
+            (self.lowering if step is NativeLowering else step, description)
             for step, description in pipeline.passes
         ]
         pipeline.finalize()
         return [pipeline]
+
+
+class UnoptimisedHelperCompiler(HelperCompiler):
+    """The compiler of helpers that are optimised only together with their kernel."""
+
+    lowering = UnoptimisedLowering
