@@ -20,6 +20,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Folders and files whose tests take long; they run last, so that most failures are seen early.
+SLOW = ("arena", "bench", "envs", "learn", "studio", "test_oracle", "test_package", "test_scripts")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run quick tests first."""
+    items.sort(key=lambda item: any(part in item.nodeid for part in SLOW))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def separate_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep the saved games and runs of the user who runs the tests out of them."""

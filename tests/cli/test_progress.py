@@ -18,6 +18,7 @@ COMMAND = [sys.executable, "-m", "zermelo"]
 # Long commands, each with enough work for some tenths of a second after the bar appears.
 LONG = {
     "solve": ["solve", "mnk:5x5x5"],
+    "choose": ["choose", "connect4", "alphabeta:seconds=2"],
     "analyze": ["analyze", "connect4", "--moves", "4455", "--seconds", "1.5"],
     "count": ["count", "connect4", "--perft", "11"],
     "textbook": ["textbook", "tictactoe"],

@@ -7,6 +7,7 @@ import click
 
 from zermelo.cli.common import options
 from zermelo.cli.common.options import Fields, PositionSource
+from zermelo.cli.common.progress import Progress
 
 if TYPE_CHECKING:
     from zermelo.core.player import Limit
@@ -145,11 +146,13 @@ def choose(
     chooser = load_player(player)
 
     def answer(position: "Position") -> Fields:
+        progress(position.verdict)
         if position.is_over:
             return chooser.choose(position).choice()  # raises the error for a finished game
         with user_code.forbid_exit(player):
             return last_analysis(chooser.think(position, Limit(seconds=seconds))).choice()
 
-    return options.answer_positions(
-        rules, source, answer, lambda fields: fields["move"], as_json=as_json
-    )
+    with Progress(f"{player} in {game}") as progress:
+        return options.answer_positions(
+            rules, source, answer, lambda fields: fields["move"], as_json=as_json
+        )
