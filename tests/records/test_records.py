@@ -136,7 +136,11 @@ BAD = [
         "line 6, move 5: illegal move 'h8'",
     ),
     ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\na\nb\n1\n-1\n", "line 6: there are two results"),
-    ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\n16,1,0\n", "line 3: 16,1,0 is outside the 15 x 15 board"),
+    (
+        "psq",
+        "Piskvorky 15x15, 11:11, 0\n8,8,0\n16,1,0\n",
+        "line 3: 16,1,0 is outside the 15 x 15 board",
+    ),
     ("psq", "Piskvorky 15x15, 11:11, 0\n8,8,0\n8,9\n", "line 3: '8,9' is not a move"),
     ("psq", "Piskvorky 99x99, 11:11, 0\n", "line 1: 'gomoku:size=99': size is 99"),
     ("psq", "(;GM[4]SZ[15])", "line 1: '(;GM[4]SZ[15])' is not a PSQ header"),

@@ -159,5 +159,8 @@ def _check_header(line: str, game: Game) -> None:
         msg = f"these are positions of {quote_text(str(spec))}, not of {game.spec}"
         raise BadPositionSet(msg)
     if rules is not None and rules != rules_fingerprint(game):
-        msg = f"these positions belong to different rules of {game.spec}: generate them again"
+        msg = (
+            f"the rules of {game.spec} have changed since these positions were generated: "
+            "generate them again"
+        )
         raise BadPositionSet(msg)

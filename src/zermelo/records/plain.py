@@ -18,7 +18,7 @@ def write(record: Record) -> str:
 
 
 def read(text: str, game: Game | None) -> Record:
-    """Read a game from one line, which must end with its only result."""
+    """Read a game from one line: the spec, the moves and, as the last word, the result."""
     words = text.split()
     if len(text.strip().splitlines()) > 1 or len(words) < 2:
         msg = "line 1: a record must be one line with the game's spec, the moves and the result"
