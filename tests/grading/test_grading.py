@@ -494,7 +494,7 @@ def test_positions_without_labels_are_solved(tmp_path: Path) -> None:
         ("", "contains no positions"),
         ("# only a comment\n", "contains no positions"),
         ('# {"game": "connect4"}\n\n', "line 1: these are positions of 'connect4'"),
-        ('# {"game": "tictactoe", "rules": "0"}\n\n', "line 1: .* different rules"),
+        ('# {"game": "tictactoe", "rules": "0"}\n\n', "line 1: .* have changed since"),
     ],
 )
 def test_errors_in_files_name_the_line(text: str, message: str, tmp_path: Path) -> None:
