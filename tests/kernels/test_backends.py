@@ -160,7 +160,8 @@ def _compile_alone(dispatcher: Any, module: Any, name: str) -> None:
     import numba
 
     state = numba.types.UniTuple(numba.uint64, 3)
-    first = () if hasattr(module, "game") else (numba.typeof(_constants(module)),)
+    is_frozen = "bind = entry(kernel, None," in _text(module)
+    first = () if is_frozen else (numba.typeof(_constants(module)),)
     dispatcher.compile((*first, state, numba.int64) if name == "play" else (*first, state))
 
 

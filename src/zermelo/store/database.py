@@ -7,12 +7,14 @@ a call survives a crash of the process once the call has returned.
 import contextlib
 import sqlite3
 import threading
+import time
 from pathlib import Path
 from typing import Any, Self
 
-from zermelo.store.connection import BadStore, StoreConnection, connect
+from zermelo.store.connection import BadStore, StoreConnection, connect, explain
 
 _LOCK_TIMEOUT = 5.0  # seconds to wait for another writer
+_RETRY = 0.01  # seconds
 _VERSION_1 = """
 CREATE TABLE matches (
     id TEXT PRIMARY KEY,
@@ -100,6 +102,7 @@ class Database:
         self, path: Path, *, read_only: bool = False, lock_timeout: float = _LOCK_TIMEOUT
     ) -> None:
         self.path = path
+        self._lock_timeout = lock_timeout
         self._lock = threading.Lock()
         self._connection = connect(path, lock_timeout, read_only=read_only)
         try:
@@ -139,8 +142,22 @@ class Database:
                     connection.execute(statement.strip())
             connection.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")
         # These come last: they change the file, so it must have been checked first.
-        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._use_write_ahead_log()
         self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def _use_write_ahead_log(self) -> None:
+        """Switch to a write-ahead log; SQLite does not wait for other connections by itself here."""
+        deadline = time.monotonic() + self._lock_timeout
+        while True:
+            try:
+                self._connection.cursor().execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+                if not is_busy or time.monotonic() > deadline:
+                    raise explain(self.path, error) from None
+                time.sleep(_RETRY)
+            else:
+                return
 
 
 def _read_version(connection: StoreConnection) -> int:
