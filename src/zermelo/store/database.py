@@ -146,7 +146,7 @@ class Database:
         self._connection.execute("PRAGMA synchronous = NORMAL")
 
     def _use_write_ahead_log(self) -> None:
-        """Switch to a write-ahead log, for which SQLite itself does not wait until others finish."""
+        """Switch to a write-ahead log; SQLite itself does not wait for others here, so try again."""
         deadline = time.monotonic() + self._lock_timeout
         while True:
             try:
