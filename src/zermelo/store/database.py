@@ -146,7 +146,7 @@ class Database:
         self._connection.execute("PRAGMA synchronous = NORMAL")
 
     def _use_write_ahead_log(self) -> None:
-        """Switch to a write-ahead log; SQLite itself does not wait for others here, so try again."""
+        """Switch to a write-ahead log; try again while other connections use the file."""
         deadline = time.monotonic() + self._lock_timeout
         while True:
             try:
