@@ -25,7 +25,7 @@ from zermelo.games.lines.tactics import MAX_ESTIMATE, LineTactics
 
 
 class PublishedTactics(LineTactics):
-    """Solver hooks of Squava with the published ordering and evaluation."""
+    """Solver hooks for Squava that use the published move ordering and evaluation."""
 
     nearness: tuple[int, ...]  # for each cell: 10 * (4 - its distance from the centre)
     centre: int  # the value of a stone on one of the nine cells of the centre

@@ -164,7 +164,7 @@ class TensorSearch:
         self._back_up(value, nodes, actions, on_path)
 
     def _descend(self, node: Tensor, action: Tensor, is_on_path: Tensor) -> _Path:
-        """Extend every path by one step; return (nodes, actions, whether each path has this step).
+        """Extend the paths that go on by one step; return (nodes, actions, mask of extended paths).
 
         A node is proven if one of its actions is a proven win or if all of them are proven. If a
         node turns out to be proven, the path ends above it.
