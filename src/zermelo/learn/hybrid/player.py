@@ -98,7 +98,7 @@ class HybridPlayer(AlphaBetaPlayer):
         return self._engine
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield an analysis for each depth; with `all_moves`, also split each move's estimate."""
+        """Yield an analysis for each depth; with `all_moves`, with the parts of each estimate."""
         engine = self.prepare(position.game)
         for analysis in super().think(position, limit):
             yield _with_parts(analysis, position, engine) if limit.all_moves else analysis

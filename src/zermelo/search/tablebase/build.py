@@ -28,7 +28,7 @@ Progress = Callable[[int, int], None]  #: (states scored, states found)
 def solve_all_states(
     game: WordGame, max_states: int, progress: Progress | None = None
 ) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Return all canonical states of a game and their codes.
+    """Solve a game; return all its canonical states and their scores, encoded as codes.
 
     The states are an array [word, state] in ascending order.
 
