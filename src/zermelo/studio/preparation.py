@@ -11,12 +11,15 @@ from zermelo.core.game import Game
 from zermelo.kernels import compiler
 from zermelo.kernels.compiler_pool import Compilation, CompilerPool
 
+_MAX_PREFERRED = 1000
+
 
 class Preparation:
     """Compiles kernels in the background from `start` to `close`; without `start`, does nothing."""
 
     def __init__(self) -> None:
         self._pool: CompilerPool | None = None
+        self._preferred: set[str] = set()  # games whose kernels have been submitted
 
     def start(self) -> None:
         """Let other processes compile all kernels of this process from now on."""
@@ -28,7 +31,10 @@ class Preparation:
 
     def prefer(self, game: Game) -> None:
         """Compile the kernels of this game before those of others."""
-        if self._pool is not None:
+        if self._pool is not None and game.spec not in self._preferred:
+            if len(self._preferred) >= _MAX_PREFERRED:
+                self._preferred.clear()
+            self._preferred.add(game.spec)  # once: generating the sources takes 0.2 s
             precompile.submit_kernels(self._pool, game)
 
     def urgent(self) -> list[Compilation]:
