@@ -42,7 +42,7 @@ class LineGame:
         return board, -1 if 0 < self.lose <= max(runs) else None if "." in board else 0
 
     def is_held(self, board: str, mark: str, cells: list[int]) -> bool:
-        """Return whether answers within pairs keep the opponent from completing a line."""
+        """Return whether the pairs in `cells` cover every line that the opponent can still fill."""
         pairs = [{a, b} for a, b in zip(cells[::2], cells[1::2], strict=False)]
         open_lines = [line for line in self.lines if all(board[i] != mark for i in line)]
         is_closed = all(any(pair <= line for pair in pairs) for line in open_lines)
@@ -56,7 +56,7 @@ def find_flaw(game: LineGame, goal: int, mine: str, theirs: str, strategy: dict[
     pending = [(start, strategy.pop(start, "?") if mine == "X" else VISITED)]
     while pending:
         board, entry = pending.pop()
-        if entry != VISITED:  # the only entry without a move is the start of a second player
+        if entry != VISITED:  # at the start, the second player has no move yet
             move, *rest = re.split("[ -]", entry)
             cell, *cells = (game.cells.get(name, -1) for name in (move, *rest[1:]))
             if cell not in game.legal(board):

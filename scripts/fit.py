@@ -28,7 +28,7 @@ _MAX_NODES = 100_000  # positions that take more nodes to solve are skipped
 
 
 def sample_state(game: WordLineGame, rng: random.Random) -> Any:
-    """Return a state that `resolve` does not know, from a random game without obvious blunders."""
+    """Return a state not decided by `resolve`, from a random game without obvious blunders."""
     while True:
         state = game.initial()
         for _ in range(rng.randrange(game.grid.size // 4, game.grid.size - 4)):
@@ -41,7 +41,7 @@ def sample_state(game: WordLineGame, rng: random.Random) -> Any:
 
 
 def features(game: WordLineGame, state: Any) -> list[int]:
-    """Return 1 (for having the move), then the mover's advantage in each feature."""
+    """Return the inputs of the model: a constant 1, then the mover's advantage in each feature."""
     mine, theirs, player = state
     own = game.hooks.features(mine, theirs, player)
     other = game.hooks.features(theirs, mine, player ^ 1)

@@ -32,8 +32,8 @@ from typing import Any
 
 from load import Connection, server_timing, studio_process
 
-MAX_DELAY = 1000.0  # ms beyond thinking, for every answer
-MAX_GROWTH = 100.0  # MB
+MAX_DELAY = 1000.0  # ms for every answer, not counting the computer's thinking time
+MAX_GROWTH = 100.0  # MB by which the server's memory may have grown at the end
 _PLAYER = {"game": "connect4", "second": "level:3"}
 _SLOW = {"game": "connect4", "first": "alphabeta:60", "second": "human"}
 _BOARD_GAME = "line:rows=20,cols=20,win=20,gravity=true"
@@ -76,7 +76,7 @@ class HostileResult:
         return "\n".join([head, *(phase.row() for phase in self.phases), memory])
 
     def problems(self) -> list[str]:
-        """Return what exceeds the limits."""
+        """Return a message for each limit that was exceeded."""
         slow = [p.name for p in self.phases if max(p.delays) > MAX_DELAY]
         stuck = [p.name for p in self.phases if not p.num_moves and p.name != "locked store"]
         grown = self.after - self.before
@@ -140,7 +140,7 @@ async def abandon_replies(url: str, number: int) -> None:
 
 
 def heavy_board() -> str:
-    """Return a board where O must have moved first; the check must try everything to see that."""
+    """Return an unreachable board that the server can only refuse after trying all move orders."""
     rng = random.Random(1)
     stones = ["X"] * 105 + ["O"] * 85
     rng.shuffle(stones)

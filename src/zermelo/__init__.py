@@ -10,7 +10,7 @@
 
 import importlib
 
-TYPE_CHECKING = False  # as in `typing`, whose import would take longer than the rest of this file
+TYPE_CHECKING = False  # true for type checkers; importing `typing` would be slow
 if TYPE_CHECKING:
     from typing import Any
 
@@ -74,7 +74,7 @@ _HOMES = {
     "zermelo.search.solver.solution": ("Solution", "solve"),
     "zermelo.core.bitboard": ("Word",),
 }
-_DEFINED_AS = {"match": "Match", "player": "load_player"}  # names that differ in their module
+_DEFINED_AS = {"match": "Match", "player": "load_player"}  # public name → name in its module
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - errors last
     "Analysis", "Candidate", "Game", "Grade", "Limit", "Match", "Outcome", "Player", "Position",

@@ -1,6 +1,7 @@
 """Precompilation: compile the common kernels ahead of time, to avoid delays on first use.
 
-Each preset game has a compilation of its own; all other sizes of a family of games share one.
+Each preset game has compiled kernels of its own; all other board sizes in a family of games share
+one set of kernels.
 """
 
 import importlib
@@ -17,7 +18,7 @@ from zermelo.learn.models import files as model_files
 from zermelo.players.registry import load_player
 from zermelo.search.limits import ProgressCallback
 
-# The modules that define common kernels, those that most players need first.
+# The modules that define common kernels. The kernels of the first modules are compiled first.
 _MODULES = (
     "zermelo.search.negamax.kernel",
     "zermelo.search.large.alphabeta_kernel",
@@ -26,13 +27,13 @@ _MODULES = (
     "zermelo.search.playouts",
     "zermelo.search.count",
 )
-# One game for each group of sizes that share a compilation.
+# One game for each group of board sizes that share compiled kernels.
 _OTHER_SIZES = ("gomoku", "mnk:4x4x4", "reversi:6", "gomoku:renju=true")
-_INTERVAL = 0.2  # seconds between two reports of the progress
+_INTERVAL = 0.2  # seconds between two progress reports
 
 
 def compile_all(progress: ProgressCallback, games: Sequence[str] = ()) -> int:
-    """Compile the kernels for these games, by default all built-in ones; return their number.
+    """Compile the kernels for these games, or for all built-in games; return the number of kernels.
 
     All cores are used: the kernels are compiled in a pool of processes.
     """
@@ -65,7 +66,7 @@ def compile_all(progress: ProgressCallback, games: Sequence[str] = ()) -> int:
 
 
 def submit_kernels(pool: CompilerPool, game: Game, priority: int = SOON) -> list[Compilation]:
-    """Let a pool compile the common kernels for a game; return the compilations."""
+    """Submit the common kernels for a game to a compiler pool; return the compilations."""
     for module in _MODULES:
         importlib.import_module(module)
     subjects: list[Game | SolverHooks] = [game]
@@ -80,16 +81,16 @@ def submit_kernels(pool: CompilerPool, game: Game, priority: int = SOON) -> list
 
 
 def submit_all_kernels(pool: CompilerPool) -> None:
-    """Let a pool compile the common kernels for all built-in games, when it has nothing else to do.
+    """Submit the common kernels for all built-in games to a compiler pool, with low priority.
 
-    The kernels that most players need come first, for one game after the other.
+    The kernels are submitted game by game, in the order of `_MODULES`.
     """
     for spec in registry.PRESETS + _OTHER_SIZES:
         submit_kernels(pool, registry.game(spec), LATER)
 
 
 def elapsed_share(compilations: Sequence[Compilation]) -> float:
-    """Return the share of the work that is done, from 0 to 1."""
+    """Return the completed share of the expected compilation time, from 0 to 1."""
     total = sum(c.expected_seconds for c in compilations)
     return sum(c.expected_seconds * c.elapsed_share for c in compilations) / total if total else 1.0
 

@@ -25,7 +25,7 @@ from zermelo.store.runs import GameRow
 
 _WARM_UP_SECONDS = 0.05
 _MAX_REASON = 200  # characters
-_FULL = 0.9  # share of the memory limit above which an error is attributed to the limit
+_FULL = 0.9  # if more than this share of the memory limit is in use, the limit caused the error
 
 _T = TypeVar("_T")
 
@@ -35,7 +35,7 @@ class _Forfeit(Exception):
 
 
 class GameRunner:
-    """Plays games of a plan in a worker and records every turn on a scoresheet."""
+    """Plays the games of a plan in a worker process; records every turn on its scoresheet."""
 
     def __init__(self, plan: Plan, sheet: Scoresheet, connection: ParentConnection) -> None:
         self._plan, self._sheet, self._connection = plan, sheet, connection
@@ -43,7 +43,7 @@ class GameRunner:
         self._last_opening = -1, plan.rules.start()
         self._is_file = [is_player_file(spec) for spec in plan.players]
         self._is_metered = bool(plan.memory) and any(self._is_file)
-        self._held: Counter[int] = Counter()  # bytes that players from files hold, by their number
+        self._held: Counter[int] = Counter()  # bytes held by players from files, by player number
 
     def warm_up(self, player: int) -> None:
         """Let a player choose a few moves, so that compilation does not count as thinking time.
@@ -128,12 +128,12 @@ class GameRunner:
             raise _Forfeit(msg) from None
 
     def _call(self, player: int, function: Callable[[], _T]) -> _T:
-        """Call code of the player with this number; raise _Forfeit if it raises an exception.
+        """Call a function that runs a player's code; raise _Forfeit if it raises an exception.
 
-        The process ends here if it is a copy that the player has forked, if the player has closed
-        the connection, or if there is no memory left.
+        End the process if it is a copy that the player has forked, if the player has closed the
+        connection to the parent, or if no memory is left.
         """
-        is_file = self._is_file[player]  # our own players need not be watched
+        is_file = self._is_file[player]  # built-in players are not checked
         before = private_bytes() if is_file and self._is_metered else 0
         try:
             return function()
@@ -155,9 +155,10 @@ class GameRunner:
         return is_full or (isinstance(error, MemoryError) and limit > 0)
 
     def _leave_out_of_memory(self) -> None:
-        """End the process during the turn of the player that is to blame.
+        """End the process with the exit code for a lack of memory, and record who is to blame.
 
-        That is the player to move, unless another player holds more than half of the memory.
+        This is the player to move, unless another player holds more than half of the memory. The
+        scoresheet then shows a turn of the player to blame, who forfeits the game.
         """
         turn = self._sheet.read()
         players = (
@@ -169,7 +170,7 @@ class GameRunner:
             if self._held[player] > self._plan.memory * MEGABYTE // 2:
                 ply = len(turn.actions)
                 self._sheet.start_turn(turn.activity, turn.number, seat, ply, *turn.seconds)
-        self._connection.verify()  # a forked copy must not leave with this code
+        self._connection.verify()  # a forked copy must not exit with this code
         os._exit(ExitCode.OUT_OF_MEMORY)
 
     def _play_random_game(self) -> list[Position]:
@@ -196,7 +197,7 @@ def max_seconds(plan: Plan) -> float:
 
 
 def describe_timeout(plan: Plan, spent: float) -> str:
-    """Return the reason for a loss on time; the standings omit the text after its colon."""
+    """Return the reason for a loss on time; the standings show only the part before the colon."""
     if plan.seconds is None:
         return f"no answer within {plan.patience:g} s"
     return f"exceeded its time limit of {plan.seconds:g} s: {spent:.1f} s"
@@ -230,7 +231,7 @@ def _choose_move(player: Player, position: Position, limit: Limit) -> str:
 
 
 def forfeit_turn(plan: Plan, turn: Turn, reason: str) -> GameRow:
-    """Return the row of a game that is forfeited because its process died during this turn."""
+    """Return the row of a game that is forfeited because its worker died during this turn."""
     fixture = plan.fixture(turn.number)
     clock = list(turn.seconds)
     clock[turn.seat] += time.monotonic() - turn.started

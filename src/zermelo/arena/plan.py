@@ -1,4 +1,4 @@
-"""The plan of a tournament: a game's number defines its players, its opening and its seeds.
+"""The plan of a tournament: the number of a game determines its players, opening and seeds.
 
 Game `number` of a tournament is game `number // pairs` of the pair `number % pairs`, so that the
 games played so far are always balanced. Game i of a pair starts from opening i // 2, and its seats
@@ -54,7 +54,7 @@ class Plan:
     opening_plies: int | None = None  #: if None, it depends on the size of the board
     seconds: float | None = None  #: time limit per move
     patience: float = PATIENCE  #: seconds after which a player without a time limit forfeits
-    sprt: tuple[float, float] | None = None  #: Elo differences of the hypotheses
+    sprt: tuple[float, float] | None = None  #: Elo differences of the two hypotheses of an SPRT
     memory: int = MEMORY  #: memory limit of a process in MB, 0 for none
 
     def __post_init__(self) -> None:
@@ -116,7 +116,7 @@ class Plan:
 
     @cached_property
     def is_stochastic(self) -> tuple[bool, ...]:
-        """For each player, whether it is stochastic, so that its games may be equal by chance."""
+        """For each player, whether it is stochastic and may therefore repeat a game by chance."""
         accepts_seed = inspect_player_files([s for s in self.players if is_player_file(s)])
         return tuple(
             accepts_seed[spec] if spec in accepts_seed else is_stochastic(spec)
@@ -163,7 +163,7 @@ class Plan:
         return tuple(actions)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields that identify a run: settings, version and digests of its files."""
+        """Return the fields that identify a run: settings, version and digests of Python files."""
         paths = [player_file_path(spec) for spec in self.players if is_player_file(spec)]
         paths += [Path(self.game)] if user_games.is_game_file(self.game) else []
         paths += [path for spec in self.players for path in model_files(spec)]

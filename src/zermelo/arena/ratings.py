@@ -26,7 +26,7 @@ from zermelo.store.runs import Rating
 if TYPE_CHECKING:
     import numpy as np
 
-#: (lower-numbered player's half points, games) in an opening → number of such openings
+#: (half points of the lower-numbered player, games played) of an opening → number of openings
 Openings = Counter[tuple[int, int]]
 ELO = 400 / math.log(10)  #: the Elo points that multiply the odds of winning by e
 _PRIOR = 1.0  # drawn games added for every two players who have met

@@ -104,7 +104,7 @@ def _cross_table(result: TournamentResult) -> str:
 
 
 def _table(rows: list[str]) -> str:
-    """Return a table that can be scrolled, also with the keyboard, if it is too wide."""
+    """Return a table that scrolls, also with the keyboard, if it is too wide."""
     return f'<div class="wide" tabindex="0"><table>{"".join(rows)}</table></div>'
 
 

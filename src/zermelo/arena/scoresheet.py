@@ -18,7 +18,7 @@ from typing import IO, NamedTuple
 _HEAD = struct.Struct("<qqqqddd")
 _ACTION = struct.Struct("<i")
 _MAX_PLIES = 10_000
-_MAX_DESCRIPTOR = 64  # a worker has only a few open files when it creates its map
+_MAX_DESCRIPTOR = 64  # `_cut_off` checks descriptors below this; a worker has few open files
 _SIZE = _HEAD.size + _MAX_PLIES * _ACTION.size
 
 
@@ -92,7 +92,7 @@ class Scoresheet:
 def _cut_off(identity: os.stat_result) -> None:
     """Redirect a file's descriptors to the null device, so that players cannot write to the file.
 
-    A memory map keeps a descriptor of its own, although it needs none once it has been created.
+    This includes the descriptor that a memory map keeps open but no longer needs.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in range(3, _MAX_DESCRIPTOR):

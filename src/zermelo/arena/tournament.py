@@ -128,7 +128,7 @@ def _collect(
     writer: "_RunWriter | None",
     progress: Callable[[TournamentProgress], None] | None,
 ) -> None:
-    """Collect and store games as they end, until all games that count have been played."""
+    """Collect and store games as they end, until the collector has all games that it needs."""
     start, num_stored = time.monotonic(), len(collector.rows)
     for rows in games:
         collector.add(rows)
@@ -150,7 +150,7 @@ class _GameCollector:
     """
 
     def __init__(self, plan: Plan) -> None:
-        self.plan, self.end = plan, plan.total  #: games below this number count
+        self.plan, self.end = plan, plan.total  #: games with a number below `end` count
         self.rows: dict[int, GameRow] = {}
         self._half_points: Counter[str] = Counter()
         self._test = None if plan.sprt is None else SequentialTest(*plan.sprt)

@@ -30,7 +30,7 @@ _WARM_UP_FILE = 20.0  # seconds for the warm-up of a player from a file
 _MAX_FAILURES = 3
 _KILLED = {-int(number) for number in (signal.SIGTERM, getattr(signal, "SIGKILL", 0)) if number}
 _OUTCOMES = {outcome.value for outcome in Outcome}
-# Both processes open the file and then delete it, so that none is ever left behind.
+# The child deletes the scoresheet's file once both processes have it open, so that none remains.
 _OPEN_SHEET = """
 sheet = open({path!r}, "r+b")
 if os.name == "posix":
@@ -112,7 +112,7 @@ class _WorkerPool:
         self._events: _Events = queue.SimpleQueue()
         self._workers: list[_WorkerProcess] = []
         self._no_warm_up: set[int] = set()  # players whose warm-up has killed a worker
-        self._excused: set[int] = set()  # games whose worker was killed from outside once
+        self._excused: set[int] = set()  # games that already had a worker killed from outside
         self._num_failures = 0
 
     def games(self) -> Iterator[list[GameRow]]:
@@ -183,7 +183,7 @@ class _WorkerPool:
         return rows if is_valid else None
 
     def _assign_games(self, worker: _WorkerProcess) -> None:
-        """Assign half a second of games; near the end fewer, so that workers finish together."""
+        """Assign games for half a second, or fewer near the end so that workers finish together."""
         if worker.first_game is None and self._replays:
             worker.assign([self._replays.popleft()])
             return
@@ -218,7 +218,7 @@ class _WorkerPool:
         return _WARM_UP_FILE if is_file else _WARM_UP
 
     def _handle_end(self, worker: _WorkerProcess, code: int | None = None) -> list[GameRow]:
-        """Return the game that is forfeited by the worker's end, if any; reschedule the others.
+        """Handle a worker's end: return the forfeited game, if any; reschedule the rest.
 
         `code` is the exit code, if it is known already.
         """
@@ -251,7 +251,7 @@ class _WorkerPool:
         """
         if worker.timed_out is not None:
             if worker.timed_out.started != turn.started:
-                return []  # the player had just moved
+                return []  # the player moved just before the worker was killed
             spent = time.monotonic() - turn.started
             return [forfeit_turn(self._plan, turn, describe_timeout(self._plan, spent))]
         is_first = turn.number == worker.first_game

@@ -42,7 +42,7 @@ def main(sheet: IO[bytes]) -> None:
         connection.verify()
         message = _describe_rules_error(plan, error)
         if message is None:
-            traceback.print_exc()  # something that a player has left behind
+            traceback.print_exc()  # caused by something that a player has left behind
             code = 1
         else:
             connection.send({"error": message})
@@ -62,7 +62,7 @@ def _describe_rules_error(plan: Plan, error: Exception) -> str | None:
 
 def _serve(
     plan: Plan,
-    warm: set[int],  # players to play without a warm-up
+    warm: set[int],  # players that need no warm-up, or have had it
     commands: Any,
     connection: ParentConnection,
     sheet: Scoresheet,

@@ -43,7 +43,7 @@ _PROGRESS = 0.5  # rollouts are played as in the middle of a training run
 
 
 def measure_actors(seconds: float, notes: list[str], progress: ProgressFunction) -> list[Row]:
-    """Measure play, then learning, then replay; play with one actor takes about `seconds`."""
+    """Measure play, learning and replay; play by one actor is measured for about `seconds`."""
     rows = []
     for name in RECIPES:
         row = measure_play(name, seconds, progress)

@@ -23,7 +23,7 @@ def run(
     # Actors are measured first because they need all cores; later, this process may use only one.
     rows = [actors.measure_play(name, _SECONDS, progress) for name in actors.RECIPES]
     measure.pin_to_one_core()
-    for name in RECIPES:  # before other libraries, because this sets torch to one thread
+    for name in RECIPES:  # comes before other libraries: it limits torch to one thread
         progress(f"{name}: {updates} updates")
         rows += _measure_speed(name, updates, seeds)
     more_rows, notes = unbeatable.measure_unbeatable(budget, seeds, progress)

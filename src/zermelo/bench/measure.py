@@ -83,7 +83,7 @@ def round_figure(value: float) -> float:
 
 
 def create_report(suite: str, rows: list[Row], notes: list[str]) -> dict[str, Any]:
-    """Return all measurements of a suite, with the ratios of our rates to those of others."""
+    """Return all measurements of a suite, with the ratios of our rates to those of peers."""
     ours = {(row["game"], row["task"]): row["rate"] for row in rows if row["system"] == "zermelo"}
     ratios: dict[str, dict[str, float]] = {}
     for row in rows:

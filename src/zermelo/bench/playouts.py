@@ -71,7 +71,7 @@ def _open_spiel_steps(name: str) -> list[measure.StepFunction]:
 
 
 def _pgx_steps(name: str) -> list[measure.StepFunction]:
-    """Return a function for each batch size; finished games restart, so every step counts."""
+    """Return a function for each batch size that plays steps with pgx; finished games restart."""
     if name not in _PGX:
         return []
     jax, pgx = importlib.import_module("jax"), importlib.import_module("pgx")

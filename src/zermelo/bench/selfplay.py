@@ -3,7 +3,8 @@
 On a GPU, the networks are a residual tower of 4x64 and nine fully connected layers of 512, in half
 precision. The search uses Gumbel selection at the root and one evaluation per simulation, in
 Connect Four positions after a few random plies. The network alone is also measured, on batches of
-the same size: its rate is the upper limit. Wall-clock time is measured, after all compilation.
+the same size: its rate is an upper bound on the rate of the search. Wall-clock time is measured,
+after all compilation.
 
 On a CPU, the search kernels are measured with a zero-cost network and with the tower of a recipe;
 then self-play is measured. The times are CPU time on one core.

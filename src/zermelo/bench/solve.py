@@ -147,7 +147,7 @@ class _Zermelo:
         self.searcher.allocate_table()  # before the clock starts
 
     def scores(self, position_set: PositionSet) -> list[int]:
-        """Return the usual signed scores: 22 minus the number of stones that the winner plays."""
+        """Return the usual scores: 22 minus the winner's number of stones, negated for a loss."""
         converted = []
         scores = self.searcher.solve_batch(position_set.states, SearchClock())
         for position, score in zip(position_set.positions, scores, strict=True):
@@ -273,7 +273,7 @@ def _create_solve_row(game: str, task: str, system: str, seconds: float) -> Row:
 
 
 def _solver_task() -> Task:
-    """Return a task that solves tic-tac-toe with the distance to the end (OpenSpiel omits that)."""
+    """Return a task that solves tic-tac-toe and also finds the distance to the end."""
     game = registry.game("tictactoe")
     assert isinstance(game, WordGame)
     solver = Solver(game)
@@ -281,7 +281,7 @@ def _solver_task() -> Task:
 
 
 def _engine_task(hooks: SolverHooks) -> Task:
-    """Return a task that searches with a new engine each time: a used engine knows good moves."""
+    """Return a task that uses a new engine for each search, as a used one orders moves better."""
 
     def prepare() -> WordEngine:
         engine = WordEngine(hooks)
@@ -341,7 +341,7 @@ def _measure_ablations(
 def _ablation_task(
     game: WordGame, settings: SolverSettings, middle: PositionSet
 ) -> tuple[Callable[[SearchClock], Any], int]:
-    """Return (search to time, number of positions); the search is ready to run without set-up."""
+    """Return (search to time, number of positions); everything else is set up beforehand."""
     searcher = NegamaxSearcher(
         game.hooks,
         table_bits=settings.table_bits if settings.table else None,

@@ -1,4 +1,4 @@
-"""Prove the published values of solved games again, with the nodes and the time of each proof."""
+"""Prove the published values of solved games again; report the nodes and time of each proof."""
 
 import time
 from collections.abc import Callable, Iterator

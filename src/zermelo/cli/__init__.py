@@ -1,4 +1,4 @@
-"""The command line: one module per command group; `options` holds the code they share.
+"""The command line: one module per command group; `common` holds the code they share.
 
 Commands import their dependencies when they run, so that `--help` stays fast. No other package
 imports this one.
@@ -83,10 +83,10 @@ def _run() -> int:
 
 
 def _replace_closed_streams() -> None:
-    """Discard what is written to a closed stdout or stderr; read nothing from a closed stdin.
+    """Replace a closed stdin, stdout or stderr by the null device.
 
     The null device gets the descriptor of the closed stream, in this process and in its children.
-    Otherwise the next file to be opened would get it, and with it the output meant for the stream.
+    Otherwise the next file to be opened would get this descriptor, and the output of the stream.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -125,7 +125,7 @@ def _fail(text: str) -> int:
 
 
 class _Interrupted(Exception):
-    """Raised for Ctrl-C in a command; click would print an empty line, as at the end of a file."""
+    """Raised for Ctrl-C in a command, because click would print an empty line."""
 
 
 class _Group(click.Group):
@@ -136,7 +136,7 @@ class _Group(click.Group):
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; unlike click, distinguish Ctrl-C from the end of a file."""
+        """Run a command; unlike click, distinguish Ctrl-C from the end of the input."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

@@ -67,8 +67,9 @@ def history(
     """List, show or export the stored games and runs, or recover them from a damaged file.
 
     The ID of a run is a number, the ID of a game in a run is RUN/NUMBER, and the ID of a match is a
-    word. `export` writes the games and the games of the runs with the given IDs, or all games if no
-    ID is given. `recover` copies what can be read of the damaged FILE to the new file --out.
+    word. `export` writes the games with the given IDs and all games of the runs with the given IDs,
+    or every game if no ID is given. `recover` copies what can be read of the damaged FILE to the
+    new file --out.
     """
     from zermelo.core import home
     from zermelo.store.history import History
@@ -97,7 +98,8 @@ def _recover(files: tuple[str, ...], db: Path, out: Path | None, *, as_json: boo
     from zermelo.store.recovery import recover
 
     if len(files) > 1 or out is None:
-        msg = "`recover` needs one file and a new one: zermelo history recover FILE --out NEW"
+        usage = "zermelo history recover FILE --out NEW"
+        msg = f"`recover` needs a file to read and a new file to write: {usage}"
         raise click.UsageError(msg)
     file = Path(files[0]) if files else db
     recovered = recover(file, out)
@@ -258,7 +260,7 @@ def _export(
 def _select_games(
     store: "History", ids: tuple[str, ...], player: str | None, game: str | None, limit: int
 ) -> list["StoredGame"]:
-    """Return the games, and the games of the runs, with these IDs; all games if none is given."""
+    """Return the games and all games of the runs with these IDs; every game if there is no ID."""
     games: list[StoredGame] = []
     for key in ids:
         run = store.run(key)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from zermelo.core.position import Position
     from zermelo.matches.match import Match
 
-# seconds after which the Python code of a thinking thread lets a frame be drawn
+# seconds for which a thinking thread may hold the interpreter lock while a frame waits to be drawn
 _SWITCH_INTERVAL = 0.0005
 
 

@@ -11,7 +11,7 @@ from zermelo.cli.common import options
 from zermelo.cli.common.progress import Progress
 
 _BACKLOG = 2048
-# seconds after which the Python code of a thinking thread lets a request be served
+# seconds for which a thinking thread may hold the interpreter lock while a request waits
 _SWITCH_INTERVAL = 0.0005
 
 

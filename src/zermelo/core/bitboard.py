@@ -20,7 +20,7 @@ _ALL = (1 << WORD_BITS) - 1
 
 
 def word(x: Any) -> Word:
-    """Convert an integer to a word; rules must convert literals and elements of arrays."""
+    """Convert an integer to a word; rules must do this for every literal and array element."""
     return int(x) & _ALL
 
 
@@ -78,7 +78,7 @@ def scale(x: Word, n: int) -> int:
 
 
 def prefetch(table: Any, row: int) -> None:
-    """Ask the processor to load a row of a table that will be read soon; do nothing in Python."""
+    """Load a table row that will be read soon into the CPU's cache; a no-op in plain Python."""
 
 
 def mix(x: Word) -> Word:

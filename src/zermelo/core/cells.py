@@ -1,6 +1,6 @@
-"""The mapping of cells to moves and back: which move a click plays, and which cell a move fills.
+"""Map cells to moves and back: which move a click on a cell plays, and which cell a move fills.
 
-Every screen and the web page use this mapping. Only this module and the rules handle gravity.
+All user interfaces use this mapping. Only this module and the rules handle gravity.
 """
 
 from collections.abc import Collection, Iterable

@@ -1,6 +1,6 @@
 """Drawings of a position: text with axes, and SVG, for terminals, documents and notebooks.
 
-This module knows no rules: cells, lines and hints come from the position.
+This module contains no rules: cells, lines and hints come from the position.
 """
 
 from html import escape
@@ -64,7 +64,10 @@ def _draw_stone(text: str, stone: int, in_line: bool, is_last: bool, *, colour: 
 
 
 def _add_axes(labels: tuple[str, ...], cols: int, texts: list[tuple[str, str]]) -> str:
-    """Return the board with its labels; `texts` has (plain text, printed text) for each cell."""
+    """Return the board with row and column labels.
+
+    `texts` has (text, text with marks, colours and margins) for each cell.
+    """
     width = max(len(text) for text, _ in texts)
     width = max(width, *(len(label) for label in labels))
     margin = len(str(len(texts) // cols))

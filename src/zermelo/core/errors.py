@@ -10,7 +10,7 @@ class BadSpec(ZermeloError):
 
 
 class BadMove(ZermeloError):
-    """Raised when a text names no action of the game, legal or illegal."""
+    """Raised when a text does not name any action of the game, not even an illegal one."""
 
 
 class IllegalMove(BadMove):
@@ -18,7 +18,7 @@ class IllegalMove(BadMove):
 
 
 class BadBoard(ZermeloError):
-    """Raised when the input is not a board, or is a board that no sequence of moves leads to."""
+    """Raised when the input is not a board, or is a board that legal moves cannot reach."""
 
 
 class TooLarge(ZermeloError):

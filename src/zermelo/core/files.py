@@ -1,8 +1,8 @@
-"""Write files atomically, create temporary folders, and remove what killed processes left.
+"""Write files atomically, create temporary folders, and clean up after killed processes.
 
-Temporary files are called `.NAME.RANDOM.tmp`. Their writer keeps them locked, so a file that can be
-locked has lost its writer. The lock belongs to the open file, not to a process id, which another
-container or a later process may use as well.
+Temporary files are called `.NAME.RANDOM.tmp`. A process locks the file that it is writing, so a
+temporary file that is not locked is abandoned. Process ids would not show this reliably, because
+another container or a later process may use the same id.
 """
 
 import atexit
@@ -22,8 +22,8 @@ if sys.platform != "win32":
     import fcntl
 
 _TEMPORARY = re.compile(r"\..+\.[a-z0-9_]{8}\.tmp")
-_LOCK_FILE = "lock"  # in a temporary folder
-_MAX_AGE = 3600  # seconds after which a file is abandoned, on systems that cannot lock files
+_LOCK_FILE = "lock"  # the name of the lock file in a temporary folder
+_MAX_AGE = 3600  # seconds after which a file counts as abandoned if the system cannot lock files
 
 
 def write_atomically(
@@ -91,7 +91,7 @@ def _create_locked(path: Path) -> tuple[int, Path]:
 
 @functools.lru_cache(maxsize=1024)
 def _remove_abandoned_files(folder: Path) -> None:
-    """Remove the temporary files in a folder whose writers are gone; once in each process."""
+    """Remove the temporary files that killed processes left; done once per folder and process."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if _TEMPORARY.fullmatch(entry.name):
@@ -102,7 +102,7 @@ def _remove_abandoned_files(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _claim(path: Path) -> Iterator[bool]:
-    """Try to lock a file; yield whether the process that had locked it is gone."""
+    """Try to lock a file; yield whether the file is abandoned, that is, its writer has exited."""
     handle = os.open(path, os.O_RDWR)
     try:
         is_locked = _lock(handle)
@@ -113,7 +113,7 @@ def _claim(path: Path) -> Iterator[bool]:
 
 
 def _lock(handle: int, *, waits: bool = False) -> bool | None:
-    """Lock an open file; return None where files cannot be locked.
+    """Lock an open file and return True; return None if the system cannot lock files.
 
     If another process holds the lock, wait for it if `waits` is set, otherwise return False.
     """

@@ -39,7 +39,7 @@ def cache_folder() -> Path:
 
 
 def explain_distrust(status: os.stat_result) -> str | None:
-    """Say why the content of a file or folder may come from another user; None if it cannot."""
+    """Return why other users may have written to a file or folder, or None if they cannot have."""
     if not hasattr(os, "geteuid"):
         return None
     if status.st_uid != os.geteuid():
@@ -50,7 +50,7 @@ def explain_distrust(status: os.stat_result) -> str | None:
 
 
 def _prepare(folder: Path) -> str | None:
-    """Create a folder if necessary; say why it cannot be used, or return None."""
+    """Create a folder if necessary; return why it cannot be used, or None if it can."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         distrust = explain_distrust(folder.stat())

@@ -1,4 +1,4 @@
-"""Notation: conversions between the index, the (row, column) and the name of a cell; board texts.
+"""Notation: convert between a cell's index, (row, column) and name; parse and format boards.
 
 Cells are `a1`, `b1`, …: a column letter, then the row number from the **top**, so `a1` is top
 left and index 0. Input is checked here, once.

@@ -4,7 +4,7 @@ import unicodedata
 
 from zermelo.core.value import Value
 
-# (threshold, word for estimates above it), highest first; below all thresholds it is "losing".
+# (threshold, word for estimates above it), highest first; the word below all of them is "losing".
 _WORDS = ((0.9, "winning"), (0.3, "better"), (-0.3, "balanced"), (-0.9, "worse"))
 
 

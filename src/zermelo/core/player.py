@@ -1,7 +1,7 @@
 """Players: the interface of everything that chooses moves, and the analyses that players return.
 
-`think` yields better and better analyses; the last one gives the move. Closing the generator
-stops the search: time limits, Ctrl-C, streaming and hints all work this way.
+`think` is a generator of better and better analyses; the last one gives the move. Closing the
+generator stops the search: time limits, Ctrl-C, streaming and hints all work this way.
 """
 
 import threading
@@ -33,7 +33,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Reason:
-    """A verified fact about a move, with the moves that show it."""
+    """A verified fact about a move, with a line of play that demonstrates it."""
 
     kind: str
     text: str
@@ -58,7 +58,7 @@ class Candidate:
     pv: tuple[str, ...] = ()
     diff: int | None = None  #: Reversi: the raw disc difference, if `exact`
     visits: int | None = None  #: tree search: the number of simulations that began with this move
-    parts: dict[str, float] | None = None  #: hybrid: the parts of the static estimate
+    parts: dict[str, float] | None = None  #: hybrid player: the terms of the static estimate
 
     @property
     def expected_value(self) -> float:
@@ -82,7 +82,7 @@ class Analysis:
     source: str = "search"
     depth: int | None = None  #: the search depth in plies, for an estimate
     diff: int | None = None
-    verdict: "Analysis | None" = None  #: exact search's analysis of the same position
+    verdict: "Analysis | None" = None  #: the analysis of the same position by exact search
 
     @classmethod
     def from_candidates(
@@ -119,7 +119,7 @@ class Analysis:
     def as_lower_bound(self) -> "Analysis":
         """Return this analysis as a lower bound: a proven draw or loss becomes an estimate.
 
-        Use it if some moves have no proven value, since one of them may be better.
+        Use this method if some moves have no proven value, since one of them may be better.
         """
         if not self.exact or self.value is Value.WIN:
             return self
@@ -157,7 +157,7 @@ class Player(ABC):
         """Prepare for a game before a match begins; raise an error if the player cannot play it."""
 
     def choose(self, position: Position, limit: Limit | None = None) -> Analysis:
-        """Return the last analysis within the limit; raise IllegalMove if the game is over."""
+        """Return the final analysis within the limit; raise IllegalMove if the game is over."""
         if position.is_over:
             msg = (
                 f"{position.game.spec}: there is no move to choose, because the game is over: "
@@ -172,7 +172,7 @@ class Player(ABC):
 
 
 def last_analysis(thinking: Iterator[Analysis]) -> Analysis:
-    """Return the last analysis; on Ctrl-C, stop the player and return the latest one so far."""
+    """Return the last analysis that a player yields, or the latest so far if Ctrl-C is pressed."""
     last = None
     try:
         for analysis in thinking:

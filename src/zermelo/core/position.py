@@ -96,7 +96,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def winning_line(self) -> tuple[int, ...] | None:
-        """The cells of the line that decided the game (in Squava this can be a losing three)."""
+        """The cells of the line that decided the game; in Squava, this may be a losing line."""
         return self.game.winning_line(self.state)
 
     @property
@@ -157,7 +157,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def verdict(self) -> str:
-        """A text that says who won, that it is a draw, or who is to move."""
+        """A text that says who has won, that the game is drawn, or who is to move."""
         outcome = self.outcome
         if outcome is None:
             return f"{self.game.symbols[self.player]} to move"

@@ -85,7 +85,7 @@ def _permute_cells(grid: Grid, name: str) -> tuple[int, ...]:
 
 
 def byte_tables(symmetries: tuple[Symmetry, ...]) -> list[list[list[Word]]]:
-    """Return tables[symmetry][i][b]: the image of a word whose byte i is b, all others being 0.
+    """Return tables[symmetry][i][b]: the image of a word in which byte i is b and the rest is 0.
 
     `transform_word` applies the table of one symmetry.
     """

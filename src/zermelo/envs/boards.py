@@ -1,4 +1,4 @@
-"""The running game of an environment: a kernel plays bitboard games, plain Python all others."""
+"""The running game of an environment: a kernel plays bitboard games, and Python code all others."""
 
 import copy
 import functools
@@ -10,6 +10,7 @@ import numpy as np
 from zermelo.core.bitboard import popcount
 from zermelo.core.game import Game, WordGame
 from zermelo.envs.planes import Array, Planes
+from zermelo.games.state_layout import is_mover_first
 from zermelo.kernels.compiler import compile_kernel
 from zermelo.kernels.registry import kernel
 
@@ -39,7 +40,7 @@ class EnvBoard(Protocol):
 
 def create_board(game: Game, planes: int) -> EnvBoard:
     """Return a WordBoard if the game and the number of planes allow it, otherwise a PlainBoard."""
-    if isinstance(game, WordGame) and game.grid and game.num_words == 3 and planes == 2:
+    if isinstance(game, WordGame) and planes == 2 and is_mover_first(game):
         return WordBoard(game)
     return PlainBoard(game, planes)
 
@@ -111,7 +112,8 @@ class WordBoard:
         # The kernel writes into this flat array; `observe` returns copies of it, as planes.
         self._observation = np.zeros((2, rows * cols), np.int8)
         self._mask = np.zeros(game.num_actions, np.int8)
-        # The constants of the rules are compiled in: passing them would cost more than the move.
+        # The constants of the rules are compiled into the kernel: passing them as arguments would
+        # take longer than the move.
         specialised = copy.copy(game)
         specialised.is_specialised = True
         run = compile_kernel(advance, specialised)

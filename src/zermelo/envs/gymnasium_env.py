@@ -11,7 +11,7 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.game import MaskGame
 from zermelo.core.player import Player
 from zermelo.core.position import Position
-from zermelo.envs.planes import Planes, render_rgb
+from zermelo.envs.planes import Planes, can_swap_sides, render_rgb
 from zermelo.games import registry
 from zermelo.players.registry import accepts_seed, load_player, with_seed
 
@@ -22,10 +22,10 @@ class GameEnv(gymnasium.Env[Any, Any]):
     """A game of one agent against an opponent.
 
     `shaping` is None, `"threats"` or a potential function f of the position. It adds
-    `gamma * f(after) - f(before)` to the reward, with f from the agent's view and 0 at the end of
-    the game. Shaping of this form does not change the optimal policy (Ng et al. 1999). `"threats"`
-    counts the cells where the agent would win immediately, subtracts the number of those where the
-    opponent would, and divides by ten.
+    `gamma * f(after) - f(before)` to the reward, where f is the value for the agent, and 0 at the
+    end of the game. Shaping of this form does not change the optimal policy (Ng et al. 1999).
+    `"threats"` counts the cells where the agent would win immediately, subtracts the number of
+    those where the opponent would, and divides by ten.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
@@ -51,6 +51,9 @@ class GameEnv(gymnasium.Env[Any, Any]):
             msg = f"shaping is {shaping!r}: it must be 'threats' or a function of the position"
             raise ZermeloError(msg)
         self.game = registry.game(spec)
+        if shaping == "threats" and not can_swap_sides(self.game):
+            msg = f"shaping is 'threats', but the sides of {self.game.spec} cannot be swapped"
+            raise ZermeloError(msg)
         self.seat, self.render_mode, self.gamma = seat, render_mode, gamma
         self._planes = Planes(self.game, planes)
         self._opponent_spec = opponent.strip().removesuffix(":")

@@ -123,12 +123,12 @@ class CheckedAEC(GameAEC):
         return super().observe(agent)
 
     def last(self, observe: bool = True) -> Any:  # noqa: FBT002 - PettingZoo's signature
-        """Return what PettingZoo's `last` does. Raise ZermeloError if `reset` must come first."""
+        """Return the result of PettingZoo's `last`. Raise ZermeloError if no game is running."""
         self._check_reset("last")
         return super().last(observe)
 
     def step(self, action: int | None) -> None:
-        """Play an action; an illegal one loses. Raise ZermeloError if it does not exist."""
+        """Play an action; an illegal one loses. Raise ZermeloError if there is no such action."""
         self._check_reset("step")
         agent = self.agent_selection
         if self.terminations[agent]:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zermelo.core.errors import BadSpec
-from zermelo.core.game import Game, MaskGame
+from zermelo.core.game import Game, MaskGame, WordGame
 from zermelo.core.notation import Grid
+from zermelo.games.state_layout import is_mover_first
 
 Array = NDArray[np.int8]
 
@@ -26,7 +27,7 @@ class Planes:
         if planes not in (2, 4):
             msg = f"planes is {planes}: it must be 2 (stones) or 4 (stones and winning cells)"
             raise BadSpec(msg)
-        if planes == 4 and not (isinstance(game, MaskGame) and game.num_boards == 2):
+        if planes == 4 and not can_swap_sides(game):
             msg = f"planes is 4: it must be 2 for {game.spec}, whose sides cannot be swapped"
             raise BadSpec(msg)
         self.game, self.grid, self.count = game, game.grid, planes
@@ -66,6 +67,13 @@ class Planes:
     def _plane(self, cells: int) -> Array:
         flat = np.array([cells >> cell & 1 for cell in range(self.grid.size)], np.int8)
         return flat.reshape(self.shape[1:])
+
+
+def can_swap_sides(game: Game) -> bool:
+    """Return whether `null_move` gives the same board with the other side to move."""
+    if isinstance(game, WordGame):
+        return is_mover_first(game)
+    return isinstance(game, MaskGame) and game.num_boards == 2
 
 
 _CELL_PIXELS = 24

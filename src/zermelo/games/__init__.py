@@ -1,5 +1,5 @@
-"""The games: two families of rules, users' own games, and a registry that builds them from specs.
+"""The games: line games, Reversi and users' own games, and a registry that builds them from specs.
 
 Importing the rules does not import numba. Every package above `core` and `kernels` may import this
-one.
+package.
 """

@@ -1,8 +1,8 @@
-"""Rules must be functions: check that the same arguments give the same values again.
+"""Check that rules are deterministic: the same arguments must always give the same values.
 
-A rule that uses a random number, a clock or a variable that changes defines no game with a value,
-so nothing that a search says about it would be true. `check_repeatable` calls the rules twice;
-`RuleSampler` does so for a random sample of the states of a search in plain Python.
+If a rule uses random numbers, a clock or a variable that changes, its game has no defined value and
+the results of a search are meaningless. `check_repeatable` calls the rules twice; `RuleSampler`
+does so for a random sample of the states of a search in plain Python.
 """
 
 import random
@@ -13,12 +13,12 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
 from zermelo.core.notation import quote_text
 
-_INTERVAL = 128  # about one state in this many is sampled
+_INTERVAL = 128  # on average, one of this many states is sampled
 _MAX_STORED = 32
 
 
 class RuleValues(NamedTuple):
-    """What the rules return for a state."""
+    """The values that the rules return for a state."""
 
     player: Any
     result: Any
@@ -27,7 +27,7 @@ class RuleValues(NamedTuple):
 
 
 def rule_values(game: Game, state: Any, played: Sequence[int] | None = None) -> RuleValues:
-    """Call the rules for a state; play these actions, by default every legal one."""
+    """Call all rules for a state; `play` is called for `played`, by default all legal actions."""
     actions = game.actions(state)
     children = {a: game.play(state, a) for a in (actions if played is None else played)}
     return RuleValues(game.player(state), game.result(state), actions, children)
@@ -36,9 +36,9 @@ def rule_values(game: Game, state: Any, played: Sequence[int] | None = None) -> 
 def check_repeatable(
     game: Game, state: Any, played: Sequence[int] | None = None, before: RuleValues | None = None
 ) -> RuleValues:
-    """Call the rules for a state twice and return their values; raise BadSpec if these differ.
+    """Call the rules for a state twice and return their values; raise BadSpec if the values differ.
 
-    With `before`, the values of an earlier call, call the rules once and compare with those.
+    If `before` has the values of an earlier call, call the rules only once and compare with it.
     """
     first = before or rule_values(game, state, played)
     second = rule_values(game, state, list(first.children))
@@ -64,7 +64,7 @@ def refuse(game: Game, rule: str, first: Any, second: Any, arguments: str) -> No
 
 
 class RuleSampler:
-    """Checks the rules again during a search, on states sampled at random."""
+    """Checks during a search, on randomly sampled states, that the rules are deterministic."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
@@ -73,9 +73,9 @@ class RuleSampler:
         self._stored: list[tuple[Any, RuleValues]] = []
 
     def check(self, state: Any) -> None:
-        """Check a state if it is sampled, and then also a state sampled earlier.
+        """With a small probability, check this state and also a state that was sampled earlier.
 
-        Raise BadSpec if a rule does not return the same values again.
+        Raise BadSpec if a rule returns different values for the same state.
         """
         self._countdown -= 1
         if self._countdown > 0:

@@ -10,15 +10,15 @@ from zermelo.core.notation import Grid
 #: The four directions of lines as (rows down, columns right).
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
-#: A shift of a whole board: (distance in bits towards lower bits, mask of the cells that receive a
-#: cell of the board).
+#: A shift of a whole board: (distance in bits towards lower bits, mask of the target cells). The
+#: mask removes bits that wrapped around an edge of the board.
 Shift = tuple[Word, Word]
 
 
 def board_shift(grid: Grid, down: int, right: int) -> Shift:
     """Return the shift that moves every stone up by `down` rows and left by `right` columns.
 
-    The mask holds the cells that receive a cell of the board. If the mask is empty, the distance
+    The mask holds the cells to which a cell of the board moves. If the mask is empty, the distance
     is 0, because a shift by 64 or more is undefined for a word.
     """
     cells = (
@@ -50,10 +50,10 @@ def line_shifts(grid: Grid, length: int, depth: int) -> tuple[tuple[Shift, ...],
 
 
 def end_shifts(grid: Grid, length: int) -> tuple[tuple[Shift, Shift], ...]:
-    """Return, for each direction, two shifts that bring the cells beyond a line to its first cell.
+    """Return, for each direction, the shifts that move a line's two neighbours to its first cell.
 
-    The first shift brings the cell before the line; its distance is towards higher bits. The
-    second shift brings the cell after the line.
+    The first shift moves the cell before the line; its distance is towards higher bits. The
+    second shift moves the cell after the line.
     """
     ends = []
     for down, right in DIRECTIONS:
@@ -63,7 +63,7 @@ def end_shifts(grid: Grid, length: int) -> tuple[tuple[Shift, Shift], ...]:
 
 
 def window_masks(grid: Grid, length: int) -> tuple[tuple[Word, Word], ...]:
-    """Return, for each direction, a mask of the first cells of all lines of `length`, and a step.
+    """Return (mask of the first cells of all lines of `length`, step) for each direction.
 
     The step is the distance from one cell of a line to the next.
     """

@@ -18,7 +18,7 @@ from zermelo.games.lines.rules import Overline
 from zermelo.games.lines.small import WordLineGame
 from zermelo.games.reversi.rules import Reversi
 
-#: Each of these games is compiled separately; all other sizes of a family share a compilation.
+#: Each of these games is compiled separately; all other games of a family share a compilation.
 PRESETS = ("tictactoe", "connect4", "gomoku6", "squava", "reversi")
 
 
@@ -55,7 +55,7 @@ def named_game(spec: str) -> Game:
 
 
 def _file_game(spec: str) -> Game:
-    """Return the game in a file, which is loaded on first use and after every change."""
+    """Return the game that a file defines; load the file on first use and after every change."""
     try:
         path = Path(spec).resolve()
         return _cached_file_game(spec, str(path), path.stat().st_mtime_ns)
@@ -110,7 +110,7 @@ _PRESET_RULES = {
 
 @contextlib.contextmanager
 def _errors_name(spec: str) -> Iterator[None]:
-    """Put the spec before the message of any BadSpec that is raised in the `with` block."""
+    """Prefix the message of any BadSpec that is raised in the `with` block with the spec."""
     try:
         yield
     except BadSpec as error:

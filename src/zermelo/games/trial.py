@@ -1,6 +1,6 @@
-"""The trial of a user's game: random games in which everything the rules return is checked.
+"""The trial of a user's game: play random games and check every value that the rules return.
 
-Every rule is called twice, since rules must be functions: see `determinism`.
+Every rule is called twice, since rules must be deterministic: see `determinism`.
 """
 
 import random
@@ -14,7 +14,7 @@ from zermelo.games import determinism
 from zermelo.games.determinism import RuleValues
 
 _NUM_GAMES, _MAX_PLIES = 20, 5_000
-_MIN_STATES, _MAX_GAMES = 200, 200  # if games are short, more of them are played
+_MIN_STATES, _MAX_GAMES = 200, 200  # play until there are enough states, or too many games
 _NUM_THOROUGH = 50  # the number of states in the first game in which every action is played
 
 
@@ -39,7 +39,7 @@ def check_game(game: Game) -> None:
     while num_games < _NUM_GAMES or (num_states < _MIN_STATES and num_games < _MAX_GAMES):
         num_states += len(_check_random_game(game, rng))
         num_games += 1
-    # Other games have been played in the meantime, which must not have changed anything.
+    # Other games have been played in the meantime; the rules must still return the same values.
     for state, values in states:
         determinism.check_repeatable(game, state, before=values)
 
@@ -47,9 +47,9 @@ def check_game(game: Game) -> None:
 def _check_random_game(
     game: Game, rng: random.Random, num_thorough: int = 0
 ) -> list[tuple[Any, RuleValues]]:
-    """Play a random game; return its states and what the rules returned for them.
+    """Play a random game; return its states, each with the values that the rules returned.
 
-    In the first `num_thorough` states every action is played, later only the chosen one.
+    In the first `num_thorough` states every legal action is tried, later only the chosen one.
     """
     state, states = game.initial(), list[tuple[Any, RuleValues]]()
     while actions := _check_state(game, state):
@@ -69,7 +69,7 @@ def _check_random_game(
 
 
 def _check_state(game: Game, state: Any) -> list[int]:
-    """Check everything that the rules return for a state, and return its legal actions."""
+    """Check all values that the rules return for a state, and return its legal actions."""
     try:
         hash(state)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Running users' Python files: load them, bound their time, and report their errors in one line.
+"""Run users' Python files: load them, limit their running time, report their errors in one line.
 
 A user's file is code and runs with all of the user's permissions. It is therefore loaded only if a
 person names it, on the command line or in Python, never because a network request or record does.
@@ -63,7 +63,7 @@ def classes_in(module: ModuleType, base: type) -> list[Any]:
 def describe_error(error: BaseException) -> str:
     """Return the type and the text of an exception in one printable line.
 
-    The text of an exception is computed by its own code, which may fail, too.
+    The text comes from the exception's own `__str__`, which may itself raise an error.
     """
     name = type(error).__name__
     try:
@@ -85,7 +85,7 @@ def locate_error(error: BaseException) -> str | None:
 def guard(spec: str) -> Iterator[None]:
     """Turn every failure of user code in the `with` block into a BadSpec of one line.
 
-    That includes `sys.exit` and, on the main thread of a Unix process, code that does not return.
+    Failures include `sys.exit` and, on the main thread of a Unix process, code that never returns.
     """
     try:
         with _time_limit():
@@ -104,7 +104,7 @@ def guard(spec: str) -> Iterator[None]:
 def forbid_exit(spec: str) -> Iterator[None]:
     """Turn a call of `sys.exit` in the `with` block into a ZermeloError.
 
-    Otherwise a player that ends the process would look like a command without output.
+    Otherwise, if a player ends the process, the command would exit silently without output.
     """
     try:
         yield

@@ -34,7 +34,7 @@ def is_game_file(spec: str) -> bool:
 
 
 def load_game(spec: str) -> Game:
-    """Load the game in a file and play random games with it; raise BadSpec if either fails."""
+    """Load the game that a file defines and test it; raise BadSpec if either fails."""
     path = Path(spec.strip())
     if not path.is_file():
         msg = f"{quote_text(spec, 200)}: there is no such file"
@@ -63,7 +63,7 @@ def load_installed_game(name: str) -> Game | None:
 
 
 def installed_games() -> list[str]:
-    """Return the names of the games that installed packages offer, sorted."""
+    """Return the sorted names of the games that installed packages provide."""
     return sorted(point.name for point in importlib.metadata.entry_points(group=GROUP))
 
 

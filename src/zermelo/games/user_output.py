@@ -1,6 +1,6 @@
-"""What users' code prints: shown on standard error, escaped and bounded, never on standard output.
+"""Redirect the output of users' code to standard error, escaped and limited in length.
 
-Standard output is for the answers of a command, which other programs read.
+Standard output is reserved for the answers of a command, which other programs may read.
 """
 
 import codecs
@@ -13,7 +13,7 @@ from typing import IO, TextIO
 
 from zermelo.core.phrases import escape_controls
 
-MAX_OUTPUT = 100_000  #: characters that a relay shows
+MAX_OUTPUT = 100_000  #: the maximum number of characters that a relay shows
 _BLOCK = 1 << 16  # bytes
 _DRAINING = 1.0  # seconds to wait for output that is still in a pipe
 
@@ -29,7 +29,7 @@ class OutputRelay:
     def follow(self, stream: IO[bytes]) -> threading.Thread:
         """Start a thread that copies a stream until its end, and return the thread.
 
-        What exceeds the limit is read and dropped, so that the writer never has to wait.
+        Output beyond the limit is read and discarded, so that the writer never has to wait.
         """
         thread = threading.Thread(target=self._copy, args=(stream,), daemon=True)
         thread.start()
@@ -61,9 +61,9 @@ def reserve_stdout() -> Iterator[IO[str]]:
     """Yield a stream to standard output on which nothing but the caller's output appears.
 
     Everything else that is written to standard output, also by C code and by child processes, is
-    relayed to standard error. It stays there after the `with` block, because threads and exit
-    handlers of users' code may go on writing. If `sys.stdout` is not the process's standard output,
-    as in a test, only `sys.stdout` itself is replaced.
+    relayed to standard error. The redirection remains after the `with` block, because threads and
+    exit handlers of users' code may go on writing. If `sys.stdout` is not the process's standard
+    output, as in a test, only `sys.stdout` itself is replaced.
     """
     answers: TextIO = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if not _is_process_stdout(answers):

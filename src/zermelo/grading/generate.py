@@ -98,7 +98,7 @@ def _sample(game: WordGame, plies: tuple[int, int], rng: random.Random) -> Itera
 def _play_random_moves(game: WordGame, length: int, rng: random.Random) -> Position | None:
     """Return the position after `length` random moves, or None if the game ends earlier.
 
-    How often the game avoids immediate blunders is itself random.
+    Moves avoid immediate blunders with a probability that is sampled for each game.
     """
     position = game.start()
     care = rng.random()

@@ -1,4 +1,4 @@
-"""Grade a player against perfect play; each figure comes with the best possible one."""
+"""Grade a player against perfect play; report each result beside the best possible one."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

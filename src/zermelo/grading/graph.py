@@ -26,7 +26,7 @@ class GameGraph:
         self.children = children  #: state → {action: successor}, empty for terminal states
         self.has_distances = not isinstance(game, WordGame) or game.hooks.ply_cost != 0
         self._values: dict[Any, int] = {}
-        self._plies: dict[Any, int] = {}  # to the end, with fastest wins and slowest losses
+        self._plies: dict[Any, int] = {}  # state → plies to the end of the game under best play
         for state, successors in children.items():
             self._back_up(state, successors)
 

@@ -1,7 +1,7 @@
 """A player's policy: its action in every state, independent of the order of the queries.
 
 The random generator of a stochastic player is reseeded in every state, with a seed derived from
-the seed of the grade, the player and the state.
+the seed of the grading, the player and the state.
 """
 
 import hashlib

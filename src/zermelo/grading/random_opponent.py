@@ -120,7 +120,8 @@ def _max_win(
         if not successors:
             win[state] = Fraction(graph.value_for(seat, state) > 0)
         elif graph.game.player(state) == seat:
-            # Allowed play never reaches a state without allowed moves, so its value is never used.
+            # Allowed moves never lead to a state without allowed moves, so the value of such a
+            # state is never used.
             allowed = [child for child in successors.values() if is_allowed(child)]
             win[state] = max(win[child] for child in allowed or successors.values())
         else:

@@ -15,7 +15,7 @@ from zermelo.grading.policy import PlayerPolicy
 from zermelo.search.limits import ProgressCallback
 
 MAX_POSITIONS = 5_000_000
-_PROBE_NODES = 20_000  # nodes per position to detect a mistake long before the game ends
+_PROBE_NODES = 20_000  # per position, for a search that detects mistakes before the game ends
 
 
 @dataclass(frozen=True)

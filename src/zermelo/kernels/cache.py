@@ -1,8 +1,8 @@
-"""The cache of generated modules, in the user's cache folder, with their machine code beside them.
+"""The cache of generated modules and their machine code, in the user's cache folder.
 
 The file of a module is named by the digest of its text, so it can never be out of date. The text is
 stored for people and tracebacks only; its bytecode is stored because compiling it takes 20 ms.
-`machine_code` stores what numba makes of it. The folder can be deleted at any time.
+`machine_code` stores the output of numba. The folder can be deleted at any time.
 """
 
 import functools
@@ -32,12 +32,12 @@ def module_name(text: str) -> str:
 
 
 def is_compiled(text: str) -> bool:
-    """Return whether there is machine code for this module, even if only for another CPU."""
+    """Return whether the cache holds machine code of this module, perhaps for another CPU."""
     return any(home.cache_folder().glob(f"{module_name(text)}-*.nbc"))
 
 
 def num_compiled() -> int:
-    """Return the number of kernels in the cache, those of other versions included."""
+    """Return the number of kernels in the cache, including those of other versions."""
     return sum(1 for _ in home.cache_folder().glob("k_*.nbc"))
 
 
@@ -79,7 +79,7 @@ def load(text: str) -> Any:
 
 
 def _to_bytecode(text: str, path: Path) -> CodeType:
-    """Return the bytecode of a module from the cache, or after compiling and storing it."""
+    """Return the bytecode of a module from the cache; if it is missing, compile and store it."""
     sealed_path = path.with_suffix(".bytecode")
     content = sealed_files.read(sealed_path)
     if content is None:

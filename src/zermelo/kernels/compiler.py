@@ -19,7 +19,7 @@ _pool: CompilerPool | None = None
 
 
 def use_pool(pool: CompilerPool | None) -> None:
-    """Let a pool compile all kernels from now on; with None, this process compiles them again."""
+    """Compile kernels in this pool from now on, or in this process if `pool` is None."""
     global _pool  # noqa: PLW0603 - one for the whole process, as are the kernels
     _pool = pool
 
@@ -36,7 +36,7 @@ def compile_kernel(function: Kernel, rules: Rules) -> Kernel:
 
 
 def _runs_uncompiled(function: Kernel, rules: Rules) -> bool:
-    """Return whether a pool still has to compile a kernel for a game that is fast without it."""
+    """Return whether to run a kernel as Python: for tiny games, until a pool has compiled it."""
     if _pool is None or getattr(rules, "cells", WORD_BITS) > _MAX_UNCOMPILED_CELLS:
         return False
     compilation = _pool.submit(plan_compilation(function, rules), SOON)
@@ -57,7 +57,7 @@ def _compile_once(function: Kernel, rules: Rules) -> Kernel:
 
 
 def plan_compilation(function: Kernel, rules: Rules) -> Compilation:
-    """Return what has to be compiled for a kernel, without compiling it."""
+    """Generate the module of a kernel and return it as a compilation that has not begun."""
     with _LOCK:
         text, constants = ModuleGenerator(function, rules).generate()
     return Compilation(text, constants, function.__name__, {rules.spec})
@@ -76,7 +76,7 @@ def _load(compilation: Compilation, function: Kernel, rules: Rules) -> Kernel:
 
 
 def _explain(function: Kernel, rules: Rules, error: str) -> str:
-    """Return an error with only those lines of numba's message that help a game's author."""
+    """Return an error message with the lines of numba's message that help a game's author."""
     lines = [line.strip() for line in error.splitlines() if line.strip()]
     noise = ("Failed in", "During", "-", "There are")
     useful = [line for line in lines if not line.startswith(noise)]

@@ -1,4 +1,4 @@
-"""The compiler pool: processes that compile kernels on behalf of this one.
+"""The compiler pool: worker processes that compile kernels for this process.
 
 numba holds the interpreter lock while it compiles. A server that compiled in one of its threads
 would stop responding for seconds, and could use only one core. The processes of a pool store the
@@ -21,7 +21,7 @@ from zermelo.kernels import cache
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-#: priorities of kernels: somebody is waiting for it, probably needed soon, perhaps needed later
+#: priorities of a kernel: a caller waits for it, it is probably needed soon, perhaps needed later
 URGENT, SOON, LATER = range(3)
 _SECONDS_PER_FUNCTION = 0.08  # time to compile a kernel, for each function in it
 _MAX_ESTIMATE = 0.95  # highest share reported for a compilation that is still running
@@ -36,7 +36,7 @@ class Compilation:
     constants: tuple[Any, ...]
     kernel: str  #: the name of the kernel
     games: set[str]  #: the specs of the games that need it: different sizes may share a kernel
-    is_urgent: bool = False  #: whether somebody waits for it
+    is_urgent: bool = False  #: whether a caller waits for it
     begin: float | None = None  #: when it began, on the monotonic clock
     done: "Future[None]" = field(default_factory=Future)
 
@@ -47,7 +47,7 @@ class Compilation:
 
     @property
     def elapsed_share(self) -> float:
-        """The share that is done, from 0 to 1, estimated from the time since it began."""
+        """The estimated share of the compilation that is done, from 0 to 1, by elapsed time."""
         if self.done.done():
             return 1.0
         if self.begin is None:
@@ -89,7 +89,7 @@ class CompilerPool:
             return list(self._compilations.values())
 
     def close(self) -> None:
-        """End all processes; what they have not compiled yet is abandoned."""
+        """Kill all processes and cancel unfinished compilations."""
         with self._lock:
             self._is_closed = True
             self._waiting.clear()
@@ -101,7 +101,7 @@ class CompilerPool:
             compilation.done.cancel()
 
     def _start_thread(self) -> None:
-        """Start a thread with a process of its own; called with the lock held."""
+        """Start a thread that runs one more process, up to the limit; the caller holds the lock."""
         if self._num_threads < self._max_processes and not self._is_closed:
             self._num_threads += 1
             threading.Thread(target=self._work, name="zermelo-compiler", daemon=True).start()
@@ -126,7 +126,7 @@ class CompilerPool:
                 self._processes.discard(process)
 
     def _next(self) -> Compilation | None:
-        """Take the most urgent compilation; if there is none, give up this thread's place."""
+        """Return the most urgent compilation; if there is none, return None to end the thread."""
         with self._lock:
             while self._waiting and not self._is_closed:
                 *_, compilation = heapq.heappop(self._waiting)
@@ -138,7 +138,7 @@ class CompilerPool:
             return None
 
     def _compile(self, compilation: Compilation, connection: "Connection") -> None:
-        """Compile in the other process; if that fails, this one will compile and get the error."""
+        """Compile in the worker process; on failure, the caller compiles and gets the error."""
         with contextlib.suppress(OSError, EOFError):  # the process was killed
             connection.send((compilation.text, compilation.constants))
             connection.recv()
@@ -154,8 +154,8 @@ def available_cores() -> int:
 
 
 def _serve(connection: "Connection", in_background: bool) -> None:
-    """Compile the modules that arrive, until the other process closes the connection."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other process
+    """Compile the modules that the parent process sends, until it closes the connection."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C
     if in_background and hasattr(os, "nice"):
         os.nice(_LOW_PRIORITY)
     with contextlib.suppress(EOFError, OSError):

@@ -1,4 +1,4 @@
-"""The flags that kernels are compiled with, and how a generated module becomes callable."""
+"""Numba's flags for kernels, and the decorators that generated modules use to compile them."""
 
 import functools
 import os
@@ -12,7 +12,7 @@ from zermelo.kernels.helper_pipeline import HelperCompiler, UnoptimisedHelperCom
 from zermelo.kernels.interruptible import call_interruptibly
 from zermelo.kernels.machine_code import MachineCodeCache
 
-#: ZERMELO_BOUNDS=1 turns an index outside an array into an error; tests use it.
+#: With ZERMELO_BOUNDS=1, an array index out of bounds raises an error in kernels; for tests.
 BOUNDS = os.environ.get("ZERMELO_BOUNDS", "0") == "1"
 _COMMON = {"nogil": True, "error_model": "numpy", "boundscheck": BOUNDS}
 _BARE = _COMMON | {"_nrt": False}
@@ -39,10 +39,10 @@ def helper(
 def entry(
     kernel: Any, constants: Any, signature: str, flags: dict[str, Any] = _COMMON
 ) -> Callable[..., Any]:
-    """Return a function that compiles a kernel and passes it a game's constants when it is called.
+    """Return a function `bind(values)` that compiles a kernel and binds a game's constants to it.
 
-    `constants` is the class of the tuple in which the kernel receives them, or None if they are
-    globals of its module.
+    `constants` is the class of the tuple in which the kernel receives the constants, or None if
+    they are globals of its module.
 
     The kernel is compiled for one signature only: a call with other types is an error and does not
     compile it again.
@@ -70,7 +70,7 @@ def _compile_once(dispatcher: Any, cache: MachineCodeCache, types: tuple[Any, ..
 
     if cache.has(types, dispatcher.targetctx):
         compile_or_load()
-    else:  # LLVM takes seconds, and numba does not survive an exception at any place
+    else:  # LLVM takes seconds, and Ctrl-C in the middle would leave numba in a broken state
         call_interruptibly(compile_or_load)
     return dispatcher
 

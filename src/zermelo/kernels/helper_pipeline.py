@@ -1,4 +1,4 @@
-"""Numba pipelines for functions that only kernels call: they stop at LLVM code.
+"""Numba pipelines for helpers, the functions that only kernels call: they stop at LLVM code.
 
 By default numba optimises every function, together with all functions that it calls, and turns it
 into machine code of its own. Helpers are always inlined into a kernel, which is then optimised as a
@@ -20,7 +20,7 @@ class HelperLibrary(JITCodeLibrary):
     """The LLVM code of a helper, to be linked into kernels but never run by itself."""
 
     def _optimize_final_module(self) -> None:
-        """Run only the cheap passes, as numba does first."""
+        """Run only the cheap optimisation passes that numba runs first."""
         codegen = self._codegen
         passes, builder = codegen._module_pass_manager(  # noqa: SLF001 - as in numba's own method
             loop_vectorize=codegen._loopvect,  # noqa: SLF001
@@ -38,10 +38,10 @@ class HelperLibrary(JITCodeLibrary):
 
 
 class UnoptimisedLibrary(HelperLibrary):
-    """The LLVM code of a helper as numba generates it."""
+    """The LLVM code of a helper as numba generates it, without optimisation."""
 
     def _optimize_final_module(self) -> None:
-        """Leave the optimisation to the kernel."""
+        """Do nothing: the code is optimised later, as a part of its kernels."""
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -78,7 +78,7 @@ class HelperCompiler(CompilerBase):
     lowering: ClassVar[type[HelperLowering]] = HelperLowering
 
     def define_pipelines(self) -> list[PassManager]:
-        """Return the only pipeline."""
+        """Return the single pipeline of this compiler."""
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.passes = [
             (self.lowering if step is NativeLowering else step, description)

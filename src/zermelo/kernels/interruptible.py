@@ -1,9 +1,9 @@
-"""Interruptible calls: Ctrl-C does not wait for native code that takes many seconds."""
+"""Interruptible calls: Ctrl-C takes effect at once, even while native code runs for seconds."""
 
 import threading
 from collections.abc import Callable
 
-_running: set[threading.Event] = set()  # one for each call that has not returned
+_running: set[threading.Event] = set()  # one event for each function that has not returned
 
 
 def call_interruptibly(function: Callable[[], None]) -> None:
@@ -28,11 +28,11 @@ def call_interruptibly(function: Callable[[], None]) -> None:
 
     _running.add(done)
     threading.Thread(target=run, name="zermelo-interruptible").start()
-    done.wait()  # not join(): that takes a thread for finished when it is interrupted
+    done.wait()  # not join(), which marks the thread as finished if Ctrl-C interrupts it
     if errors:
         raise errors[0]
 
 
 def is_running() -> bool:
-    """Return whether a call that Ctrl-C interrupted has not ended yet."""
+    """Return whether a function is still running, perhaps after Ctrl-C interrupted its caller."""
     return bool(_running)

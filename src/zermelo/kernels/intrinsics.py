@@ -88,7 +88,7 @@ def _prefetch(_context: Any, _table: Any, _row: Any) -> Any:
 
 @njit
 def prefetch(table: Any, row: Any) -> None:
-    """Ask the processor to load a row of a table that will be read soon."""
+    """Load a table row that will be read soon into the CPU's cache."""
     _prefetch(table, row)
 
 

@@ -1,6 +1,6 @@
-"""The cache of machine code: what numba compiles is stored in sealed files.
+"""The cache of machine code: sealed files that store the functions numba has compiled.
 
-numba's own cache unpickles and runs whatever its files contain; here a file is used only if its
+numba's own cache unpickles and runs whatever its files contain; a sealed file is used only if its
 checksum is right. One file holds the code of one kernel for one signature, CPU and numba version.
 """
 
@@ -20,17 +20,17 @@ from zermelo.kernels import sealed_files
 
 
 class MachineCodeCache(NullCache):  # type: ignore[misc]  # numba is untyped
-    """Stores the machine code of one function, as numba asks it to, beside its module's file."""
+    """Implements numba's cache interface for one function, in files beside that of its module."""
 
     def __init__(self, function: Any) -> None:
         self._module_path = Path(str(sys.modules[function.__module__].__file__))
 
     def has(self, sig: Any, target_context: Any) -> bool:
-        """Return whether there is a file for a signature, which may turn out to be damaged."""
+        """Return whether a file for a signature exists; the file may turn out to be damaged."""
         return self._path(sig, target_context.codegen()).exists()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled function for a signature, or None if it has to be compiled."""
+        """Load the compiled function for a signature; return None if it has to be compiled."""
         target_context.refresh()
         path = self._path(sig, target_context.codegen())
         content = sealed_files.read(path)

@@ -1,4 +1,4 @@
-"""The observer of compilations, which shows the user why a command takes longer than usual.
+"""The observer of compilations, which tells the user that a command is compiling kernels.
 
 This module imports nothing, so a command can set the observer before it knows whether a kernel will
 have to be compiled.
@@ -18,11 +18,11 @@ _observer: Observer = contextlib.nullcontext
 
 
 def set_observer(observer: Observer) -> None:
-    """Call `observer` for each kernel that this process compiles; compile in its context."""
+    """Compile each kernel in this process inside the context manager that `observer` returns."""
     global _observer  # noqa: PLW0603 - one for the whole process, as is the terminal
     _observer = observer
 
 
 def observe(compilation: "Compilation") -> AbstractContextManager[object]:
-    """Return the context in which to compile a kernel."""
+    """Return the observer's context manager for one compilation."""
     return _observer(compilation)

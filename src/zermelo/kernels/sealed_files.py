@@ -18,7 +18,7 @@ _DIGEST_SIZE = 32  # bytes
 
 
 def read(path: Path) -> bytes | None:
-    """Return the content of a sealed file; None if there is none or it had to be removed."""
+    """Return the content of a sealed file; None if it is missing or was invalid and removed."""
     data = read_trusted(path)
     if data is None:
         return None
@@ -44,9 +44,9 @@ def write_plain(path: Path, data: str | list[bytes]) -> None:
 
 
 def read_trusted(path: Path) -> bytes | None:
-    """Return the bytes of a file that only this user can have written, or None if there is none.
+    """Return the bytes of a file if only this user can have written it, otherwise None.
 
-    A file that others can have written, or that cannot be read, is removed.
+    A file that other users can have written, or that cannot be read, is removed.
     """
     try:
         with path.open("rb") as file:
@@ -69,7 +69,7 @@ def discard(path: Path, reason: str) -> None:
 
 
 def _seal(path: Path, content: bytes) -> bytes:
-    """Return the bytes before the content: a format version, and a digest of name and content."""
+    """Return the header of a sealed file: a format version, and a digest of name and content."""
     digest = hashlib.blake2b(path.name.encode(), digest_size=_DIGEST_SIZE)
     digest.update(content)
     return _MAGIC + digest.digest()

@@ -1,8 +1,8 @@
 """Train with few dependencies, for example on a rented GPU: `python -m zermelo.learn RECIPE`.
 
-This needs only numpy, torch and safetensors, and trains as `zermelo train` does. It does not grade
-the player. Instead, it measures how often an AlphaZero network makes mistakes in labelled
-positions, both without and with its search.
+This command needs only numpy, torch and safetensors. It trains in the same way as `zermelo train`,
+but does not grade the player. Instead, it measures how often an AlphaZero network makes mistakes in
+labelled positions, both without and with its search.
 """
 
 import argparse
@@ -89,7 +89,7 @@ class _ProgressPrinter:
 
 
 def _mark(run: Run, trainer: AlphaZeroTrainer, label_files: list[Path]) -> None:
-    """Print the mistake rates of the trained network on labelled positions; also save them."""
+    """Measure, print and save the mistake rates of the trained network on labelled positions."""
     sets = evaluation_sets.load_evaluation_sets(run.game, label_files)
     marks = {name: trainer.grade(positions) for name, positions in sets}
     text = json.dumps(marks, indent=1)

@@ -120,7 +120,7 @@ class Match:
         return num_moves
 
     def redo_to_turn(self, players: Collection[int]) -> int:
-        """Redo moves until one of these players is to move or no move is left; return how many."""
+        """Redo moves until one of these players is to move; return how many were redone."""
         before = self.num_redoable
         if before:
             self.redo()

@@ -19,7 +19,7 @@ _FITTED, _PUBLISHED = "fitted", "published"
 
 
 class AlphaBetaPlayer(Player):
-    """Searches to a given depth and estimates the leaves; proven values are marked as exact."""
+    """Searches to a fixed depth or for a given time; proven values are marked as exact."""
 
     def __init__(
         self, name: str, depth: int | None, seconds: float | None, heuristic: str = _FITTED

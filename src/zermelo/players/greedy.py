@@ -1,4 +1,4 @@
-"""The greedy player, which looks one move ahead. The lookahead player uses its ranking of moves."""
+"""The greedy player, which looks one move ahead; its ranking also serves the lookahead player."""
 
 import random
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _MAX_ESTIMATE = 0.9
 
 
 class MoveRank(NamedTuple):
-    """How good a move looks; ranks are compared by the first field, then by the next ones."""
+    """The rank of a move; ranks are compared field by field, and higher is better."""
 
     result: int  #: 1 if the move wins, -1 if it loses, else 0
     points: int  #: open lines with two or more stones, or in Reversi the disc difference
@@ -35,7 +35,7 @@ class GreedyPlayer(Player):
 
     Ties are broken in favour of moves near the centre.
 
-    It avoids moves that lose immediately. In Reversi it maximises the disc difference.
+    The player avoids moves that lose immediately. In Reversi it maximises the disc difference.
     """
 
     def __init__(self, seed: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Levels: players that make mistakes at a set rate, from a beginner (1) to flawless (10).
+"""Levels: players with a fixed rate of mistakes, from 1 (beginner) to 10 (no mistakes).
 
 Where the values of the moves are proven, a mistake is a move that gives away a win or a draw, and
 the rate is exact. Elsewhere each level searches fewer nodes than the next one, and a mistake
@@ -24,17 +24,17 @@ from zermelo.search.solver.solver import Solver, SolverSettings
 
 #: the probability of a mistake, by level, where values are proven and a mistake is possible
 MISTAKES = {1: 0.60, 2: 0.45, 3: 0.33, 4: 0.25, 5: 0.18, 6: 0.12, 7: 0.08, 8: 0.04, 9: 0.015, 10: 0}
-#: the same where values are estimates; the rates are higher, since fewer such mistakes lose
+#: the same for values that are estimates; the rates are higher, since fewer of these mistakes lose
 SLIPS = {1: 0.95, 2: 0.72, 3: 0.53, 4: 0.39, 5: 0.28, 6: 0.20, 7: 0.15, 8: 0.11, 9: 0.07, 10: 0}
 #: the number of nodes that a level searches for its estimates
 NODES = {level: int(200 * 2.2 ** (level - 1)) for level in MISTAKES}
-_PROOF_NODES = 300_000  # the default number of nodes for a proof, at every level
+_PROOF_NODES = 300_000  # the default node limit for a proof, at every level
 _SOLVER_SHARE = 0.8  # the solver's share of a proof's nodes; iterative deepening gets the rest
 _SOLVER_TIME = 0.3  # the solver's share of the time limit
 _SECONDS = 1.0  # the default time limit, which matters on slow machines
 _SETTINGS = SolverSettings(table_bits=20)
-_CLEAR_DIFFERENCE = 0.1  # a move whose estimate is lower by more than this is a mistake
-_HALVING_RANKS = 4  # a mistake this many ranks lower is half as likely
+_CLEAR_DIFFERENCE = 0.1  # a move whose estimate is this much below the best one's is a mistake
+_HALVING_RANKS = 4  # of two mistakes, the one ranked lower by this number is half as likely
 
 
 class LevelPlayer(Player):
@@ -101,10 +101,9 @@ class LevelPlayer(Player):
     def _deepen(
         self, position: Position, engine: Engine, clock: SearchClock, limit: Limit
     ) -> Iterator[tuple[Iteration, bool]]:
-        """Yield (iteration, is_proven) within the level's node limit, and beyond it only proofs.
+        """Yield (iteration, is_proven) for each depth; after NODES[level] nodes, yield only proofs.
 
-        A proof may take more nodes than NODES[level], except on boards that are too large for the
-        solver.
+        On boards that are too large for the solver, the search stops after NODES[level] nodes.
         """
         assert limit.nodes is not None
         own_nodes = min(NODES[self.level], limit.nodes)
@@ -181,14 +180,14 @@ def _split(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Candi
     top = candidates[0].expected_value
     margin = _CLEAR_DIFFERENCE
     if all(c.exact for c in candidates):
-        # The order must not depend on the order in which the search met moves of equal value.
+        # The result must not depend on the order in which the search found moves of equal value.
         candidates, margin = sorted(candidates, key=_sort_key), 0.0
     best = [c for c in candidates if c.best]
     return best, [c for c in candidates if c.expected_value < top - margin]
 
 
 def _sort_key(candidate: Candidate) -> tuple[float, int, int, str]:
-    """Sort proven moves by value, in Reversi by discs, and slower losses before faster ones."""
+    """Return a proven move's sort key: by value, in Reversi by discs, slower losses first."""
     return (
         -candidate.expected_value,
         -(candidate.diff or 0),

@@ -1,4 +1,4 @@
-"""The lookahead player: it plays exactly within a few plies and greedily otherwise."""
+"""The lookahead player: it plays perfectly within a few plies and greedily otherwise."""
 
 import random
 from collections.abc import Iterator

@@ -70,7 +70,7 @@ class PerfectPlayer(Player):
         )
 
     def _analyze(self, position: Position, limit: Limit) -> Analysis | None:
-        """Analyse all moves and sample one of the best; None if they are not proven in time."""
+        """Analyse all moves and sample one of the best; None if no proof is found in time."""
         analysis = self._analyst.choose(position, limit)
         if not analysis.exact:
             return None

@@ -28,7 +28,7 @@ class PlayerEntry:
     summary: str
     factory: str  #: "module:function", called with the parameters
     parameters: tuple[Parameter, ...] = ()
-    positional: str = ""  #: the parameter that a value without a name sets, as in `lookahead:3`
+    positional: str = ""  #: the parameter that a value without a key sets, as in `lookahead:3`
     is_stochastic: bool = False  #: whether the player is random by design, not only to break ties
     model_parameter: str = ""  #: the parameter that names a model, which may be a file
     model_prefix: str = ""  #: the text that precedes the model in that parameter
@@ -36,7 +36,7 @@ class PlayerEntry:
 
     @property
     def accepts_seed(self) -> bool:
-        """Whether the player takes a seed, which makes its moves reproducible."""
+        """Whether the player has a `seed` parameter, which makes its moves reproducible."""
         return any(parameter.name == "seed" for parameter in self.parameters)
 
 
@@ -234,7 +234,7 @@ def _create(entry: PlayerEntry, values: dict[str, Any]) -> Player:
 
 
 def accepts_seed(spec: str) -> bool:
-    """Return whether the player takes a seed and the spec gives none."""
+    """Return whether the player that a spec names takes a seed and the spec does not set one."""
     if is_player_file(spec):
         return file_accepts_seed(spec)
     name, _, keyed = specs.split_spec(spec)
@@ -242,7 +242,7 @@ def accepts_seed(spec: str) -> bool:
 
 
 def with_seed(spec: str, seed: int) -> str:
-    """Add a seed to a spec if its player takes one and the spec gives none.
+    """Add a seed to a spec if its player takes a seed and the spec does not set one.
 
     >>> with_seed("level:3", 7), with_seed("random:seed=1", 7), with_seed("human", 7)
     ('level:3,seed=7', 'random:seed=1', 'human')
@@ -255,7 +255,7 @@ def with_seed(spec: str, seed: int) -> str:
 
 
 def is_stochastic(spec: str) -> bool:
-    """Return whether an unseeded player chooses at random by design.
+    """Return whether a player is random by design and the spec sets no seed.
 
     A player from a file counts as random if it takes a seed.
     """

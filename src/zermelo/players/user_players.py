@@ -1,7 +1,7 @@
 """Players defined in users' files: `path/to/player.py`, `path/to/player.py:ClassName,seed=1`.
 
-Loading such a file runs it, so this is only for specs that a person gives on the command line or
-in Python. Specs that arrive over the network go through `registry.load_builtin_player`.
+Loading such a file runs it, so use this module only for specs that a person gives on the command
+line or in Python. Specs that arrive over the network go through `registry.load_builtin_player`.
 """
 
 import functools
@@ -32,7 +32,7 @@ def player_file_path(spec: str) -> Path:
 
 
 def file_accepts_seed(spec: str) -> bool:
-    """Return whether the file's class takes a seed and the spec has none; this loads the file."""
+    """Load the file; return whether its class takes a seed and the spec does not set one."""
     return _split(spec)[2] is None and _has_seed(load_player_class(spec))
 
 

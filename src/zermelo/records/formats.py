@@ -21,7 +21,7 @@ class RecordFormat:
     write: Callable[[Record], str]
     read: Callable[[str, Game | None], Record]
     by_line: bool = False  #: whether a record is one line, so that a file can hold several
-    names_game: bool = False  #: whether a record names its game, so that empty lines are skipped
+    names_game: bool = False  #: whether a record names its game; if so, empty lines are skipped
 
 
 FORMATS = {

@@ -1,4 +1,4 @@
-"""Create `Candidate` records from search scores, for the analysis and for players that search."""
+"""Create `Candidate` records from search scores, for analyses and for players that search."""
 
 from collections.abc import Sequence
 

@@ -29,10 +29,10 @@ _SLICE = 1 << 13  # states expanded between two checks of the limit and updates 
 _SLICE_PYTHON = 1000
 _MIN_SLOTS = 1 << 12
 _OVERFLOW = -1
-_EXPAND, _ENDS_ONLY, _SUM_ONLY = 0, 1, 2  # what `expand_layer` does with the children
+_EXPAND, _ENDS_ONLY, _SUM_ONLY = 0, 1, 2  # the modes of `expand_layer`
 
-Progress = Callable[[int, int], None]  #: (ply, states so far)
-_Layers = Iterator[tuple["PlyCounts | None", int]]  # (None, states so far) within a layer
+Progress = Callable[[int, int], None]  #: called with (ply, states so far)
+_Layers = Iterator[tuple["PlyCounts | None", int]]  # (counts, states); no counts within a layer
 
 
 @dataclass
@@ -223,13 +223,13 @@ def _word_layers(game: WordGame, options: _CountOptions) -> _Layers:
 
 
 def _exact_sum(paths: "NDArray[Any]") -> int:
-    """Return a sum that may exceed 64 bits: the halves of the numbers are added separately."""
+    """Return the exact sum, which may exceed 64 bits: add the 32-bit halves separately."""
     high, low = paths >> 32, paths & 0xFFFFFFFF
     return (int(high.sum()) << 32) + int(low.sum())
 
 
 class _StateTable:
-    """A hash table from exact states to numbers of paths; it doubles in size when half full."""
+    """A hash table that maps exact states to numbers of paths; it grows when it is half full."""
 
     def __init__(self, game: WordGame) -> None:
         self.game = game
@@ -300,9 +300,9 @@ def expand_layer(
     """Add the children of states[begin:end] to the table `keys`, `key_paths`.
 
     The numbers of paths into finished states are added to `sums`. With the mode _ENDS_ONLY no
-    children are added; with _SUM_ONLY their paths are added to sums[3] instead. Return the number
-    of used slots, or _OVERFLOW if a number of paths exceeds 64 bits. The caller must provide enough
-    free slots.
+    children are added; with _SUM_ONLY the paths to the children are added to sums[3] instead.
+    Return the number of used slots, or _OVERFLOW if a number of paths exceeds 64 bits. The caller
+    must provide enough free slots.
     """
     for row in range(begin, end):
         state = game.load(states, row)
@@ -345,7 +345,7 @@ def expand_layer(
 def insert_states(
     game: WordGame, states: Any, paths: Any, keys: Any, key_paths: Any, used: Any, is_new: Any
 ) -> Any:
-    """Insert states and their numbers of paths into a table with enough free slots.
+    """Insert states and their numbers of paths into a table, which must have enough free slots.
 
     Set `is_new` for each state that was not yet in the table; return the number of used slots.
     """

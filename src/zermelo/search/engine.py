@@ -17,10 +17,11 @@ from zermelo.search.limits import SearchClock
 
 @dataclass(frozen=True)
 class ForcedWin:
-    """A proven win of the side to move by a sequence of threats, against the longest defence."""
+    """A proven win of the side to move by a sequence of threats."""
 
-    line: tuple[int, ...]  #: actions; they end with the win, or with a reply that loses by itself
-    plies: int  #: the number of plies that the win takes at most
+    #: the actions, with the longest defence; the last one wins, or is a reply that loses by rule
+    line: tuple[int, ...]
+    plies: int  #: the maximum number of plies to the win
     only_fours: bool  #: whether every move of the winner threatens to win immediately
 
 
@@ -32,13 +33,13 @@ class Engine(ABC):
     #: a score beyond this is a proven win or loss
     decisive_score: int
     ply_cost: int = 1  #: 0 if scores do not encode the distance to the end
-    scale: float = 1000.0  #: the score whose estimate is tanh(1)
+    scale: float = 1000.0  #: `to_estimate` maps this score to tanh(1)
     #: a proven distance of more than this many plies is only an upper bound, unless the search was
     #: exhaustive
     max_exact_plies: int = 1 << 30
-    #: a search to a depth finds every win in at most that depth plus this number of plies
+    #: a search to depth d finds every win in at most d plus this number of plies
     plies_beyond_depth: int = 1
-    #: False if a state can occur at different plies; then distances may be too large
+    #: False if a state can occur at different plies; proven distances may then be too large
     has_exact_distances: bool = True
     #: whether any score since `start_iteration` depends on an estimate, or on a distance that is
     #: only a bound; if none does, the search was exhaustive, and all scores are exact
@@ -46,7 +47,7 @@ class Engine(ABC):
 
     @abstractmethod
     def start_iteration(self, depth: int) -> None:
-        """Start an iteration; results of earlier iterations then serve only to order moves."""
+        """Start an iteration; from then on, results of earlier iterations only order moves."""
 
     def clear(self) -> None:  # noqa: B027 - most engines keep nothing that changes an answer
         """Discard the results of earlier searches."""
@@ -62,12 +63,12 @@ class Engine(ABC):
 
     @abstractmethod
     def principal_variation(self, state: Any) -> list[int]:
-        """Return the play that the last search of a state expects, as far as it is stored."""
+        """Return the principal variation of the last search of a state, as far as it is stored."""
 
     def find_forced_win(self, state: Any, clock: SearchClock) -> int | None:
         """Return the first action of a forced win, or None if none is found.
 
-        This is called once before a state is searched; `search` then uses the result.
+        The caller calls this once before it searches a state; `search` then uses the result.
         """
         del state, clock
         return None

@@ -33,7 +33,7 @@ class WordEngine(Engine):
         self.hooks, self.game = hooks, hooks.game
         self.win_score, self.ply_cost = hooks.win_score, hooks.ply_cost
         self.scale = hooks.estimate_scale
-        # A Reversi score is a disc difference, and no size of it proves a win or a loss.
+        # A Reversi score is a disc difference: even a large one may be an estimate, not a proof.
         self.decisive_score = self.win_score // 2 if self.ply_cost else self.win_score
         self.has_exact_distances = hooks.game.is_layered
         # Without symmetry the table holds the best move of the state itself, not of a mirror image.
@@ -42,7 +42,7 @@ class WordEngine(Engine):
         )
 
     def start_iteration(self, depth: int) -> None:
-        """Start a new iteration: entries already in the table count as old."""
+        """Start a new iteration: bounds already in the table become invalid."""
         del depth
         self._searcher.start_generation()
         self._searcher.control[arrays.HIT_HORIZON] = 0
@@ -59,7 +59,7 @@ class WordEngine(Engine):
         return score
 
     def principal_variation(self, state: Any) -> list[int]:
-        """Follow the best moves in the table; then append an immediate win if any."""
+        """Follow the best moves in the table, then append an immediate win if there is one."""
         actions: list[int] = []
         while len(actions) < _MAX_LINE and not self.game.result(state)[0]:
             action = self._searcher.table_move(state)

@@ -1,7 +1,6 @@
 """Iterative deepening: search to depth 1, 2, 3, … until a limit is reached or the score is exact.
 
-Every completed depth gives a best move, so a search that is stopped still has an answer and knows
-its depth.
+Every completed depth gives a best move, so a search that is stopped still has an answer.
 """
 
 from collections.abc import Iterator
@@ -83,7 +82,7 @@ def _from_centre(game: Game, actions: list[int]) -> list[int]:
 
 
 def is_settled(engine: Engine, score: int, depth: int) -> bool:
-    """Return whether a score and its distance are proven, so that searching on is useless.
+    """Return whether a score and its distance are proven, so that a deeper search is useless.
 
     Forced moves are searched beyond the depth, so a search may prove a long win and miss a shorter
     one. A win in at most depth + `Engine.plies_beyond_depth` plies is the shortest. If distances
@@ -110,7 +109,7 @@ def _search_root(
     all_moves: bool,
     lines: bool,
 ) -> Iteration:
-    """Search all these actions to the same depth, in the given order."""
+    """Search these actions of a state to the same depth, in the given order."""
     engine.start_iteration(depth)
     infinity = engine.win_score + 1
     scores: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Time and node limits of a search, and the interface through which long work reports its progress.
+"""Time and node limits of a search, and the callback interface for reporting progress.
 
 A search works in slices of nodes and reports each one to its clock, which raises `SearchStopped`
 when a limit is reached. Ctrl-C is also handled between two slices.
@@ -16,7 +16,7 @@ _MIN_SLICE, _MAX_SLICE = 1_000, 100_000  # nodes
 
 
 class ProgressCallback(Protocol):
-    """A callback for long work: it gets a text and, if it is known, the share of the work done."""
+    """A progress callback: it receives a text and, if known, the share of the work done."""
 
     def __call__(self, text: str, share: float | None = None) -> None:
         """Show the text; `share` is between 0 and 1."""
@@ -47,7 +47,7 @@ class SearchClock:
         return time.perf_counter() - self.start_time
 
     def subclock(self, share: float = 1.0, nodes: int | None = None) -> "SubClock":
-        """Return a clock limited to a share of what is left on this one, or to a number of nodes.
+        """Return a clock limited to a share of the remaining time and nodes, and to `nodes` nodes.
 
         Nodes counted on the new clock also count on this one.
         """
@@ -94,7 +94,7 @@ class SubClock(SearchClock):
         self.is_cancelled = False
 
     def next_slice(self, min_nodes: int = _MIN_SLICE) -> int:
-        """Return the nodes in the next slice: few if the parent's limit is almost reached."""
+        """Return the size of the next slice in nodes; it is small near the parent's limit."""
         size = super().next_slice(min_nodes)
         if self.parent.max_nodes is None:
             return size

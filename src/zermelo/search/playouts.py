@@ -1,4 +1,4 @@
-"""Random playouts: complete games of uniformly random moves, at native speed."""
+"""Random playouts: complete games of uniformly random moves, played by a compiled kernel."""
 
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ def count_playouts(
     moves: Any,
     counts: Any,
 ) -> Any:
-    """Play games from roots[0]; add the mover's wins and losses, draws and moves to `counts`."""
+    """Play games from roots[0]; count the mover's wins, losses and draws, and all moves played."""
     rng = word(seed)
     for _ in range(num_games):
         value, rng, num_moves = game.play_out(game.load_root(roots, 0, board), rng, moves)

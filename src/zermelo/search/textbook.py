@@ -29,7 +29,7 @@ MAX_LINE = 64
 
 @dataclass
 class SearchCounts:
-    """What a search has counted. A leaf is a finished game or a position at the depth limit."""
+    """The counters of a search. A leaf is a finished game or a position at the depth limit."""
 
     nodes: int = 0
     leaves: int = 0
@@ -106,7 +106,7 @@ class TextbookSearch:
                 self.counts.cache_hits += 1
                 return known.low if known.low >= beta else known.high
 
-        # 3. Try every move; stop as soon as the opponent would not let us get here.
+        # 3. Try every move; stop as soon as the opponent would avoid this state (a cutoff).
         best = -INFINITY
         child_depth = None if depth is None else depth - 1
         for action in self.ordered_actions(state):
@@ -132,7 +132,7 @@ class TextbookSearch:
         return -value + _sign(value) if self.distance else -value
 
     def _child_bound(self, bound: int) -> int:
-        """Convert a bound on a parent's value to one on its child's; inverts `_parent_value`."""
+        """Convert a bound on a parent's value to a bound on its child's: undo `_parent_value`."""
         if self.distance and abs(bound) < INFINITY:
             bound += _sign(bound)
         return -bound
@@ -176,7 +176,7 @@ class TextbookSearch:
 def deepen(
     game: Game, state: Any, depth: int | None = None, **switches: Any
 ) -> tuple[int, TextbookSearch]:
-    """Search to depth 1, 2, … until `depth` or until no game is cut off (iterative deepening).
+    """Search to depth 1, 2, … up to `depth`, or until no game is cut off (iterative deepening).
 
     Return the value and the last search; its counts are the totals of all searches.
     """

@@ -1,4 +1,4 @@
-"""The arrays that playouts and tree search need to play through any kind of game."""
+"""The arrays with which playouts and tree search play through a game of any kind."""
 
 import functools
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ class TraversalArrays:
             self.roots[row, column] = part
 
     def bind_kernel(self, function: Any, *, with_hooks: bool = False) -> Any:
-        """Bind a kernel to the game: compiled, or in plain Python if the rules do not compile."""
+        """Bind a kernel to the game; it runs as plain Python if the rules do not compile."""
         if not self.is_native:
             return functools.partial(function, self.game)
         if with_hooks and isinstance(self.game, WordGame):

@@ -1,7 +1,7 @@
 """Connections to SQLite that raise errors of our own, each with a one-line message.
 
-The message names the file. The errors are also errors of sqlite3, because callers that can go on
-without the store catch those.
+The message names the file. StoreFailure is also an error of sqlite3, so that callers that can
+continue without the store catch it together with the other errors of sqlite3.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 
 from zermelo.core.errors import ZermeloError
 
-# The codes of errors that do not mean that the file is damaged.
+# SQLite's codes for errors that do not mean that the file is damaged.
 _OTHER_CAUSES = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
@@ -49,8 +49,8 @@ def damaged(path: Path, reason: object) -> StoreFailure:
 def connect(path: Path, lock_timeout: float, *, read_only: bool) -> "StoreConnection":
     """Open a file; with `read_only` it must exist and is not changed. Raise BadStore if that fails.
 
-    SQLite reads a file with a write-ahead log only if it can write to the file's folder or is
-    told that nobody changes the file (`immutable`), as in a folder that is read-only.
+    To read a file with a write-ahead log, SQLite must be able to write to its folder. In a
+    read-only folder, SQLite is told instead that nobody changes the file (`immutable`).
     """
     if read_only and not path.is_file():
         msg = f"{path} cannot be used as a store: there is no such file"
@@ -143,7 +143,7 @@ def explain_errors(path: Path) -> Iterator[None]:
 
 
 def explain(path: Path, error: Exception) -> StoreFailure:
-    """Return the error that says what an error of sqlite3 means for a file."""
+    """Return a StoreFailure that names the file and explains an error of sqlite3."""
     code: int | None = getattr(error, "sqlite_errorcode", None)
     if code is None or code & 0xFF not in _OTHER_CAUSES:
         return damaged(path, error)

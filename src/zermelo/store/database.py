@@ -14,7 +14,7 @@ from typing import Any, Self
 from zermelo.store.connection import BadStore, StoreConnection, connect, explain
 
 _LOCK_TIMEOUT = 5.0  # seconds to wait for another writer
-_RETRY = 0.01  # seconds
+_RETRY = 0.01  # seconds between two attempts to switch to write-ahead logging
 _VERSION_1 = """
 CREATE TABLE matches (
     id TEXT PRIMARY KEY,

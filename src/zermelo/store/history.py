@@ -45,7 +45,7 @@ class StoredGame:
 
 
 class History(RunStore):
-    """A store that is opened read-only; an older version may have written it."""
+    """A store that is opened read-only; its file may be from an older version of Zermelo."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, read_only=True)

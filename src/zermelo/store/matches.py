@@ -54,7 +54,7 @@ class MatchRow:
     updated: float = 0.0
 
 
-_TYPES = tuple(get_type_hints(MatchRow).values())  # of the columns
+_TYPES = tuple(get_type_hints(MatchRow).values())  # types of the columns
 
 
 class MatchStore(Database):
@@ -71,7 +71,7 @@ class MatchStore(Database):
             self._connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
 
     def add(self, row: MatchRow) -> tuple[MatchRow, list[str]]:
-        """Insert a match; return it with its times, and the ids of the matches deleted for it.
+        """Insert a match; return it with its times, and the ids of matches deleted to make room.
 
         If the store has MAX_MATCHES already, finished matches that have not been changed for
         RECENT_DAYS are deleted, the oldest first. Raise StoreFull if there is no such match.

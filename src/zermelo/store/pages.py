@@ -1,4 +1,4 @@
-"""Read the rows in the pages of an SQLite file, without its list of tables and its trees.
+"""Read rows directly from the pages of an SQLite file, without its schema and its B-trees.
 
 SQLite cannot read a table whose root is damaged. The pages with the rows themselves may be intact,
 and this module decodes them one by one, as described in https://sqlite.org/fileformat2.html. It

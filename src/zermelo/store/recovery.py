@@ -43,7 +43,7 @@ class _Column:
         return self.name not in _JSON_COLUMNS or _is_json_object(str(value))
 
     def decode(self, value: Any, rowid: int | None) -> Any:
-        """Return the value of this column in a row that stores `value` for it."""
+        """Return a stored value as SQLite would return it for this column."""
         if value is None and self.is_key and self.kind == "INTEGER":
             return rowid  # SQLite stores such a key only as the rowid
         if isinstance(value, int) and self.kind == "REAL":
@@ -156,7 +156,7 @@ def _find_rows(
 
 
 def _read_by_sql(tables: list[_Table], path: Path) -> tuple[bool, dict[str, list[Row]]]:
-    """Return whether SQLite finds no damage, and the rows that it can read of each table.
+    """Return whether SQLite finds the file intact, and the rows of each table that it can read.
 
     SQLite reads a copy, because it may change the file or need to write to its folder.
     """
@@ -190,7 +190,7 @@ def _read_until_error(connection: sqlite3.Connection, query: str) -> list[Row]:
 
 
 def _decode(text: bytes) -> str | bytes:
-    """Return a text, or the bytes themselves, which no column accepts, if they are not UTF-8."""
+    """Decode UTF-8; return other bytes as they are, because no column accepts bytes."""
     try:
         return text.decode()
     except UnicodeDecodeError:

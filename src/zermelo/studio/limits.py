@@ -20,10 +20,10 @@ Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 100_000
-CLIENT_HEADER = "zermelo-client"  #: the page sends a random id in it, one for each tab
+CLIENT_HEADER = "zermelo-client"  #: header in which the page sends a random id, one for each tab
 _MAX_CLIENT_ID = 40
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-_OWN_SITE = (b"same-origin", b"none")  # values of sec-fetch-site: our page, or typed by the user
+_OWN_SITE = (b"same-origin", b"none")  # sec-fetch-site of our page, and of a typed address
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 _SECURITY_HEADERS = (
     (

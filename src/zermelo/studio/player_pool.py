@@ -256,8 +256,8 @@ class FairExecutor:
     ) -> "asyncio.Future[Result]":
         """Run `work` in a thread; return a future of the running event loop for its result.
 
-        If the future is cancelled, a waiting task is withdrawn, and a running one is told to end by
-        `stop`. Raise Busy if there are too many tasks.
+        If the future is cancelled, a waiting task is withdrawn, and a running one is told to end
+        through the event `stop`. Raise Busy if there are too many tasks.
         """
         task = _Task(client, work)
         with self._lock:

@@ -1,6 +1,6 @@
-"""Preparation: kernels are compiled in other processes while the page is already served.
+"""Preparation: compile kernels in other processes while the page is already being served.
 
-Only what a client waits for is urgent. The kernels of a game that somebody has picked come next,
+Kernels that a client is waiting for come first, then those of a game that somebody has picked,
 then those of all other games, so that nobody has to wait for them later.
 """
 
@@ -22,7 +22,7 @@ class Preparation:
         self._preferred: set[str] = set()  # games whose kernels have been submitted
 
     def start(self) -> None:
-        """Let other processes compile all kernels of this process from now on."""
+        """Start the compiler processes, which compile all kernels from now on."""
         self._pool = CompilerPool(in_background=True)
         compiler.use_pool(self._pool)
         threading.Thread(
@@ -34,7 +34,7 @@ class Preparation:
         if self._pool is not None and game.spec not in self._preferred:
             if len(self._preferred) >= _MAX_PREFERRED:
                 self._preferred.clear()
-            self._preferred.add(game.spec)  # once: generating the sources takes 0.2 s
+            self._preferred.add(game.spec)  # only once, because generating the sources takes 0.2 s
             precompile.submit_kernels(self._pool, game)
 
     def urgent(self) -> list[Compilation]:
@@ -59,7 +59,7 @@ class Preparation:
         return f"{running.kernel} for {min(running.games)}", share
 
     def close(self) -> None:
-        """End the processes; what they have not compiled yet is compiled when it is needed."""
+        """End the compiler processes; kernels not yet compiled will be compiled when needed."""
         if self._pool is not None:
             compiler.use_pool(None)
             self._pool.close()

@@ -1,7 +1,7 @@
 """The HTTP server: limits on connections, and on the size and duration of requests.
 
-The limits hold before the application sees a request. A client that opens connections and sends
-nothing, or sends slowly, loses its oldest connections to newer ones, its own or others'.
+The limits apply before the application sees a request. If there are too many connections, one
+that is idle or slow is closed, from the address that has the most.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ MAX_HEAD = 16_384  #: bytes of a request line and its headers
 RECEIVE_SECONDS = 10.0  #: for a request to arrive, with its body
 RESPONSE_SECONDS = 300.0  #: for a response to be sent, including the time to think
 MAX_CONNECTIONS = 512
-MAX_CONNECTIONS_EACH = 256  #: for each address
+MAX_CONNECTIONS_EACH = 256  #: maximum number of connections from one address
 _MAX_PIPELINE = 4  # requests on one connection that wait for the response to another
 
 _counter = itertools.count()
@@ -29,9 +29,10 @@ _counter = itertools.count()
 def create_server(
     app: AsgiApp, log_level: str = "warning", shutdown_seconds: int = 2
 ) -> uvicorn.Server:
-    """Return a server for an application; running requests may take `shutdown_seconds` at the end.
+    """Return a server; on shutdown, running requests have `shutdown_seconds` to finish.
 
-    Addresses of clients are those of their sockets: headers that name others could be forged.
+    The address of a client is that of its socket. Headers that name another one are ignored,
+    because they could be forged.
     """
     config = uvicorn.Config(
         app,
@@ -65,14 +66,14 @@ class LimitedProtocol(HttpToolsProtocol):
         """Cancel the deadline, and tell the application that the client has disconnected."""
         self._cancel_timer()
         super().connection_lost(exc)
-        # The line above tells it only about the last request, which may be queued behind others.
+        # uvicorn reports this only to the last request, which may be queued behind others.
         for cycle in self._cycles:
             cycle.disconnected = cycle.disconnected or not cycle.response_complete
             cycle.message_event.set()
 
     @property
     def is_served(self) -> bool:
-        """Whether the server, not the client, is expected to send something."""
+        """Whether the client is waiting for the server, rather than the server for the client."""
         is_open = self.cycle is not None and not self.cycle.response_complete
         return is_open and not self._is_receiving
 
@@ -177,7 +178,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 def _max_connections() -> int:
-    """Return the limit on all connections, which leaves files for the rest of the process."""
+    """Return the maximum number of connections; some file descriptors are left for other uses."""
     if sys.platform == "win32":
         return MAX_CONNECTIONS
     import resource

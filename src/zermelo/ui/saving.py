@@ -8,8 +8,8 @@ from zermelo.matches.match import Match
 class MatchSaver:
     """Saves unfinished matches, and deletes the saves of matches that have been finished.
 
-    Each game has at most one unnamed save. If that belongs to an earlier match, it is replaced only
-    once the current match of the same game has moves.
+    Each game has at most one unnamed save. A save of an earlier match is replaced only once the
+    current match of the same game has moves.
     """
 
     def __init__(self) -> None:

@@ -147,7 +147,7 @@ class Session:
                 if self._current is self.match:
                     msg = "there is no move to play again"
                     raise ZermeloError(msg)
-                self.match = self._current  # only a player has moved since the restart
+                self.match = self._current  # no human has moved since the restart
             self._abandon_turn()
             self._is_paused = not self._humans
 

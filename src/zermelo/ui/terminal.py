@@ -81,7 +81,7 @@ def _read_line(terminal: TerminalMatch) -> None:
 
 
 def _echo(match: Match, before: Position) -> str:
-    """Return the last move and, in brackets, the digits that could be typed instead of it."""
+    """Return the last move and, in brackets, the digits that name the same move."""
     move, cell = match.moves[-1], match.position.last_cell
     digits = "" if cell is None else match.game.cell_hint(before.state, cell)
     return move if digits in ("", move) or match.game.has_discs else f"{move} ({digits})"

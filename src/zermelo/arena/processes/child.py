@@ -21,7 +21,7 @@ from zermelo.games.user_output import OutputRelay
 Message = dict[str, Any]
 
 _MAX_MESSAGE = 1 << 26  # bytes; longer than any message of ours
-_ORPHANED = 1.0  # seconds after which a pipe that a dead child's own children hold is abandoned
+_ORPHANED = 1.0  # seconds to wait for a dead child's pipe, which its own children may keep open
 # Run in a fresh interpreter, because multiprocessing would run the caller's script a second time.
 _BOOT = """
 import os, signal, sys
@@ -34,10 +34,10 @@ main({argument})
 
 
 class ChildProcess:
-    """A process that runs `main` of a module; `receive` gets its messages, and None at its end.
+    """A child process that runs `main` of a module and sends messages to its parent.
 
     `prelude` is code that the child runs first, and `argument` the argument of `main`, as code.
-    `receive` is called from another thread.
+    `receive` is called with each message, and with None at the end, from another thread.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class ChildProcess:
         receive(None)
 
     def send(self, message: Message) -> None:
-        """Send a command. If the child has died, do nothing: its end is reported to `receive`."""
+        """Send a command. If the child has died, do nothing: `receive` is told of its end."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):
             self.process.stdin.write(json.dumps(message).encode() + b"\n")
@@ -91,7 +91,7 @@ class ChildProcess:
         self.kill()
         code = self.process.wait()
         assert self.process.stdin is not None
-        with contextlib.suppress(OSError):  # data could not be sent
+        with contextlib.suppress(OSError):  # closing fails if data is still unsent
             self.process.stdin.close()
         for thread in self._threads:
             thread.join(_ORPHANED)

@@ -1,7 +1,7 @@
 """A child process's connection to the tournament: JSON messages on standard input and output.
 
 Players run in the same process, and may fork it or close its files. `verify`, which is called after
-each call of a player, ends the process if one has done so.
+each call of a player, ends the process if a player has done either.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ class ExitCode(IntEnum):
 
 
 class ParentConnection:
-    """Takes standard input and output for messages; what players print goes to standard error."""
+    """Reserves standard input and output for messages; redirects players' prints to stderr."""
 
     def __init__(self) -> None:
         self._commands, self._answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -51,7 +51,7 @@ class ParentConnection:
                 os._exit(ExitCode.CLOSED_CONNECTION)
 
     def receive(self) -> Commands:
-        """Start a thread that queues commands and ends the process once the parent is gone."""
+        """Return a queue of commands from the parent; end the process when the parent has ended."""
         commands: Commands = queue.SimpleQueue()
 
         def listen() -> None:

@@ -13,11 +13,11 @@ from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.games.user_output import OutputRelay
 from zermelo.players.user_players import file_accepts_seed
 
-_PATIENCE = 30.0  # seconds for a file; loading one ends by itself after 20
+_PATIENCE = 30.0  # seconds to wait for one file; loading should itself time out after 20
 
 
 def inspect_player_files(specs: Sequence[str]) -> dict[str, bool]:
-    """Return for each spec of a player file whether its player takes a seed that the spec lacks.
+    """Return, for each player file, whether its player takes a seed and the spec gives none.
 
     Raise BadSpec for the first file that cannot be loaded.
     """

@@ -6,14 +6,14 @@ from pathlib import Path
 
 MEGABYTE = 1 << 20
 _STATM = Path("/proc/self/statm")
-_DATA = 5  # the field with the pages of private memory, which the limit counts
+_DATA = 5  # index of the field with the number of pages to which the limit applies
 
 
 def limit_memory(megabytes: int) -> None:
     """Limit the private memory of this process; on systems without such limits, do nothing.
 
-    The limit is on data rather than on addresses, because libraries reserve addresses that they
-    never use.
+    The limit applies to data rather than to address space, because libraries reserve address space
+    that they never use.
     """
     try:
         import resource

@@ -39,7 +39,8 @@ ALL_PARTS = (*PARTS, "phases")
 MODEL = "squava-hybrid"
 DEPTHS = (4, 5)
 _ENOUGH_SECONDS = 2.0  # CPU time after which searches are not repeated
-# The published network: widths of its layers, and shares (in thousandths) of network and heuristic.
+# The published network: the widths of its layers, and the weights (in thousandths) of network and
+# heuristic in the blended value.
 _HIDDEN, _SHARES = (512, 256), (600, 400)
 # Opponents of the shipped model, each with the published win percentage against it, if any.
 _OPPONENTS: dict[str, int | None] = {

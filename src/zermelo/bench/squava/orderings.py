@@ -53,7 +53,7 @@ def compare_orderings(number: int, progress: Callable[[str], None]) -> list[Row]
 
 
 def _count_nodes(name: str, hooks: SolverHooks, states: list[Any], *, ordering: bool) -> Row:
-    """Solve every position for win, draw or loss, each time with an empty transposition table."""
+    """Measure the cost of solving positions for win, draw or loss, each with an empty table."""
     searcher = NegamaxSearcher(hooks, table_bits=20, ordering=ordering)
     searcher.allocate_table()
     clock, begin = SearchClock(), time.process_time()

@@ -30,7 +30,7 @@ Fields = dict[str, Any]  #: the JSON object of an answer
 
 _FAILED = 1  # exit code
 _MAX_LINE = 100_000  # characters
-_ANSWERS = "zermelo.answers"  # key of the stream for answers and of the process that may use it
+_ANSWERS = "zermelo.answers"  # key in click's `meta` of (stream for answers, id of its process)
 
 
 # Options.
@@ -151,7 +151,7 @@ def moves_option(command: Command) -> Command:
 
 
 def runs_players(command: Command) -> Command:
-    """Keep what players print away from standard output while a command runs them."""
+    """Decorate a command so that its standard output contains nothing that players print."""
 
     @functools.wraps(command)
     def run(**values: Any) -> Any:
@@ -205,7 +205,7 @@ def answer_positions(
     workers: int = 1,
     stop: threading.Event | None = None,
 ) -> int:
-    """Print the answer for a position, or for each line of standard input; return the exit code.
+    """Print the answer for a position, or for each position on stdin; return the exit code.
 
     For a bad line, print an error instead of an answer. `workers` is the number of threads that
     compute answers; `stop` is set when no more answers are needed, for example after Ctrl-C.
@@ -294,12 +294,12 @@ def print_line(text: str, *, bold: bool = False) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print text of several lines for people, with control characters escaped."""
+    """Print text of several lines, with control characters escaped."""
     _write(escape_controls(text, keep="\n"))
 
 
 def print_record(text: str) -> None:
-    """Print a file's contents: unchanged for a program that reads it, escaped on a terminal."""
+    """Print the contents of a file, with control characters escaped only on a terminal."""
     _write(escape_controls(text, keep="\n\t") if sys.stdout.isatty() else text)
 
 

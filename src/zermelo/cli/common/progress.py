@@ -1,7 +1,7 @@
 """Show the progress of long work on stderr: as a bar on a terminal, as lines in a log.
 
-The work only reports how far it is, and a separate thread draws the bar. A report therefore costs
-next to nothing, and the bar moves even while the work is busy in a kernel.
+The work only reports how far it has got, and a separate thread draws the bar. A report therefore
+costs next to nothing, and the bar moves even while the work is busy in a kernel.
 """
 
 import contextlib
@@ -21,13 +21,14 @@ State = tuple[str, float | None]  #: a text and, if it is known, the share of th
 _DELAY = 0.3  # seconds before the bar appears: short work shows none
 _REFRESH = 0.1  # seconds between two updates of the bar
 _LOG_INTERVAL = 10.0  # seconds between two lines in a log
-_displays: list["Progress"] = []  # of nested work; only the last one is visible
+_displays: list["Progress"] = []  # one for each level of nested work; only the last is visible
 
 
 class Progress:
     """The progress of one piece of work. Call it with a text and the share that is done, 0 to 1.
 
-    If `poll` is given, it is called for both instead; it returns None if there is nothing to show.
+    If `poll` is given, it is called to get the text and the share; it returns None if there is
+    nothing to show.
     """
 
     def __init__(self, title: str, poll: Callable[[], State | None] | None = None) -> None:
@@ -44,11 +45,11 @@ class Progress:
         self._thread = threading.Thread(target=target, name="progress", daemon=True)
 
     def __call__(self, text: str, share: float | None = None) -> None:
-        """Report what is going on."""
+        """Report what the work is doing now, and the share of it that is done if known."""
         self._state, self._has_news = (text, share), True
 
     def __enter__(self) -> Self:
-        """Show this progress, instead of that of the surrounding work if there is any."""
+        """Show this progress, and hide that of the surrounding work if there is any."""
         if _displays:
             _displays[-1].hide()
         _displays.append(self)
@@ -130,7 +131,7 @@ def show_compilation(compilation: "Compilation") -> Iterator[None]:
 
 
 def _create_bar(begin: float) -> Any:
-    """Return a progress bar from rich, which takes too long to import for short work."""
+    """Return a progress bar; only this function imports rich, because the import is slow."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
     from rich.table import Column

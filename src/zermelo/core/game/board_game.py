@@ -17,7 +17,7 @@ class BoardGame(BoardTraversal, MaskGame):
 
     cells: int  #: the number of cells without the border
     stride: int  #: the difference between the indices of a cell and of the cell below it
-    is_specialised: bool = False  #: as in `WordGame`
+    is_specialised: bool = False  #: see `WordGame.is_specialised`
 
     @abstractmethod
     def to_padded_board(self, state: Any) -> bytearray:
@@ -33,7 +33,7 @@ class BoardGame(BoardTraversal, MaskGame):
 
     @abstractmethod
     def is_exhausted(self, cells: Any, action: Any) -> Any:
-        """Return whether an action that was just played is no longer legal."""
+        """Return whether an action that was just played cannot be played again."""
 
     @abstractmethod
     def result_after(self, cells: Any, at: Any, left: Any) -> Any:

@@ -149,7 +149,7 @@ class Game(PlainTraversal, ABC):
     def legal_line(self, state: Any, line: Iterable[int]) -> tuple[int, ...]:
         """Return the actions of a line before the first illegal one.
 
-        Every line that is shown passes through here, so that none contains an illegal move.
+        Every line of play is passed through this method before it is shown to the user.
         """
         actions = []
         for action in line:
@@ -202,7 +202,7 @@ class Game(PlainTraversal, ABC):
         return self.position(moves=line)
 
     def _parse_board(self, text: str, to_move: int | None) -> tuple[tuple[int, ...], int | None]:
-        """Return the cells and the side to move, if the text or `to_move` names it."""
+        """Return the cells and the side to move (None if neither text nor `to_move` names it)."""
         if self.grid is None:
             self.from_board((), to_move, checked=True)
         assert self.grid is not None

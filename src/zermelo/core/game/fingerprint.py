@@ -1,9 +1,9 @@
-"""Fingerprints of rules, by which a file identifies the rules that it was made with.
+"""Fingerprints of rules: a file stores the fingerprint of the rules that it was created with.
 
-Position sets, models, training runs, tablebases and opening books store `rules_fingerprint` and are
-rejected if it differs. Tablebases and books contain proven values, so they also store
-`source_digest`. This digest changes whenever the source code of a user's game changes; the
-fingerprint, which is made from random games, may miss a change.
+Position sets, models, training runs, tablebases and opening books store `rules_fingerprint`. They
+are rejected if it differs from the fingerprint of the current rules. Tablebases and books contain
+proven values, so they also store `source_digest`. This digest changes whenever the source code of a
+user's game changes; the fingerprint, which is computed from random games, may miss a change.
 """
 
 import functools
@@ -21,7 +21,7 @@ _NUM_GAMES, _MAX_PLIES = 32, 200
 
 @functools.lru_cache(maxsize=256)
 def rules_fingerprint(game: Game) -> str:
-    """Return a digest of the legal actions and results in random games, seeded by the spec.
+    """Return a digest of the legal actions and results in random games; the spec is the seed.
 
     The digest depends on what the rules do and not on how they are written: moving, renaming or
     rewriting code does not change it.
@@ -69,7 +69,7 @@ def _is_foreign(module_name: str) -> bool:
 
 
 def _imported_modules(module: ModuleType) -> list[ModuleType]:
-    """Return the modules of user code that a module's global names come from."""
+    """Return the modules with user code from which a module imports names."""
     modules = (inspect.getmodule(value) for value in vars(module).values())
     return [m for m in modules if m is not None and _is_foreign(m.__name__)]
 

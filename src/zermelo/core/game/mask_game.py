@@ -14,7 +14,7 @@ class MaskGame(Game):
     action is the last one, `num_actions - 1`.
     """
 
-    #: the number of boards, which come first in a state; symmetries transform only the boards
+    #: the number of bitboards at the start of a state; symmetries transform only these
     num_boards: ClassVar[int] = 2
 
     @abstractmethod
@@ -36,7 +36,7 @@ class MaskGame(Game):
         return (*boards, *state[self.num_boards :])
 
     def is_legal(self, state: Any, action: int) -> bool:
-        """Return whether an action is legal; this does not list the others."""
+        """Return whether an action is legal, without listing all legal actions."""
         if self.result(state)[0]:
             return False
         mask = self.legal(state)

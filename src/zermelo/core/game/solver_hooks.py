@@ -1,4 +1,4 @@
-"""Solver hooks: what the solver knows about a bitboard game without search."""
+"""Solver hooks: knowledge about a bitboard game that the solver uses in addition to the rules."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -28,14 +28,14 @@ class SolverHooks:
     history_weight: int = 0  #: the weight of the history heuristic relative to `rank_move`
     #: whether to search first for wins and losses within a few plies, which helps in long games
     short_wins_first: bool = False
-    estimate_scale: float = 1000.0  #: the estimate of a position that is probably won
-    has_one_word_key: bool = False  #: whether `pack` gives the key in the transposition table
+    estimate_scale: float = 1000.0  #: an estimate of this size corresponds to a value of tanh(1)
+    has_one_word_key: bool = False  #: whether the transposition table uses `pack` as its key
 
     def __init__(self, game: "WordGame") -> None:
         self.game = game
 
     def __getattr__(self, name: str) -> Any:
-        """Return the game's attribute of this name, which the hooks do not define."""
+        """Return an attribute of the game; called for names that the hooks do not define."""
         if name == "game" or name.startswith("__"):  # while a copy or a pickle is being restored
             raise AttributeError(name)
         return getattr(self.game, name)
@@ -48,7 +48,7 @@ class SolverHooks:
         """Return a hash that agrees with equality."""
         return hash((type(self), self.game))
 
-    # What is known without search.
+    # Scores and bounds that are known without search.
 
     def resolve(self, state: Any) -> Any:
         """Return (is_known, score, moves): `score` if it is known, else a mask of moves to search.
@@ -63,13 +63,13 @@ class SolverHooks:
         return False, 0
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """Return `resolve` of the state after a move, which must be one that `resolve` returned."""
+        """Return `resolve` of the state after a move that `resolve` returned for this state."""
         return self.resolve(self.as_words(self.play_index(state, index)))
 
     def score_bounds(self, state: Any, alpha: Any, beta: Any) -> Any:  # noqa: ARG002 - a default
         """Return bounds (low, high) on the score of a state that `resolve` does not know.
 
-        A bound need not be tight if it cannot close the window (alpha, beta).
+        A bound that causes no cutoff with the window (alpha, beta) need not be tight.
         """
         return self.min_loss_plies - self.win_score, self.win_score - self.min_win_plies
 
@@ -108,7 +108,7 @@ class SolverHooks:
     # The transposition table.
 
     def should_store(self, state: Any) -> Any:  # noqa: ARG002 - a default
-        """Return whether to store a state; False if searching it again is cheaper."""
+        """Return whether to store a state in the table; False if searching it again is cheaper."""
         return True
 
     def pack(self, state: Any) -> Any:
@@ -130,12 +130,12 @@ class SolverHooks:
     # Methods for tree search; see `traversal`.
 
     def resolve_value(self, state: Any) -> Any:
-        """Return (is_known, value) of an unfinished state: the value is the sign of its score."""
+        """Return (is_known, value) of an unfinished state; the value is the sign of the score."""
         known, score, _moves = self.resolve(state)
         return known, (1 if score > 0 else 0) - (1 if score < 0 else 0)
 
     def list_candidates(self, state: Any, moves: Any) -> Any:
-        """Write the moves that `resolve` returns to `moves`, as actions; return how many."""
+        """Write the actions of the moves that `resolve` returns to `moves`; return their number."""
         _known, _score, mask = self.resolve(state)
         if mask == 0:
             moves[0] = self.num_actions - 1

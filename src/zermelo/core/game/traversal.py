@@ -1,11 +1,11 @@
-"""How playouts and tree search traverse a game, whatever the representation of its states.
+"""The methods by which playouts and tree search play through a game.
 
 Playout and tree-search kernels call only these methods of a game, so one kernel works for every
-game. A traversal begins at a **root**, a state that is stored in one row of an array. A step may
-overwrite the state that it is given: a tuple of words is a value and stays the same, but a large
+representation of states. A traversal begins at a **root**, a state that is stored in one row of an
+array. A step may overwrite the state that it is given: a tuple of words is immutable, but a large
 board is one array, which every step changes. The caller provides the arrays `buffer` and `moves`.
 
-The classes below are mixins for the classes of the contract and use their rules (`self: Any`).
+The classes below are mixins of the game classes and call their rules, hence `self: Any`.
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ class PlainTraversal:
         return False, 0
 
     def list_candidates(self: Any, state: Any, moves: Any) -> Any:
-        """Do the same as `list_moves`, but omit actions that cannot be better than the others."""
+        """List actions like `list_moves`, but omit those that cannot be better than the others."""
         return self.list_moves(state, moves)
 
     def list_moves(self: Any, state: Any, moves: Any) -> Any:
@@ -163,7 +163,7 @@ class BoardTraversal:
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
         """Play random moves to the end; return (value for the mover of `state`, rng, plies).
 
-        The legal actions are listed once; an action that is no longer legal leaves the list.
+        The legal actions are listed once; an action that becomes illegal is removed from the list.
         """
         stride = word(STRIDE)
         count = self.list_legal(state[0], moves)

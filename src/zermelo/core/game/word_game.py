@@ -22,7 +22,7 @@ class WordGame(WordTraversal, MaskGame):
     num_words: ClassVar[int] = 3  #: the number of words in a state
     #: whether a state determines its ply, as in games where every move adds a stone
     is_layered: bool = False
-    #: whether constants are part of the compiled code; if not, all sizes of a class share the code
+    #: whether constants are compiled into the code; if not, all games of a class share the code
     is_specialised: bool = True
     #: the class of `hooks`
     hooks_class: ClassVar[type[SolverHooks]] = SolverHooks
@@ -43,7 +43,7 @@ class WordGame(WordTraversal, MaskGame):
     def as_words(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
         """Convert each element of a state back to a word, whatever types the rules produced.
 
-        Only compiled code needs it; the compiler generates its own version.
+        Only compiled code needs this conversion; the compiler generates its own version.
         """
         return state
 

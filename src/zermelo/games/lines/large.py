@@ -18,8 +18,8 @@ from zermelo.core.game import BoardGame
 from zermelo.games.lines.rules import LineGame
 
 FREE, FIRST, SECOND, BORDER = 0, 1, 2, 3
-#: The results of `forbidden_status`. A CONDITIONAL stone is allowed now, but stones that the
-#: opponent adds later could make the same move forbidden.
+#: The results of `forbidden_status`. A CONDITIONAL move is allowed now, but it could become
+#: forbidden if the opponent adds stones.
 ALLOWED, FORBIDDEN, CONDITIONAL = range(3)
 
 
@@ -43,7 +43,7 @@ class BoardLineGame(LineGame, BoardGame):
 
     @property
     def has_losing_moves(self) -> bool:
-        """Whether a move can lose the game by itself."""
+        """Whether the rules have moves that lose the game at once for the side that plays them."""
         return self.lose > 0
 
     def padded_index(self, cell: int) -> int:
@@ -64,7 +64,7 @@ class BoardLineGame(LineGame, BoardGame):
     # the board, and `step` is the distance between neighbours in one direction.
 
     def landing(self, cells: Any, action: Any) -> Any:
-        """Return the index of the new stone; with gravity, of its column's lowest free cell."""
+        """Return the index where a stone lands; with gravity, the column's lowest free cell."""
         if not self.gravity:
             return (action // self.cols + 1) * self.stride + action % self.cols + 1
         place = self.rows * self.stride + action + 1
@@ -83,7 +83,7 @@ class BoardLineGame(LineGame, BoardGame):
         return count
 
     def is_exhausted(self, cells: Any, action: Any) -> Any:
-        """Return whether a played action is now illegal; with gravity, when its column is full."""
+        """Return whether an action that was just played is now illegal, as in a full column."""
         return not self.gravity or cells[self.stride + action + 1] != FREE
 
     def result_after(self, cells: Any, at: Any, left: Any) -> Any:
@@ -103,7 +103,7 @@ class BoardLineGame(LineGame, BoardGame):
         return wins
 
     def needs_exact_line(self, _stone: Any) -> Any:
-        """Return whether this stone's owner wins only with lines of exactly `win` stones."""
+        """Return whether the owner of a stone wins only with lines of exactly `win` stones."""
         return self.exact
 
     def forbidden_status(self, cells: Any, at: Any) -> int:

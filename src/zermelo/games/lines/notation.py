@@ -1,4 +1,4 @@
-"""Moves of line games as text: the accepted forms, and the short form of a cell in digits."""
+"""Moves of line games as text: parse the accepted forms, and write a cell as digits."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ MAX_DIGIT = 9  #: the largest row or column that one digit can name
 def parse_action(game: "LineGame", text: str) -> int:
     """Return the action that a move names, legal or not.
 
-    Raise BadMove if the text names no action; its message lists the accepted forms.
+    Raise BadMove if the text names no action; the message lists the accepted forms.
     """
     text = text.strip().lower()
     if game.gravity:

@@ -13,8 +13,8 @@ The evaluation is the mover's sum minus the opponent's. A side gets 200, 20 and 
 winning line with 3, 2 and 1 of its stones; -100 for each losing line with two of its stones and
 none of the other side's; and 10 for each of its stones on the nine cells of the centre.
 
-Two of these terms are wrong for this game: the centre loses, and a losing line of the opponent's is
-no threat. docs/search.md shows the effect on strength.
+Two of these terms are wrong for this game: opening in the centre loses, and a losing line of the
+opponent's is no threat. docs/search.md shows the effect on strength.
 """
 
 from typing import Any

@@ -42,7 +42,7 @@ def side_to_move(
 
 
 def check_reachable(game: "LineGame", state: tuple[Word, Word, Word]) -> None:
-    """Raise BadBoard if play cannot reach a state with valid numbers of stones."""
+    """Raise BadBoard if play cannot reach a state, whose numbers of stones must be valid."""
     mine, theirs, _player = state
     stones = mine | theirs
     if game.gravity:
@@ -76,12 +76,12 @@ def _has_deciding_line(game: "LineGame", stones: Word) -> bool:
 
 
 def _can_unplay(game: "LineGame", boards: list[tuple[Word, Word]], stones: Word) -> bool:
-    """Return whether one of the boards can be emptied by the sides removing stones in turn.
+    """Return whether taking back moves in turn can lead from one of the boards to an empty board.
 
-    A board is (stones of the side to move, stones of the other side). Some boards lack the last one
-    of the `stones`. The search gives up after `_MAX_BOARDS` boards and returns True.
+    A board is (stones of the side to move, stones of the other side). It has either all `stones` or
+    all but the last one played. The search gives up after `_MAX_BOARDS` boards and returns True.
     """
-    # Begin with the side that moved last: in a full state the other side, else the side to move.
+    # Take back a stone of the other side first; if the last stone is missing, of the side to move.
     frontier = [(m, t) if (m | t) == stones else (t, m) for m, t in boards]
     seen = set(frontier)
     while frontier:

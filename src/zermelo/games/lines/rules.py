@@ -26,13 +26,13 @@ from zermelo.games.lines import reachability
 
 Overline = Literal["any", "exact"]
 
-# Three doublings find lines of up to 8 stones, six find lines of up to 64. With only these two
-# depths, all games of the family share two compilations.
+# The number of shifts in `line_shifts`: 3 find lines of up to 8 stones, 6 find lines of up to 64.
+# With only these two depths, all games of the family share two compilations.
 _SHORT_DEPTH, _LONG_DEPTH = 3, 6
 
 
 class LineGame(MaskGame):
-    """A line game. The constructor checks the parameters."""
+    """The rules of a line game; the constructor raises BadSpec if the parameters are invalid."""
 
     full: Word  # all cells
     one: Word
@@ -140,7 +140,7 @@ class LineGame(MaskGame):
         return self.exact_lines(stones)
 
     def exact_lines(self, stones: Any) -> Any:
-        """Return the first cells of all lines of `win` stones that are not in a longer line."""
+        """Return a mask of the first cells of all runs of exactly `win` stones."""
         firsts = stones ^ stones
         for direction in range(4):
             lines = self.find_lines_along(stones, self.win_shifts[direction])
@@ -150,14 +150,14 @@ class LineGame(MaskGame):
         return firsts
 
     def find_lines(self, stones: Any, directions: Any) -> Any:
-        """Return a mask of the first cells of all lines; `directions` holds their shifts."""
+        """Return a mask of the first cells of all lines; `directions` comes from `line_shifts`."""
         firsts = stones ^ stones
         for shifts in directions:
             firsts = firsts | self.find_lines_along(stones, shifts)
         return firsts
 
     def find_lines_along(self, stones: Any, shifts: Any) -> Any:
-        """Return a mask of the first cells of all lines in the direction of these shifts."""
+        """Return a mask of the first cells of all lines in one direction, given its shifts."""
         for distance, inside in shifts:
             stones = stones & (stones >> distance) & inside
         return stones
@@ -206,7 +206,7 @@ class LineGame(MaskGame):
         return tuple((first >> i & 1) - (second >> i & 1) for i in range(self.grid.size))
 
     def from_board(self, cells: tuple[int, ...], to_move: int | None, *, checked: bool) -> Any:
-        """Return the state of a board; see `reachability` for what is checked."""
+        """Return the state of a board; `reachability` describes the checks."""
         player = reachability.side_to_move(self, cells, to_move, checked=checked)
         first, second = (sum(1 << i for i, c in enumerate(cells) if c == s) for s in (1, -1))
         state = (second, first, 1) if player else (first, second, 0)

@@ -36,7 +36,7 @@ class WordLineGame(LineGame, WordGame):
         self.lose_windows = window_masks(self.grid, self.lose or 2)
 
     def free_and_playable(self, mine: Any, theirs: Any) -> Any:
-        """Return the free cells, and those of them where a stone can be placed on this move."""
+        """Return (free cells, playable cells); they differ only with gravity."""
         stones = mine | theirs
         free = self.full ^ stones
         if self.gravity:
@@ -44,9 +44,9 @@ class WordLineGame(LineGame, WordGame):
         return free, free
 
     def completing_cells(self, stones: Any, windows: Any, length: Any) -> Any:
-        """Return every cell in a window of `length` whose other cells are all in `stones`.
+        """Return a mask of the cells that complete a window, whose other cells are all in `stones`.
 
-        The cell itself may be free or taken. `windows` must be the windows of this length.
+        Such a cell may be free or taken. `windows` must be the windows of this `length`.
         """
         cells = self.none
         for firsts, step in windows:

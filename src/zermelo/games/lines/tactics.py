@@ -1,7 +1,7 @@
-"""The solver hooks of `WordLineGame`: what the solver knows about line games without search.
+"""The solver hooks of `WordLineGame`: immediate wins, forced blocks, bounds and estimates.
 
-The hooks find immediate wins and forced blocks, order moves, and bound and estimate scores. All
-this is computed on windows, the runs of cells in which a line can lie.
+The hooks also order moves. They work on windows, which are the runs of cells in which a line can
+lie.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ _WIN_SCORE = 1 << 14  # leaves room for estimates between a loss and a win
 class LineTactics(SolverHooks):
     """Solver hooks of the line games."""
 
-    has_tactics: bool  # False if lines must be exact: then the hooks use only the rules
+    has_tactics: bool  # False if only exact lines win: the hooks then use only the rules
     line_counts: Numbers  # [cell]: the number of winning lines through it
     eval_weights: tuple[int, ...]  # see `heuristic`
     even_above: Word  # the cells with an even number of cells above them
@@ -76,7 +76,7 @@ class LineTactics(SolverHooks):
         return self.resolve_without_win(mine, theirs, free, places)
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """Resolve the state after a move from `resolve`; its side to move cannot win at once."""
+        """Resolve the state after a move; no move from `resolve` lets the opponent win at once."""
         if not self.has_tactics or self.pie:
             return self.resolve(self.play_index(state, index))
         mine, theirs, _player = self.play_index(state, index)
@@ -153,7 +153,7 @@ class LineTactics(SolverHooks):
     def have_disjoint_futures(self, root: Any, image: Any) -> Any:
         """Return whether the two states can never lead to the same state.
 
-        Stones are never removed, so it is enough if one cell has different owners in them.
+        Stones are never removed, so this is true if a cell has different owners in the two states.
         """
         return not self.pie and (root[0] & image[1]) | (root[1] & image[0]) != 0
 
@@ -162,7 +162,7 @@ class LineTactics(SolverHooks):
         return int(popcount(self.full ^ (state[0] | state[1]))) + int(self.pie)
 
     def play_index(self, state: Any, index: Any) -> Any:
-        """Return the state after a stone on the cell `index`; with gravity, it is still a cell."""
+        """Return the state after a stone on the cell `index`, also with gravity."""
         if not self.has_tactics or self.pie:
             return self.play(state, index)
         return (state[1], state[0] | (self.one << index), state[2] ^ self.one)
@@ -172,14 +172,14 @@ class LineTactics(SolverHooks):
         return index % self.cols if self.gravity and self.has_tactics else index
 
     def rank_move(self, state: Any, index: Any) -> Any:
-        """Rank a move by the winning cells it creates, then by the lines through its cell."""
+        """Rank a move by the winning cells that it creates, then by the lines through its cell."""
         if not self.has_tactics:
             return 0
         free = self.full ^ (state[0] | state[1])
         stones = state[0] | (self.one << index)
         threats = self.completing_cells(stones, self.win_windows, self.win) & free
         if self.lose > 0:
-            # A cell where the opponent would lose is a spare tempo: keep it for later.
+            # The opponent avoids cells where it would lose, so such a cell can be kept for later.
             spare = self.completing_cells(state[1], self.lose_windows, self.lose) >> index
             return 64 * popcount(threats) + self.line_counts[index] - 8 * popcount(spare & self.one)
         return 64 * popcount(threats) + self.line_counts[index]

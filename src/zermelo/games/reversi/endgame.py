@@ -1,7 +1,7 @@
-"""The solver hooks of Reversi, which flip discs, order moves and solve the last plies.
+"""The solver hooks of Reversi: faster moves, move ordering, and the solution of the last plies.
 
-The rules shift whole boards along the rays. Here `flips` looks up the rays of one cell and lets a
-carry run along them, which is faster for a single move.
+The rules shift whole boards along the rays. Here `flips` looks up the rays of one cell and adds 1,
+so that a carry runs along them, which is faster for a single move.
 """
 
 import functools
@@ -14,7 +14,7 @@ from zermelo.games.geometry import DIRECTIONS
 if TYPE_CHECKING:
     from zermelo.games.reversi.rules import Reversi
 
-_FEW_EMPTIES = 6  # with so few empties left, storing states and counting replies do not pay off
+_FEW_EMPTIES = 6  # with this many empties or fewer, storing states and counting replies is too slow
 _LAST_EMPTIES = 4  # with this many empties, dedicated functions replace the kernel's stack
 
 
@@ -43,7 +43,7 @@ class ReversiHooks(SolverHooks):
 
     @functools.cached_property
     def ray_masks(self) -> Numbers:
-        """Return a [cell, direction] array of ray masks: four to higher bits, four to lower."""
+        """Return an array [cell, direction] of ray masks; four go to higher bits, four to lower."""
         import numpy as np
 
         rays = [(sign * down, sign * right) for sign in (1, -1) for down, right in DIRECTIONS]

@@ -1,4 +1,4 @@
-"""The evaluation of Reversi on 8x8 by patterns: rows, columns, diagonals and corners.
+"""The pattern evaluation of 8x8 Reversi, on rows, columns, diagonals and corners.
 
 The method is Buro's (1997, "Experiments with Multi-ProbCut and a new high-quality evaluation
 function for Othello"); `scripts/fit_reversi.py` fits the weights. A pattern is a list of cells. A
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIDE = 8
-KNOTS = (16, 36, 56)  #: disc counts with fitted weights; the estimates for others are interpolated
+KNOTS = (16, 36, 56)  #: disc counts with fitted weights; estimates between them are interpolated
 WEIGHTS_PER_DISC = 7  #: a sum of weights divided by this is a disc difference
-NUM_GLOBAL = 2  #: the weights before the patterns' in the file: mobility, having the move
+NUM_GLOBAL = 2  #: the weights that precede the patterns' weights: mobility, being to move
 _KNOT_DISTANCE = KNOTS[1] - KNOTS[0]
 FILE = Path(__file__).with_name("patterns.npy")  #: the weights, an int8 array [weight, knot]
 _CORNER = tuple((row, col) for row in range(3) for col in range(3))
@@ -57,7 +57,7 @@ def _diagonals() -> list[Pattern]:
 
 
 def weight_classes() -> "tuple[NDArray[Any], NDArray[Any]]":
-    """Return two arrays: for every index of every family, its weight's number and sign.
+    """Return two arrays that give, for every index of every family, its weight's number and sign.
 
     The indices of all families are concatenated, and the weights are numbered in the same order.
     """
@@ -114,7 +114,7 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def weights(self) -> Numbers:
-        """Return the [row, knot] weights; the rows are all indices, mobility, having the move."""
+        """Return the [row, knot] weights; the rows are all indices, mobility, being to move."""
         import numpy as np
 
         fitted = np.load(FILE).astype(np.int16)
@@ -124,14 +124,14 @@ class PatternHooks(ReversiHooks):
 
     @functools.cached_property
     def base3(self) -> Numbers:
-        """Return, for each mask of up to 9 bits, the number that its digits denote in base 3."""
+        """Return, for each mask of up to 9 bits, its value if its digits are read in base 3."""
         import numpy as np
 
         return np.array([int(f"{mask:b}", 3) for mask in range(1 << len(_CORNER))], np.int64)
 
     @functools.cached_property
     def row_starts(self) -> Numbers:
-        """Return where each board row's family of weights begins and, last, the corner family."""
+        """Return where the weights of each board row's family, and of the corner family, begin."""
         import numpy as np
 
         starts = _family_starts()
@@ -147,7 +147,7 @@ class PatternHooks(ReversiHooks):
         return np.array(rows, np.uint64)
 
     def evaluate(self, state: Any) -> Any:
-        """Estimate the final disc difference by interpolation between two knots."""
+        """Estimate the final disc difference; interpolate between the two nearest `KNOTS`."""
         mine, theirs, _player = state
         discs = popcount(mine | theirs)
         knot = 1 if discs >= self.knots[1] else 0

@@ -44,7 +44,7 @@ class Reversi(WordGame):
     none: Word
     cells: int
     corners: Word
-    #: for each direction: the shift, the cells it reaches downwards, and those it reaches upwards
+    #: for each line direction: the shift, and the cells that it reaches downwards and upwards
     rays: tuple[tuple[Word, Word, Word], ...]
 
     def __init__(self, size: int = SIDE, spec: str = "reversi") -> None:
@@ -93,7 +93,7 @@ class Reversi(WordGame):
 
     def ray_up(self, origin: Any, theirs: Any, shift: Any, stays: Any) -> Any:
         """Return the discs of `theirs` in unbroken rays from `origin` towards lower bits."""
-        # A ray grows to 1, 2, 4 and 6 discs, and no more than 6 fit between two others.
+        # A ray grows to 1, 2, 4 and 6 discs; at most 6 fit between the two ends of a line of 8.
         through = theirs & stays
         ray = (origin >> shift) & through
         ray = ray | ((ray >> shift) & through)
@@ -223,7 +223,7 @@ class Reversi(WordGame):
 
 
 def _ray(grid: Grid, down: int, right: int) -> tuple[Word, Word, Word]:
-    """Return a direction's shift, the cells it reaches downwards, and those it reaches upwards."""
+    """Return the shift of a direction, and the cells that it reaches downwards and upwards."""
     shift, from_below = board_shift(grid, down, right)
     _, from_above = board_shift(grid, -down, -right)
     return (shift, from_above, from_below)

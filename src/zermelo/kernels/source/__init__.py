@@ -1,4 +1,4 @@
-"""The source of kernels: writes a kernel, and all functions that it calls, into one module.
+"""Source generation: write a kernel, and all functions that it calls, into one module.
 
 `generator` collects the functions, `rewriter` adapts each of them, and `constants` writes the
 constants of the rules. Only `compiler` imports this package.

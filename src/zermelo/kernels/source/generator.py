@@ -172,7 +172,7 @@ class ModuleGenerator:
         return to_typed(value, self._annotations[name], f"{self._rules.spec}.{name}")
 
     def add_global(self, name: str, function: Any) -> str | None:
-        """Add the global object that a function uses by this name; return its new name, if any.
+        """Add a global object that a function uses; return its new name, or None if unchanged.
 
         The object can be a function, a number, a class of named tuples, or an intrinsic.
         """
@@ -205,7 +205,7 @@ def _named_tuple_lines(name: str, fields: list[str] | tuple[str, ...]) -> list[s
 
 @functools.cache
 def _intrinsics_digest() -> str:
-    """Return a digest, ignoring docstrings, of the code that generated modules import."""
+    """Return a digest of the code that generated modules import, without its docstrings."""
     from zermelo.kernels import flags, helper_pipeline, intrinsics
 
     digest = hashlib.sha256()

@@ -1,8 +1,7 @@
 """Actors as processes on this machine.
 
 Each actor is a separate Python interpreter that reads requests as lines of JSON. Weights and
-rollouts do not pass through pipes but through files, in shared memory if the system has a folder
-for it.
+rollouts are exchanged as files, which are in shared memory if the system has a folder for it.
 """
 
 import contextlib
@@ -34,10 +33,11 @@ from zermelo.learn.config.recipes import from_json
 from zermelo.learn.networks.weights_file import Arrays
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the usual place on Linux
-_MAX_DEATHS = 3  # give up after this many deaths per actor since the last rollout
+_MAX_DEATHS = 3  # give up after (this times the number of actors) deaths without a rollout
 # Each actor uses one thread, so the number of actors sets the number of threads.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-# Start a new interpreter, because multiprocessing would run the caller's script again.
+# The code that an actor process runs. The multiprocessing module is not used, because it would run
+# the caller's script again.
 _BOOT = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -57,7 +57,7 @@ def run_actor() -> None:
 
     torch.set_num_threads(1)
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what other code prints goes to stderr, not among the answers
+    os.dup2(2, 1)  # output of other code goes to stderr, so that stdout has only answers
     setup = json.loads(sys.stdin.readline())
     play_rollout = import_factory(setup["factory"])(from_json(setup["recipe"]))
     for line in sys.stdin:
@@ -82,7 +82,7 @@ def run_actor() -> None:
 
 
 class _ActorProcess:
-    """An actor process, as the trainer sees it."""
+    """Starts an actor process, and lets the trainer communicate with it."""
 
     def __init__(self, setup: dict[str, Any], events: "queue.SimpleQueue[Any]") -> None:
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
@@ -107,7 +107,7 @@ class _ActorProcess:
         events.put((self, None))
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a message as a line of JSON; it is the listener that reports a dead process."""
+        """Send a message as a line of JSON; if the process is dead, the listener reports it."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):
             self.process.stdin.write(json.dumps(message) + "\n")
@@ -124,7 +124,7 @@ class _ActorProcess:
 
 
 class ProcessActorPool:
-    """Actors in processes, started by the first request.
+    """A pool of actor processes, which are started by the first request.
 
     An actor that dies is replaced, and its request is repeated.
     """
@@ -139,9 +139,9 @@ class ProcessActorPool:
             "folder": str(self._folder),
         }
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._jobs: dict[int, dict[str, Any]] = {}  # requests that are not collected, by number
-        self._unassigned: deque[int] = deque()  # numbers of the jobs that no actor works on
-        self._rollouts: dict[int, Path] = {}  # files of finished rollouts, by number of the job
+        self._jobs: dict[int, dict[str, Any]] = {}  # requests not yet collected, by number
+        self._unassigned: deque[int] = deque()  # numbers of jobs that wait for an actor
+        self._rollouts: dict[int, Path] = {}  # files of finished rollouts, by job number
         self._next_number = self._next_to_collect = 0
         self._deaths = 0
         self._actors: list[_ActorProcess] = []

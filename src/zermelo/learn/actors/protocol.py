@@ -1,10 +1,10 @@
 """The contract between a trainer and the actors that play its games.
 
-An actor runs one function, which plays a rollout, given weights and a request. The rollout depends
-on these two arguments alone, neither on the actor that runs it nor on earlier calls. So a pool can
-consist of the trainer's process, processes on this machine (`processes.py`) or tasks on a cluster
-(`ray.py`).
-A request whose actor has died can be repeated, and the same requests always give the same rollouts.
+A rollout is the data of one batch of training games. An actor runs one function, which takes
+weights and a request, and returns a rollout. The rollout depends only on these two arguments, not
+on the actor or on earlier calls. So a request can be repeated if its actor dies, and the same
+requests always give the same rollouts. A pool of actors can be the trainer's process, several
+processes on this machine (`processes.py`) or tasks on a cluster (`ray.py`).
 """
 
 import importlib
@@ -23,7 +23,7 @@ _EPSILON_SPREAD = 2.0  # actor epsilons range from epsilon ** 1 to epsilon ** (1
 
 @dataclass(frozen=True)
 class RolloutRequest:
-    """All that an actor needs, apart from the weights, to play one rollout."""
+    """Everything that an actor needs to play one rollout, except the weights."""
 
     seed: tuple[int, int]  #: (seed of the run, number of the rollout)
     progress: float  #: the fraction of the training that is complete
@@ -34,12 +34,13 @@ class RolloutRequest:
         return np.random.default_rng(self.seed)
 
     def actor_epsilon(self, epsilon: float) -> float:
-        """Return the epsilon for this actor: lower for a higher rank (Horgan et al. 2018)."""
+        """Return this actor's epsilon, which falls with its rank (Horgan et al. 2018)."""
         return float(epsilon ** (1 + _EPSILON_SPREAD * self.actor_rank))
 
 
 RolloutFunction = Callable[[Arrays, RolloutRequest], Arrays]
-RolloutFactory = Callable[[Recipe], RolloutFunction]  #: must be a top-level function of a module
+#: must be a top-level function of a module, so that other processes can import it by name
+RolloutFactory = Callable[[Recipe], RolloutFunction]
 
 
 def factory_path(factory: RolloutFactory) -> str:
@@ -61,7 +62,7 @@ class ActorPool(Protocol):
     max_pending: int  #: number of requests to submit before waiting for the first rollout
 
     def submit(self, request: RolloutRequest, weights: Arrays) -> None:
-        """Request a rollout with these weights. They are read before this method returns."""
+        """Request a rollout played with `weights`, which are read before this method returns."""
 
     def collect(self) -> Arrays:
         """Return the rollout of the oldest request, waiting for it if necessary."""
@@ -74,7 +75,7 @@ class ActorPool(Protocol):
 
 
 class InProcessActor:
-    """A pool whose only actor is the trainer's process; it plays a rollout in each `submit`."""
+    """A pool whose only actor is the trainer's own process: `submit` plays the rollout at once."""
 
     size = max_pending = 1
 
@@ -87,11 +88,11 @@ class InProcessActor:
         self._rollouts.append(self._rollout(weights, request))
 
     def collect(self) -> Arrays:
-        """Return the oldest rollout that was not collected."""
+        """Return the oldest rollout that has not been collected yet."""
         return self._rollouts.popleft()
 
     def cancel(self) -> None:
-        """Discard the rollouts that were not collected."""
+        """Discard the rollouts that have not been collected yet."""
         self._rollouts.clear()
 
     def close(self) -> None:
@@ -126,7 +127,7 @@ class RolloutStream:
         return pool.collect()
 
     def restart(self, num_consumed: int | None = None) -> None:
-        """Cancel all pending rollouts; if given, `num_consumed` is the number of the next one."""
+        """Cancel all pending rollouts; continue with rollout number `num_consumed`, if given."""
         self.pool.cancel()
         if num_consumed is not None:
             self.num_consumed = num_consumed

@@ -20,7 +20,7 @@ from zermelo.learn.config.recipes import from_json
 from zermelo.learn.networks.weights_file import Arrays
 
 _CONNECT_SECONDS = 5.0
-LOCAL = "local"  #: stands for a cluster on this machine that starts and stops with the pool
+LOCAL = "local"  #: address of a cluster on this machine that starts and stops with the pool
 
 
 class RayActorPool:
@@ -82,7 +82,7 @@ def play_rollout(factory: str, recipe: str, weights: Arrays, request: RolloutReq
 
 @lru_cache(maxsize=4)
 def _rollout_function(factory: str, recipe: str) -> RolloutFunction:
-    """Return the function that plays rollouts; it is built once per worker, for all its tasks."""
+    """Return the function that plays rollouts; every worker builds it only once."""
     import torch
 
     torch.set_num_threads(1)
@@ -90,7 +90,7 @@ def _rollout_function(factory: str, recipe: str) -> RolloutFunction:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise ZermeloError unless a server listens at the address; Ray would retry for minutes."""
+    """Raise ZermeloError if no server listens at the address; Ray would retry for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
         msg = f"--cluster is {address!r}: it must be local, or HOST:PORT of a Ray cluster"

@@ -84,7 +84,11 @@ class AlphaZeroLearner:
         self.updates = 0
 
     def update(self, indices: Tensor, symmetries: Tensor, rate: float) -> Tensor:
-        """Run one update on transformed positions; return the policy loss and the value loss."""
+        """Make one update; return the policy loss and the value loss.
+
+        The batch consists of the positions `indices` of the replay buffer, each transformed by its
+        symmetry in `symmetries`.
+        """
         self._indices.copy_(indices)
         self._symmetries.copy_(symmetries)
         self._rate.fill_(rate)
@@ -99,7 +103,7 @@ class AlphaZeroLearner:
         return self._losses
 
     def _warm_up(self) -> None:
-        """Make one warm-up update; the first compiles the loss, the last captures a CUDA graph."""
+        """Make a warm-up update; the first compiles the loss, the last captures a CUDA graph."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):

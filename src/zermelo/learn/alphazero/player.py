@@ -1,4 +1,4 @@
-"""AlphaZero's player: it searches with a policy-value network, or plays by its policy; no torch."""
+"""AlphaZero's player, which searches with a policy-value network. It does not need torch."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,8 +27,9 @@ _MAX_ESTIMATE = 0.99  # the values 1 and -1 are reserved for proven results
 class AlphaZeroPlayer(Player):
     """Searches with a policy-value network, and reports the values that the search proves.
 
-    Without a run, it uses the model that is shipped for the game. The default of `sims`, the number
-    of simulations, is in the model's file. With `sims=0`, it plays the best move of the policy.
+    Without a run, it uses the model that is shipped for the game. By default, the number of
+    simulations (`sims`) is that in the model's file. With `sims=0`, it does not search but plays
+    the best move of the policy.
     """
 
     def __init__(self, run: str = "", sims: int | None = None) -> None:
@@ -99,7 +100,7 @@ def _candidates_by_search(position: Position, result: PolicySearchResult) -> lis
 def _candidates_by_policy(
     position: Position, evaluate: PolicyValueFunction, states: Any
 ) -> list[Candidate]:
-    """Return the moves, sorted by probability; the first has the network's value of the state."""
+    """Return the moves, sorted by probability; the first has the state's value as its estimate."""
     game = position.game
     logits, values = evaluate(encode_planes(game, states))
     legal_logits = np.full(game.num_actions, ILLEGAL_LOGIT)

@@ -97,8 +97,8 @@ def _tensor_search_builder(
 def compile_evaluation(net: PolicyValueNetwork, device: str) -> PolicyValueFunction:
     """Return the evaluation function of a network, compiled if it runs on a GPU.
 
-    For convolutions, cuDNN benchmarks its own implementations and uses the fastest. They are as
-    fast as ones that torch generates, and they save a minute of compilation.
+    For convolutions, cuDNN benchmarks its own implementations and uses the fastest, which
+    is as fast as code that torch generates, and saves a minute of compilation.
     """
     if device != "cuda":
         return net.evaluate

@@ -7,8 +7,8 @@ with few visits, by the policy. Proven values are propagated and never change.
 
 Trees are flat arrays `[game, node, action]`. Simulation n adds node n to every tree, so the network
 evaluates all games in one batch. The paths of all games descend together, level by level, and are
-backed up in one step. If only one reply to a move is worth trying, the move's node is the state
-after the reply, so no simulation is spent on the reply.
+backed up in one step. If only one reply to a move is worth trying (see `Resolution`), the move's
+node is the state after the reply, so no simulation is spent on the reply.
 """
 
 import torch
@@ -70,8 +70,8 @@ class TensorSearch:
         self._stats = torch.zeros((*shape, _NUM_STATS), device=device)
         self._proven = torch.full(shape, UNPROVEN, dtype=torch.int8, device=device)
         self._children = torch.zeros(shape, dtype=torch.int64, device=device)
-        # Factor that gives a child's value for the side to move at the parent; it is 1 if the child
-        # is the state after the only reply worth trying.
+        # Factor by which a child's value is multiplied at its parent: -1, because the other side is
+        # to move, or 1 if the child is the state after the only reply worth trying.
         self._signs = torch.full(shape, -1, dtype=torch.int8, device=device)
         self._raw_values = torch.zeros((num_games, nodes), device=device)
         self._root_proven = torch.zeros(num_games, dtype=torch.int64, device=device)
@@ -164,7 +164,7 @@ class TensorSearch:
         self._back_up(value, nodes, actions, on_path)
 
     def _descend(self, node: Tensor, action: Tensor, is_on_path: Tensor) -> _Path:
-        """Extend the paths that go on by one step; return (nodes, actions, mask of extended paths).
+        """Extend each path by one step, unless it ends; return (nodes, actions, which paths go on).
 
         A node is proven if one of its actions is a proven win or if all of them are proven. If a
         node turns out to be proven, the path ends above it.

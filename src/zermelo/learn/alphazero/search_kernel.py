@@ -4,8 +4,8 @@ This is the same search as in `search_gpu`, tree by tree. A simulation descends 
 leaf's value is known, the value is backed up at once, and the next simulation begins. Any other
 leaf waits until the network evaluates it together with the leaves of the other trees.
 
-If only one reply to a move is worth trying, the move's edge leads to the state after the reply, so
-no simulation is spent on the reply.
+If only one reply to a move is worth trying (see `resolve`), the move's edge leads to the state
+after the reply, so no simulation is spent on the reply.
 """
 
 from typing import Any
@@ -167,7 +167,7 @@ def read_results(
         proven_values[row] = known if known != UNPROVEN else int(proven)
         weight = (np.float32(C_VISIT) + max_visits) * np.float32(C_SCALE)
         least = min_playable_value(first, count, edges)
-        # 1. The policy: improved by values or, with PUCT, shares of visits (priors without visits).
+        # 1. The improved policy or, with PUCT, the shares of visits (the priors if there are none).
         top, total_visits = np.float32(-np.inf), np.float32(0.0)
         for edge in range(first, first + count):
             if is_playable(edge, least, edges):
@@ -224,7 +224,7 @@ def is_single(mask: Any) -> Any:
 
 
 def single_action(game: SolverHooks, mask: Any) -> Any:
-    """Return the action of a mask that stands for a single move; if it is empty, the pass."""
+    """Return the only action in a mask, or the pass if the mask is empty."""
     return game.num_actions - 1 if mask == 0 else game.to_action(lowest(mask))
 
 
@@ -304,7 +304,7 @@ def expand_node(node: Any, leaf: Any, arrays: Any, logits: Any) -> None:
 
 
 def descend(row: Any, room: Any, control: Any, halving: Any, noise: Any, arrays: Any) -> Any:
-    """Descend to an edge that is new or proven, or at the maximum depth; return (node, edge).
+    """Descend in a tree to an edge that is new, proven or at maximum depth; return (node, edge).
 
     If a node on the way turns out to be proven, the path ends above it.
     """

@@ -9,7 +9,7 @@ from typing import Any
 
 UNPROVEN = 2  #: stands for a value that is not proven
 ILLEGAL_LOGIT = -1e9  #: the logit of illegal actions
-C_VISIT, C_SCALE = 50.0, 0.5  #: (C_VISIT + max visits) * C_SCALE * value is added to a logit
+C_VISIT, C_SCALE = 50.0, 0.5  #: improved logit: logit + (C_VISIT + max visits) * C_SCALE * value
 PUCT_C = 1.25  #: exploration constant of PUCT, as in AlphaZero for few simulations
 NOISE_SHARE = 0.25  #: PUCT: share of Dirichlet noise in the policy of a root, as in AlphaZero
 

@@ -22,14 +22,14 @@ from zermelo.learn.config.selfplay import PUCT, SelfPlayConfig
 
 _STARTS_PER_GAME = 4  # starting positions to choose from, per parallel game
 _CAP_DIVISOR = 4  # a capped search has the full number of simulations divided by this
-_DIRICHLET_ALPHA = 10.0  # root noise has this alpha / number of actions, as in AlphaZero
+_DIRICHLET_ALPHA = 10.0  # alpha of the root noise is this / number of actions, as in AlphaZero
 
 #: (root states, noise [row, action], number of simulations) -> the result of a search
 SearchFunction = Callable[[TensorState, Tensor, int], PolicySearchResult]
 
 
 class TrainingPositions(NamedTuple):
-    """Positions to learn from, one row each. Checkpoints use the field names."""
+    """Positions to learn from, one row each. The field names are also used in checkpoints."""
 
     words: Tensor  #: [row, word]
     policies: Tensor  #: [row, action]
@@ -100,7 +100,7 @@ def compute_value_targets(
 
 
 def _sample_starts(game: TensorGame, config: SelfPlayConfig, rng: torch.Generator) -> TensorState:
-    """Return states from which games start: initial states, and states after random safe moves."""
+    """Return states from which games start: initial states, and states that random moves reach."""
     number = _STARTS_PER_GAME * config.games
     initial = game.initial_states(number)
     state, starts = initial, initial
@@ -126,7 +126,7 @@ def _uniform(game: TensorGame, number: int, rng: torch.Generator) -> Tensor:
 
 
 def sample_actions(moves: Tensor, rng: torch.Generator) -> Tensor:
-    """Return, for each row of the mask [row, action], a random action that it allows."""
+    """Return a random action from each row of `moves`, a mask [row, action]."""
     priorities = torch.rand(moves.shape, device=moves.device, generator=rng)
     return (moves * (priorities + 1e-3)).argmax(1)
 

@@ -1,7 +1,7 @@
 """Games on tensors: the rules of a game for batches of states, in int64 on any device.
 
-A batch of states is a tuple of tensors, one for each word. The tactics of line games are those of
-the solver hooks. This module does not need a compiler.
+A batch of states is a tuple of tensors, one for each word. In line games, `resolve` uses the
+tactics of the solver hooks. This module does not need a compiler.
 """
 
 import functools
@@ -25,7 +25,9 @@ class Resolution:
     """The values and moves of states as far as they are known without search."""
 
     value: Tensor  #: for the side to move: 1, 0, -1, or UNPROVEN
-    moves: Tensor  #: [row, action]: moves worth trying (if there are wins, only these; never none)
+    #: [row, action]: the moves worth trying, which are all that win immediately or, if there are
+    #: none, all that do not obviously lose; if all moves lose, all legal moves
+    moves: Tensor
     over: Tensor  #: whether the game is over
 
 
@@ -71,7 +73,7 @@ class TensorGame:
         return legal
 
     def resolve(self, state: TensorState) -> Resolution:
-        """Find values and moves without search (in line games, by wins, blocks and lost moves)."""
+        """Find values and moves worth trying without search: in line games, by wins and threats."""
         over, value = self.result(state)
         moves = self.legal(state)
         if not self._has_tactics:

@@ -76,7 +76,7 @@ def _synchronize(device: str) -> None:
 def prepare_kernel_searches(
     game: WordGame, recipe: Recipe | None, rows: int, simulations: int
 ) -> Repeat:
-    """Return a function that searches on the CPU, with the recipe's network or a zero-cost one."""
+    """Return a function that searches on the CPU, with the recipe's network or constant values."""
     search = KernelSearch(game, _cpu_evaluation(game, recipe, rows), rows, simulations)
     states = GameBatch(game).sample_states(rows, START_PLIES + 1, 1)
     noise = np.random.default_rng(1).gumbel(size=(rows, game.num_actions)).astype(np.float32)

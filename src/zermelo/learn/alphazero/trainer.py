@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from zermelo.core.game import WordGame
+from zermelo.games.state_layout import check_mover_first
 from zermelo.learn.actors.protocol import ActorPool, InProcessActor, RolloutStream
 from zermelo.learn.alphazero.learner import AlphaZeroLearner, PositionReplay
 from zermelo.learn.alphazero.rollouts import AlphaZeroRollouts, search_options
@@ -32,7 +33,10 @@ _NUM_ROLLOUTS, _NEXT_INDEX = "chunks", "next"
 
 @dataclass(frozen=True)
 class AlphaZeroReport(TrainingReport):
-    """The state after an update; its losses are means over all updates that follow one rollout."""
+    """The state of an AlphaZero training run after an update.
+
+    The losses are means over all updates that follow the same rollout.
+    """
 
     policy_loss: float
     value_loss: float
@@ -49,6 +53,7 @@ class AlphaZeroTrainer:
         pool: ActorPool | None = None,
         device: str = "cpu",
     ) -> None:
+        check_mover_first(game)
         self.recipe, self.config, self.game_batch = recipe, recipe.learning, GameBatch(game)
         self.game = TensorGame(game, device)
         self.device = self.game.device
@@ -101,7 +106,10 @@ class AlphaZeroTrainer:
                 )
 
     def _make_updates(self) -> tuple[float, float, float]:
-        """Make the updates that follow one rollout; return (policy loss, value loss, rate)."""
+        """Make the updates that follow a rollout; return (policy loss, value loss, learning rate).
+
+        The losses are means over these updates, and the learning rate is that of the last one.
+        """
         config, number = self.config, self.recipe.selfplay.updates
         indices = self.replay.sample(number, config.batch, self.rng)
         num_images = self.game.num_symmetries if config.canonical else 1

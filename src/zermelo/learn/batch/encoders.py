@@ -2,11 +2,11 @@
 
 - `cells`: one number for each cell: 1 own stone, -1 stone of the other side, 0 empty
 - `planes`: two binary planes, own stones and stones of the other side
-- `threats`: these two planes, the cells where the side to move wins immediately, and the cells
-  where the other side would win immediately if it were to move
+- `threats`: the planes of `planes`, the cells where the side to move wins immediately, and the
+  cells where the other side would win immediately if it were to move
 - `lines`: for each symmetry of the board, a number for the contents of each row, column and
   diagonal (`line_index`), and a number for the contents of each cell (`cell_kind`)
-- `features`: fifty numbers for Squava and similar games: cells, line counts and context
+- `features`: fifty numbers for Squava and similar games: cells, line counts and stone counts
 """
 
 from collections.abc import Callable
@@ -22,24 +22,24 @@ from zermelo.core.symmetry import byte_tables
 from zermelo.games.geometry import DIRECTIONS
 from zermelo.games.lines.small import WordLineGame
 from zermelo.games.lines.tactics import LineTactics
+from zermelo.games.state_layout import check_mover_first
 from zermelo.kernels.compiler import compile_kernel
 from zermelo.kernels.registry import kernel
 
-_NUM_FEATURES, _CENTRE = 50, 9
+_NUM_FEATURES, _CENTRE = 50, 9  # numbers of features and of cells in the 3x3 centre
 _MIN_LINE = 3  # lines with fewer cells are omitted
 NUM_CELL_KINDS = 18  #: the number of values of `cell_kind`
 
 
 class Encoder:
-    """Encodes states of a game with the encoder of this name in `ENCODERS`."""
+    """Encodes the states of a game; `name` is one of the names in `ENCODERS`."""
 
     def __init__(self, name: str, game: WordGame) -> None:
         if name not in ENCODERS:
             msg = f"encoder is {name!r}: it must be one of {', '.join(ENCODERS)}"
             raise BadSpec(msg)
-        if game.grid is None or game.num_words != 3:
-            msg = f"{game.spec} cannot be encoded: it has no board with stones of two sides"
-            raise BadSpec(msg)
+        check_mover_first(game)
+        assert game.grid is not None
         if name in ("threats", "features", "lines") and not isinstance(game, WordLineGame):
             msg = f"encoder {name} is for line games up to 64 cells, not for {game.spec}"
             raise BadSpec(msg)
@@ -161,9 +161,10 @@ def tactical_masks(game: WordLineGame | LineTactics, mine: Any, theirs: Any) -> 
 def cell_kind(
     cell: Any, mine: Any, theirs: Any, win: Any, block: Any, lose: Any, spoil: Any
 ) -> Any:
-    """Return 0 for an own stone, and 1 for a stone of the other side.
+    """Return the kind of a cell as a number from 0 to 17.
 
-    For an empty cell, return 2 plus four bits that say which of the last four masks contain it.
+    A stone of the side to move is 0, and a stone of the other side is 1. An empty cell is 2 plus
+    four bits that say which of the last four masks contain it.
     """
     one = word(1)
     if (mine >> cell) & one != 0:
@@ -241,7 +242,8 @@ def winning_cells(game: WordLineGame, stones: Any, places: Any) -> Any:
 def line_index(mine: Any, theirs: Any, begin: Any, step: Any, length: Any) -> Any:
     """Return the contents of a line as a base-3 number, whose lowest digit is the first cell.
 
-    The digits are 0 for an empty cell, 1 for an own stone and 2 for a stone of the other side.
+    The digits are 0 for an empty cell, 1 for a stone of the side to move and 2 for a stone of the
+    other side.
     """
     number = 0
     for place in range(length - 1, -1, -1):
@@ -251,7 +253,7 @@ def line_index(mine: Any, theirs: Any, begin: Any, step: Any, length: Any) -> An
 
 
 def count_windows(count: Any, own: Any, other: Any, length: Any, windows: Any) -> Any:
-    """Return the number of windows with exactly `count` own stones and none of the other side."""
+    """Return the number of lines of `length` cells with `count` own stones and no other stones."""
     total = 0
     for begins, step in windows:
         left = begins
@@ -289,12 +291,12 @@ def board_lines(grid: Grid) -> list[tuple[int, int, int, int]]:
 
 
 def num_line_indices(grid: Grid) -> int:
-    """Return how many different indices all lines together can have."""
+    """Return the number of different line indices, over all lines of the board."""
     return sum(3**length for _begin, _step, length, _offset in board_lines(grid))
 
 
 def num_line_features(grid: Grid) -> int:
-    """Return how many different indices (of lines and cells) the encoder `lines` can return."""
+    """Return the number of different indices, of lines and cells, that the encoder `lines` uses."""
     return num_line_indices(grid) + NUM_CELL_KINDS * grid.size
 
 

@@ -21,12 +21,12 @@ class EvaluationSet:
     value_preserving: np.ndarray  #: [row, action]
 
     def mistake_rate(self, actions: np.ndarray) -> float:
-        """Return the share of states whose action, given in the same order, lowers the value."""
+        """Return the share of actions, one for each state, that lower the value of their state."""
         return float(1.0 - self.value_preserving[np.arange(len(actions)), actions].mean())
 
 
 def build_evaluation_set(game: WordGame) -> EvaluationSet | None:
-    """Return all states of a small game, or the shipped positions of a larger one if it has any."""
+    """Return all states of a small game, or the shipped positions of a larger game, if any."""
     graph = GameGraph.build(game)
     if graph is not None:
         states = graph.nonterminal

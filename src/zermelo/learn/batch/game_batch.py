@@ -103,7 +103,7 @@ def mark_legal_actions(game: WordGame, states: Any, moves: Any, legal: Any) -> A
 def step_states(
     game: WordGame, states: Any, actions: Any, next_states: Any, rewards: Any, over: Any
 ) -> Any:
-    """Play an action in every state; write the next states, the rewards, and which are over."""
+    """Play an action in every state; write the next states, rewards, and which games are over."""
     for row in range(len(states)):
         state = game.play(game.load(states, row), actions[row])
         game.store(next_states, row, state)
@@ -163,7 +163,7 @@ def transform_states(game: WordGame, states: Any, tables: Any, symmetries: Any, 
 
 @kernel("uint64[:,::1], bool[::1]", common=False)
 def mark_open_states(game: SolverHooks, states: Any, is_open: Any) -> Any:
-    """Set `is_open` to True for the states whose value `game.resolve` cannot tell."""
+    """Set `is_open` to True for the states whose value `game.resolve` cannot determine."""
     for row in range(len(states)):
         known, _score, _moves = game.resolve(game.load(states, row))
         is_open[row] = not known

@@ -80,7 +80,7 @@ def _find_forks(own: int, threes: list[_Lines]) -> list[Pattern]:
 
 
 def inspect(position: Position, spec: str) -> dict[str, Any]:
-    """Return the encodings, patterns and shaping reward as JSON; see docs/encoders.md."""
+    """Return a position's encodings, patterns and shaping reward as JSON; see docs/encoders.md."""
     encodings, left_out = _encode(position)
     result: dict[str, Any] = {
         "game": spec,
@@ -138,7 +138,7 @@ def _patterns_by_seat(game: WordLineGame, state: Any) -> dict[str, Any]:
 
 
 def _explain_shaping(position: Position, game: WordLineGame) -> dict[str, Any]:
-    """Return the potential and, if the last move is known, the undiscounted reward for it."""
+    """Return the potential and, if the last move is known, its undiscounted shaping reward."""
     before = _previous_position(position)
     player = position.player if before is None else before.player
     after = _count_patterns(game, position.state)
@@ -183,7 +183,7 @@ def _count_patterns(game: WordLineGame, state: Any) -> dict[str, dict[str, int]]
 def _potential_parts(
     counts: dict[str, dict[str, int]], player: int, *, over: bool
 ) -> dict[str, float]:
-    """Return what each kind of pattern adds to `player`'s potential; 0 if the game is over."""
+    """Return each pattern kind's contribution to `player`'s potential: 0 if the game is over."""
     own, other = counts[_SEATS[player]], counts[_SEATS[1 - player]]
     values = shaping.PATTERN_VALUES
     return {kind: 0.0 if over else values[kind] * (own[kind] - other[kind]) for kind in values}

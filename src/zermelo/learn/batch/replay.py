@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 _MIN_PRIORITY = 1e-3  # added to each absolute TD error, so that every transition can be sampled
-_ARRAY_NAMES = ("states", "actions", "returns", "factors", "later")  # of the columns in checkpoints
+# The names of the columns in checkpoints, in the order of the fields of `Transitions`.
+_ARRAY_NAMES = ("states", "actions", "returns", "factors", "later")
 _PREFIX = "replay."
 
 
@@ -95,7 +96,7 @@ class ReplayBuffer:
             nodes = np.unique(nodes // 2)
 
     def _find_indices(self, targets: np.ndarray) -> np.ndarray:
-        """Return, for each target, the first index where the sum of priorities exceeds it."""
+        """Return, for each target, the first index whose cumulative priority exceeds the target."""
         nodes = np.ones(len(targets), np.int64)
         while nodes[0] < self._num_leaves:
             left = self._sums[2 * nodes]

@@ -3,9 +3,9 @@
 These are the patterns of one side in a line game, where n is `game.win`. Names and drawings are for
 n = 4; in general, a three is one stone short of a winning line, and a two is two stones short.
 
-    three              n - 1 stones that one more on an empty cell completes         X X . X
-    half-open three    one such cell                                                 O X X X .
-    open three         two such cells, one at each end                               . X X X .
+    three              n - 1 stones and one empty cell within n cells in a row       X X . X
+    half-open three    a three that only one empty cell completes                    O X X X .
+    open three         a three that two empty cells complete, one at each end        . X X X .
     open two           n - 2 stones that one more turns into an open three: within   . X X . .
                        n + 1 cells in a row with both ends empty                     . X . X .
     fork               a stone in threes of two or more directions
@@ -40,7 +40,7 @@ from zermelo.learn.config.schedules import LinearSchedule
 
 #: the weight of each kind of pattern; arrays of counts have the same order
 PATTERN_VALUES = {"open two": 0.03, "half-open three": 0.1, "open three": 0.4, "fork": 0.3}
-IDLE_PENALTY = 0.01  #: see `idle_penalty`
+IDLE_PENALTY = 0.01  #: default size of the penalty in `idle_penalty`
 
 
 class PatternCounter:
@@ -84,7 +84,7 @@ class FadingPotential:
         return np.asarray(self.weight * self.potential(states))
 
     def fade(self, progress: float) -> None:
-        """Set the weight for the time after the fraction `progress` of the training."""
+        """Set the weight; `progress` is the fraction of the training that is complete."""
         self.weight = self.schedule(progress)
 
 
@@ -167,7 +167,7 @@ def count_side(game: WordLineGame, own: Any, free: Any) -> Any:
 
 
 def find_threes(game: WordLineGame, begins: Any, step: Any, gap: Any, own: Any, free: Any) -> Any:
-    """Return the first cells of windows with an empty cell at `gap` and own stones elsewhere."""
+    """Return a mask of the first cells of windows of own stones with an empty cell at `gap`."""
     firsts = begins
     for place in range(game.win):
         cells = free if place == gap else own
@@ -178,7 +178,7 @@ def find_threes(game: WordLineGame, begins: Any, step: Any, gap: Any, own: Any, 
 def find_open_twos(
     game: WordLineGame, begins: Any, step: Any, gap: Any, own: Any, free: Any
 ) -> Any:
-    """Return the first cells of those lines of `win + 1` cells that contain an open two.
+    """Return a mask of the first cells of those lines of `win + 1` cells that contain an open two.
 
     Such a line is empty at both ends and at `gap`, and has own stones on its other cells.
     """

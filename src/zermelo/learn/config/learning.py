@@ -17,9 +17,9 @@ class Phase:
 
 
 def phase_at(phases: tuple[Phase, ...], progress: float) -> tuple[Phase, float]:
-    """Return the phase that is active after the fraction `progress` of the training.
+    """Return (the active phase, the fraction of this phase that is complete).
 
-    Also return the share of that phase that is over.
+    `progress` is the fraction of the whole training that is complete.
     """
     begin = 0.0
     for phase in phases:
@@ -39,13 +39,13 @@ class LearningConfig:
     loss: str = "huber"  #: "huber" or "mse"; for a value network also "cross" (cross-entropy)
     clip: float = 10.0  #: maximum norm of the gradient
     double: bool = True
-    tau: float = 0.01  #: share by which a step moves the target network to the online network
-    every: int = 1  #: number of updates between two steps of the target network
+    tau: float = 0.01  #: weight of the online network in a soft update of the target network
+    every: int = 1  #: number of updates between two soft updates of the target network
     average: float = 0.99  #: decay of the moving average of the weights; play uses this average
     warm_up: int = 1000  #: number of transitions in the replay buffer before the first update
     moves: int = 1  #: number of moves played in each game between two updates
     league: int = 0  #: updates between two snapshots of the network for the league; 0: no league
-    #: learn one canonical image of symmetric states; AlphaZero learns a random image instead
+    #: train on one canonical image of symmetric states; AlphaZero trains on a random image instead
     canonical: bool = True
     phases: tuple[Phase, ...] = (Phase(),)
 
@@ -55,7 +55,7 @@ class ReplayConfig:
     """Size of the replay buffer, and the exponents of prioritised replay."""
 
     size: int = 50_000
-    alpha: float = 0.0  #: if above 0, large TD errors are sampled more often
+    alpha: float = 0.0  #: if above 0, transitions with large TD errors are sampled more often
     beta: float = 0.4
 
 
@@ -64,12 +64,13 @@ class ShapingConfig:
     """Potential-based reward shaping; see `zermelo.learn.batch.shaping`."""
 
     name: str = ""  #: "patterns", or empty for no shaping
-    fade: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.0))  #: its weight
+    #: the weight of the shaping rewards in the course of the training
+    fade: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.0))
 
 
 @dataclass(frozen=True)
 class CheckpointConfig:
-    """The numbers of updates from one checkpoint to the next, and from one grading to the next."""
+    """The number of updates between two checkpoints, and between two gradings of the network."""
 
     checkpoint: int = 1000
     grade: int = 250

@@ -18,7 +18,7 @@ class NetworkConfig:
     """Kind and size of a network. Every file of network weights contains this as JSON."""
 
     kind: str = "mlp"  #: one of Q_KINDS, VALUE_KINDS or POLICY_VALUE_KINDS
-    hidden: tuple[int, ...] = (128, 128)  #: widths of the fully connected layers or tower heads
+    hidden: tuple[int, ...] = (128, 128)  #: widths of fully connected layers, or of a tower's heads
     channels: tuple[int, ...] = ()  #: channels of each 3x3 convolution or each block of a tower
     activation: str = "relu"
     dueling: bool = False

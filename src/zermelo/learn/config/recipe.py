@@ -28,7 +28,7 @@ class Recipe:
     summary: str = ""
     kind: str = "dqn"  #: the trainer, one of KINDS
     encoder: str = "cells"
-    first_move: str = "free"  #: "free", or "centre" to begin every game there
+    first_move: str = "free"  #: "free", or "centre" if every game begins in the centre
     network: NetworkConfig = field(default_factory=NetworkConfig)
     learning: LearningConfig = field(default_factory=LearningConfig)
     acting: ActingConfig = field(default_factory=ActingConfig)

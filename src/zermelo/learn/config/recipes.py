@@ -48,7 +48,7 @@ def load(name: str, *, short: bool = False) -> Recipe:
 
 
 def _parse(name: str, data: bytes, *, short: bool) -> Recipe:
-    """Return the recipe in the bytes of a TOML file; raise BadRecipe if there is none."""
+    """Parse the bytes of a TOML file; raise BadRecipe if they do not contain a recipe."""
     try:
         table = tomllib.loads(data.decode())
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The report that a trainer makes after every update, and the error if its numbers diverge."""
+"""The report that a trainer makes after every update, and the error if the training diverges."""
 
 from dataclasses import dataclass
 
@@ -20,4 +20,5 @@ class TrainingReport:
     loss: float
     epsilon: float  #: exploration rate in the games played for this update
     learning_rate: float
-    results: list[int]  #: outcomes of the latest games for the learner: 1, 0 or -1
+    #: results of the latest games: 1, 0 or -1 for the learner (AlphaZero: for the first player)
+    results: list[int]

@@ -17,6 +17,6 @@ class LinearSchedule:
     until: float = 1.0  #: the fraction of the training after which `end` is reached
 
     def __call__(self, progress: float) -> float:
-        """Return the value after the fraction `progress` of the training."""
+        """Return the value when the fraction `progress` of the training is complete."""
         share = min(1.0, max(0.0, progress) / self.until)
         return self.begin + share * (self.end - self.begin)

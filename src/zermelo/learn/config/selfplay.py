@@ -9,7 +9,8 @@ SEARCH_RULES = (GUMBEL, PUCT)
 #: inputs of AlphaZero's networks: the stones alone, or also features of the lines they occupy
 POLICY_VALUE_ENCODERS = ("cells", "lines")
 
-KEY = "key"  #: metadata of a field: its key in recipes, if that differs from the field's name
+#: entry in a field's metadata: the field's key in recipes, if it differs from the field's name
+KEY = "key"
 
 
 @dataclass(frozen=True)
@@ -20,9 +21,9 @@ class ActingConfig:
     gamma: float = 1.0
     steps: int = 1  #: number of the learner's moves that a transition spans
     response: bool = False  #: learn a best response to the opponent instead of optimal play
-    seats: tuple[int, ...] = (0, 1)  #: the seats that the learner takes, game by game in rotation
+    seats: tuple[int, ...] = (0, 1)  #: seats of the learner (0: first), in rotation over games
     sampled: float = 0.0  #: share of games that begin at random positions
-    opening: tuple[int, ...] = ()  #: actions with which every game begins
+    opening: tuple[int, ...] = ()  #: first actions of all games that begin at the initial position
 
     @property
     def span(self) -> int:
@@ -30,7 +31,7 @@ class ActingConfig:
         return 2 * self.steps if self.response else self.steps
 
     def discount(self, ply: int) -> float:
-        """Return the signed discount of the reward at this ply of a transition, counted from 0."""
+        """Return the signed discount of the reward at ply `ply` of a transition, counted from 0."""
         if self.response:
             return float((-1) ** ply * self.gamma ** (ply // 2))
         return float((-self.gamma) ** ply)
@@ -44,10 +45,10 @@ class HybridSearchConfig:
     depth: int = 3  #: search depth in training
     late: int = 64  #: number of stones on the board from which `late_depth` replaces `depth`
     late_depth: int = 8
-    games: int = 1  #: number of games played for each batch
-    opening: int = 10  #: random positions are reached by fewer random plies than this
-    network: float = 1.0  #: weight of the network in an evaluation in training
-    heuristic: float = 0.0  #: weight of the heuristic in an evaluation in training
+    games: int = 1  #: number of games played per update of the network
+    opening: int = 10  #: random starting positions have fewer plies than this
+    network: float = 1.0  #: weight of the network in leaf evaluations in training
+    heuristic: float = 0.0  #: weight of the heuristic in leaf evaluations in training
     play_depth: int = 4  #: search depth in play
     play_network: float = 1.0  #: weight of the network in play
     play_heuristic: float = 0.0  #: weight of the heuristic in play
@@ -60,24 +61,24 @@ class SelfPlayConfig:
 
     games: int = 256  #: number of games played in parallel
     plies: int = 32  #: plies played in each game per rollout; new games replace finished ones
-    #: simulations per move in each part of the training, which is divided into equal parts
+    #: simulations per move: each number applies to an equal part of the training
     simulations: tuple[int, ...] = (16, 32)
     considered: int = 16  #: number of actions considered at the root
     rule: str = GUMBEL  #: one of SEARCH_RULES
-    #: share of plies that are searched with a quarter of the simulations and not learned from
+    #: share of plies that are searched with a quarter of the simulations and not used for learning
     capped: float = 0.0
     starts: float = 0.3  #: share of games that begin at random positions
     start_plies: int = 12  #: maximum number of plies before a random position
     #: share of moves that are sampled uniformly at random
     exploration: float = field(default=0.1, metadata={KEY: "curious"})
-    #: lambda of the value targets: weight of the next target relative to the next search value
+    #: lambda of the TD(lambda) value targets: 0 uses the next search value, 1 the game's result
     td_lambda: float = field(default=0.9, metadata={KEY: "mixed"})
     updates: int = 32  #: number of updates per rollout
     play_simulations: int = 64  #: simulations per move in play
     images: int = 1  #: number of symmetric images whose evaluations are averaged in play
 
     def simulations_at(self, progress: float) -> int:
-        """Return the simulations per move after the fraction `progress` of the training."""
+        """Return the simulations per move when the fraction `progress` of the training is over."""
         return self.simulations[
             min(int(progress * len(self.simulations)), len(self.simulations) - 1)
         ]

@@ -1,7 +1,7 @@
 """Deep Q-learning for two players: the training loop, the learning targets and the loss.
 
 Values are from the view of the side to move, so the value of the next state is negated. With
-discount g, the value of an action is
+discount g, the learning target of an action is
 
     one step   r                                         at the end of the game
                -g * Q'(s', argmax over legal a' of Q(s', a'))   otherwise
@@ -51,7 +51,7 @@ def train_dqn(
     league: list[QNetwork],
     rng: np.random.Generator,
 ) -> Iterator[DQNReport]:
-    """Play and update in turn until the last update, and yield a report after each update."""
+    """Alternate between playing moves and making updates; yield a report after each update."""
     config = learner.config
     while learner.updates < config.updates:
         progress = learner.updates / config.updates
@@ -150,7 +150,7 @@ class DQNLearner(QFunction):
         self.updates = 0
 
     def update(self, batch: ReplayBatch, rate: float) -> tuple[float, float, np.ndarray]:
-        """Make one update; return the loss, the mean Q and the TD errors, all of this batch."""
+        """Make one update; return the loss, the mean Q and the TD errors of the batch."""
         config, games, tensor = self.config, self.game_batch, self._tensor
         states, actions, returns, discounts, next_states = batch.transitions
         if config.canonical:

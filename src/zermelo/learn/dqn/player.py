@@ -77,7 +77,7 @@ def _safe_actions(game: WordGame, position: Position) -> list[int]:
 
 
 class DQNEvaluator:
-    """Evaluates leaves of MCTS: the value is the highest Q, and the priors derive from all Q."""
+    """Evaluates MCTS leaves by Q values: the highest is the value; all of them give the priors."""
 
     def __init__(self, run: str, game: Game) -> None:
         self.model = QModel(run, game)

@@ -23,8 +23,8 @@ from zermelo.learn.dqn.selfplay import NUM_RESULTS, create_self_play
 from zermelo.learn.networks.weights_file import Arrays
 
 _MIN_MOVES = 64  # minimum number of moves in each game of a rollout
-_MOVE_SIZES, _RESULTS = "counts", "results"  # arrays of a rollout besides its Transitions
-_CHECKPOINT_COUNTS = "sent.counts"  # the name of an array in checkpoints
+_MOVE_SIZES, _RESULTS = "counts", "results"  # in a rollout, besides the fields of Transitions
+_CHECKPOINT_COUNTS = "sent.counts"  # array in checkpoints: number of rollouts used, results
 
 
 class ActorTransitions:
@@ -36,7 +36,7 @@ class ActorTransitions:
         self._stream = RolloutStream(pool, weights, seed)
         self._checkpoint_interval = recipe.keeping.checkpoint
         self._total_updates = recipe.learning.updates
-        self._moves: list[Transitions] = []  # one for each move not yet returned
+        self._moves: list[Transitions] = []  # for each move that `step` has not returned yet
         self._progress = 0.0
         self.results: list[int] = []  #: results of the latest games for the learner: 1, 0 or -1
 
@@ -46,7 +46,10 @@ class ActorTransitions:
         return self._stream.pool
 
     def set_progress(self, progress: float) -> None:
-        """Set the completed fraction of the training; after a checkpoint, discard old rollouts."""
+        """Set the completed fraction of the training.
+
+        If a checkpoint has just been written, also discard the rollouts from before it.
+        """
         update = round(progress * self._total_updates)
         if update and update % self._checkpoint_interval == 0 and progress != self._progress:
             self._moves = []
@@ -66,7 +69,7 @@ class ActorTransitions:
         return self._moves.pop(0)
 
     def to_arrays(self) -> Arrays:
-        """Return the state for a checkpoint; save checkpoints only when the rollouts restart."""
+        """Return the state for a checkpoint, which must be saved when the rollouts restart."""
         return {_CHECKPOINT_COUNTS: np.array([self._stream.num_consumed, *self.results], np.int64)}
 
     def load_arrays(self, arrays: Arrays) -> None:
@@ -97,11 +100,11 @@ class RolloutPolicy(Protocol):
         """Replace the weights; `rng` seeds the noise of noisy networks."""
 
     def policies(self) -> tuple[Policy, Policy | None]:
-        """Return the policy of the learner, and that of an earlier version of it or None."""
+        """Return the learner's policy, and that of an earlier version (None if there is none)."""
 
 
 class QLearningRollouts:
-    """A callable with which actors play rollouts for a Q-learner."""
+    """The function with which actors play rollouts for a Q-learner."""
 
     def __init__(self, recipe: Recipe, game: WordGame, policy: RolloutPolicy) -> None:
         self.recipe, self.game, self.policy = recipe, game, policy

@@ -1,4 +1,4 @@
-"""Play batches of games, in which the learner plays itself or an opponent; return transitions.
+"""Play batches of training games, against the learner or an opponent, and collect transitions.
 
 A transition adds up the rewards of its plies, from the view of the side that makes its first move.
 The reward at ply k, counted from 0, is multiplied by this signed discount:
@@ -7,9 +7,9 @@ The reward at ply k, counted from 0, is multiplied by this signed discount:
   play by both sides, so with one step it does not matter who chose the moves: opponents and earlier
   versions of the learner only lead to different states. With more steps, exploratory moves bias the
   returns a little.
-- **response**: `(-1) ** k * g ** (k // 2)`. The opponent's moves are part of the environment: an
-  own move and the reply to it together are discounted once by `g`. Every transition begins with an
-  own move. The learner learns a best response to this opponent.
+- **response**: `(-1) ** k * g ** (k // 2)`. The opponent's moves are part of the environment: a
+  move of the learner and the reply to it together are discounted once by `g`. Every transition
+  begins with a move of the learner. The learner learns a best response to this opponent.
 """
 
 from collections.abc import Callable
@@ -79,7 +79,7 @@ class SelfPlay:
         self.results: list[int] = []  #: results of the latest games for the learner: 1, 0 or -1
 
     def set_progress(self, progress: float) -> None:
-        """Set the weight of a fading potential after the fraction `progress` of the training."""
+        """Set a fading potential's weight; `progress` is the completed fraction of the training."""
         fade = getattr(self.potential, "fade", None)
         if fade is not None:
             fade(progress)
@@ -152,7 +152,7 @@ class SelfPlay:
         over: np.ndarray,
         begins: np.ndarray,
     ) -> Transitions:
-        """Begin a transition in each game where `begins` is set; return all that are complete."""
+        """Begin a transition in each game where `begins` is set; return complete transitions."""
         span = self.config.span
         slot = self.plies % span
         self._states[slot], self._actions[slot] = states, actions

@@ -36,7 +36,7 @@ class SupervisedTrainer:
         return self.learner.updates
 
     def steps(self) -> Iterator[TrainingReport]:
-        """Make all remaining updates, each on a batch of labels, and report each one."""
+        """Make all remaining updates, each on a batch of labels, and yield a report after each."""
         config = self.learner.config
         weights = np.ones(config.batch, np.float32)
         while self.updates < config.updates:
@@ -70,7 +70,7 @@ class SupervisedTrainer:
 
 
 def exact_labels(game: WordGame) -> Transitions:
-    """Return a transition for every move of every nonterminal state; its return is the exact value.
+    """Return a transition for each move in each nonterminal state, with its exact value as return.
 
     Raise BadSpec if the game has too many states to enumerate.
     """

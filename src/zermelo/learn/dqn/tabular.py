@@ -87,13 +87,13 @@ class TabularTrainer:
         self.updates = 0
 
     def steps(self) -> Iterator[TrainingReport]:
-        """Play and update in turn until the last update, and yield a report after each update."""
+        """Alternate between playing moves and making updates; yield a report after each one."""
         while self.updates < self.config.updates:
             progress = self.updates / self.config.updates
             epsilon, rate = self.phase.epsilon(progress), self.config.rate(progress)
             self.source.set_progress(progress)
             transitions = self.source.step(self.q_function.best_actions, self.opponent, epsilon)
-            # An infinite loss stops the training with an error that says more than a warning.
+            # No warnings: an infinite loss stops the training, with an error that says more.
             with np.errstate(over="ignore", invalid="ignore"):
                 td_errors = self.q_function.update(transitions, rate)
                 loss = float(np.square(td_errors).mean()) if len(td_errors) else 0.0
@@ -127,7 +127,7 @@ class TabularTrainer:
 
 
 class TabularRolloutPolicy:
-    """A policy for actors that plays with a table."""
+    """The policy of actors in tabular Q-learning, which play greedily by a table of Q values."""
 
     def __init__(self, recipe: Recipe, game: WordGame) -> None:
         self._q_function = TabularQFunction(game, canonical=recipe.learning.canonical)

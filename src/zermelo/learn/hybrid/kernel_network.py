@@ -31,8 +31,8 @@ from zermelo.learn.networks.weights_file import Array, Arrays
 from zermelo.search.negamax.searcher import LeafNetwork
 
 VALUE_SCALE = 2000  #: the score that corresponds to a value of 1
-CACHE_SIZE = 100_000  #: number of estimates in the cache
-_NUM_ROWS, _MIN_WIDTH = 5, 192  # of the scratch memory for layers and indices
+CACHE_SIZE = 100_000  #: maximum number of network estimates in the cache
+_NUM_ROWS, _MIN_WIDTH = 5, 192  # size of the scratch memory for layers and indices
 
 ArrayShapes = list[tuple[str, tuple[int, ...]]]  #: (name, shape), in the order of the flat weights
 
@@ -68,7 +68,8 @@ class LineNetworkTactics(NetworkTactics):
     line_specs: tuple[tuple[int, int, int, int], ...]  # first cell, step, length, offset
     # [symmetry][line]: the line that is mapped to this line; plus `num_lines` if it is reversed
     source_lines: tuple[tuple[int, ...], ...]
-    source_cells: tuple[tuple[int, ...], ...]  # [symmetry][cell]: the cell mapped to it
+    # [symmetry][cell]: the cell that is mapped to this cell
+    source_cells: tuple[tuple[int, ...], ...]
     num_lines: int
     num_cells: int
     num_symmetries: int

@@ -41,11 +41,11 @@ class HybridEngine(WordEngine):
         return int(control[arrays.CACHE_HITS]) / max(1, int(control[arrays.NETWORK_LOOKUPS]))
 
     def to_estimate(self, score: int) -> float:
-        """Return a score as a value in [-1, 1], on the network's scale."""
+        """Convert a search score to a value between -1 and 1, on the network's scale."""
         return round(max(-_MAX_ESTIMATE, min(_MAX_ESTIMATE, score / VALUE_SCALE)), 4)
 
     def split_estimate(self, state: Any) -> dict[str, float]:
-        """Return the network's, the heuristic's and the blended estimate, for the side to move."""
+        """Return the estimates of a state by network, heuristic and blend, for the side to move."""
         hooks, net = self.hooks, self.net
         value = int(hooks.evaluate_network(state, net.weights, net.layers))
         heuristic = int(hooks.evaluate(state))
@@ -98,14 +98,14 @@ class HybridPlayer(AlphaBetaPlayer):
         return self._engine
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
-        """Yield an analysis for each depth; with `all_moves`, with the parts of each estimate."""
+        """Yield an analysis for each depth; `limit.all_moves` adds the parts of each estimate."""
         engine = self.prepare(position.game)
         for analysis in super().think(position, limit):
             yield _with_parts(analysis, position, engine) if limit.all_moves else analysis
 
 
 def _with_parts(analysis: Analysis, position: Position, engine: HybridEngine) -> Analysis:
-    """Attach to each move the parts of its estimate, from the view of the side that moves."""
+    """Add to each move its estimates by network and by heuristic, for the side that moves."""
     candidates: list[Candidate] = []
     for candidate in analysis.candidates:
         after = position.play(candidate.move)

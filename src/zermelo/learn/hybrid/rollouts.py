@@ -105,7 +105,7 @@ class _HybridGames:
             gamma = rollouts.recipe.acting.gamma
             discounts = np.where(over, 0.0, -gamma).astype(np.float32)
             self.transitions.append(Transitions(states, actions, rewards, discounts, next_states))
-        # Stop a decided game: the network would not learn anything that a search does not find.
+        # Stop a decided game: a search finds its result without the help of the network.
         rewards, over = np.where(decided, decided, rewards), over | (decided != 0)
         mover = states[:, -1].astype(np.int64)
         ended = self.running[over]

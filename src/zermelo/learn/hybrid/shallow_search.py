@@ -44,10 +44,10 @@ class ShallowSearch:
         self._net.estimates[:] = 0
 
     def search(self, states: Array, depth: int) -> SearchTargets:
-        """Search nonterminal states.
+        """Search nonterminal states to a fixed depth, and return learning targets.
 
-        The learning targets are the values of the given states and of their successors. States that
-        the static check resolves are left out, because a search never needs the network for them.
+        The targets are the values of the given states and of their successors. States whose value
+        is known without a search are left out, because the network is never needed for them.
         """
         win_score = self.hooks.win_score
         scores = self._searcher.look_ahead_batch(states, depth)
@@ -68,7 +68,7 @@ class ShallowSearch:
 
 
 def scores_to_values(scores: Array, depth: int, gamma: float, win_score: int) -> Array:
-    """Return scores as values in [-1, 1].
+    """Convert search scores to values in [-1, 1].
 
     Proven scores are discounted by their distance to the end, and other scores by the search depth.
     """

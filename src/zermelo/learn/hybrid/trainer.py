@@ -1,4 +1,4 @@
-"""Train a value network for alpha-beta.
+"""Train a value network that evaluates the leaves of an alpha-beta search.
 
 Values are from the view of the side to move. The learning target of a state depends on `targets`:
 
@@ -142,7 +142,7 @@ class HybridTrainer:
             return float(loss), float(values.mean())
 
     def _encode(self, states: Array, symmetries: Array) -> Tensor:
-        """Encode one image of each state or, for a line network, all images, which it averages."""
+        """Encode one symmetric image of each state or, for a line network, all its images."""
         if self.encoder.name != "lines":
             states = self.game_batch.transform(states, symmetries)
         return torch.from_numpy(self.encoder(states)).to(self.device)

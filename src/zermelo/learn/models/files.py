@@ -1,4 +1,4 @@
-"""Find and load model files: shipped models, those of runs, and single files; needs no torch."""
+"""Find and load model files: shipped models, models of runs, and single files. Needs no torch."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +15,7 @@ from zermelo.learn.models import packing
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import Arrays, BadWeights
 
-FINAL = "final.safetensors"  #: the name of a finished run's weights in its folder
+FINAL = "final.safetensors"  #: name of the weights file in the folder of a finished run
 MAX_BYTES = 256 << 20  #: maximum size of a model file
 _SUFFIX = ".safetensors"
 _FORMAT = 1  # version of the metadata
@@ -112,7 +112,7 @@ def _shipped_name(game: Game, kind: str) -> str:
 
 
 def find_model_file(run: str) -> Path:
-    """Return a model file's path; `run` is a shipped model's name, a run's folder or the path."""
+    """Return a model file's path; `run` is a shipped model's name, a run's folder or a path."""
     if run in shipped_model_names():
         return Path(str(resources.files(__package__) / "shipped" / f"{run}{_SUFFIX}"))
     path = Path(run)
@@ -135,7 +135,7 @@ def _choices() -> str:
 def build_metadata(
     game: WordGame, encoder: str, shape: dict[str, Any], **more: Any
 ) -> dict[str, Any]:
-    """Return the metadata of a weights file; `shape` describes the network, `more` is added."""
+    """Return the metadata of a weights file; `shape` describes the network."""
     return {
         "format": _FORMAT,
         "game": game.spec,

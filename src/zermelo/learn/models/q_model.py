@@ -1,4 +1,4 @@
-"""A learned Q function for play. Its file contains a network or a table. It does not need torch."""
+"""A learned Q function for play, loaded from a file of a network or a table, without torch."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -45,7 +45,7 @@ class QModel:
         return lambda states: net(encoder(states), self.game_batch.legal_masks(states))
 
     def values(self, states: Array) -> Array:
-        """Return Q values [row, action] for the side to move; ignore those of illegal actions."""
+        """Return Q values [row, action] for the side to move (arbitrary for illegal actions)."""
         if not self.canonical:
             return self._q_function(states)
         images, symmetries = self.game_batch.canonicalise(states)

@@ -1,4 +1,4 @@
-"""Average a network's policy and value over symmetric images, given as arrays or as tensors."""
+"""Average a network's policy and value over symmetric images of a position, in numpy or torch."""
 
 from collections.abc import Callable
 from typing import Any

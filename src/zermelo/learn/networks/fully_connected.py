@@ -16,7 +16,8 @@ from zermelo.learn.networks.weights_file import Array, Arrays
 class FullyConnected(nn.Module):
     """An input layer, residual blocks of two layers, and two heads; all layers have the same width.
 
-    The inputs are the stones of both sides and, if `lines` is given, the indicators of these lines.
+    The inputs are the stones of both sides and, if `lines` is given, line indicators
+    (`LineFeatures`).
     """
 
     def __init__(

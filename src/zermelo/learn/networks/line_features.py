@@ -8,7 +8,7 @@ from zermelo.learn.networks.weights_file import Array
 
 
 class LineFeatures(nn.Module):
-    """The torch form of `numpy_inference.add_line_planes` and `line_indicators`."""
+    """Computes line planes and line indicators in torch, as `numpy_inference` does in numpy."""
 
     def __init__(self, lines: Array) -> None:
         super().__init__()
@@ -19,9 +19,9 @@ class LineFeatures(nn.Module):
         self.num_indicators = 2 * len(self._counts) * len(lines)
 
     def indicators(self, stones: Tensor) -> list[Tensor]:
-        """Return a tensor [row, side, line] for each number of stones from 1 up.
+        """Return a list of tensors [row, side, line]; the n-th marks lines with exactly n stones.
 
-        It is 1 where a line holds exactly this number of stones of the side and no other stones.
+        A tensor is 1 where the side has exactly n stones in the line and the other side has none.
         """
         counts = stones @ self.lines.T
         is_alone = counts.flip(1) == 0

@@ -12,7 +12,7 @@ from zermelo.games.geometry import list_windows
 from zermelo.games.lines.small import WordLineGame
 from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
 
-LINE_PLANE_SCALE = 0.25  #: the contribution of one line to a line plane
+LINE_PLANE_SCALE = 0.25  #: what one line adds to each of its cells in a line plane
 
 
 class NumpyQNetwork:
@@ -104,7 +104,7 @@ def encode_planes(game: Game, states: Array) -> Array:
 
 
 def line_matrix(game: Game, encoder: str) -> Array | None:
-    """Return a 0/1 matrix [line, cell] of each line's cells; None unless the encoder is `lines`."""
+    """Return a 0/1 matrix [line, cell] of all winning lines; None if the encoder is not `lines`."""
     if encoder != "lines":
         return None
     if not isinstance(game, WordLineGame):
@@ -131,9 +131,9 @@ def add_line_planes(planes: Array, lines: Array) -> Array:
 
 
 def line_indicators(stones: Array, lines: Array) -> list[Array]:
-    """Return an array [row, side, line] for each number of stones from 1 up.
+    """Return a list of arrays [row, side, line]; the n-th marks lines with exactly n stones.
 
-    It is 1 where a line holds exactly this number of stones of the side and no other stones.
+    An array is 1 where the side has exactly n stones in the line and the other side has none.
     """
     counts = stones @ lines.T
     is_alone = counts[:, ::-1] == 0

@@ -27,7 +27,7 @@ def build_network(config: NetworkConfig, game: WordGame, encoder: str) -> Policy
 
 
 def fuse_network(net: PolicyValueNetwork) -> "FusedNetwork":
-    """Return the fused form of a network, with copied weights and without batch norm."""
+    """Return a copy of a network for fast inference, with batch norm fused into other layers."""
     return FusedFullyConnected(net) if isinstance(net, FullyConnected) else FusedTower(net)
 
 

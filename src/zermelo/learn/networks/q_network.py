@@ -11,11 +11,11 @@ from zermelo.learn.networks.torch_arrays import to_weights
 from zermelo.learn.networks.weights_file import Arrays
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "leaky": nn.LeakyReLU}
-_INITIAL_NOISE = 0.5  # initial noise of a noisy layer, times the square root of its input count
+_INITIAL_NOISE = 0.5  # initial noise of a layer is this / square root of its number of inputs
 
 
 class QNetwork(nn.Module):
-    """Returns the Q value of every action; if it is dueling, Q is state value plus advantage."""
+    """Returns the Q value of every action; a dueling network adds a state value and advantages."""
 
     def __init__(self, config: NetworkConfig, inputs: tuple[int, ...], num_actions: int) -> None:
         super().__init__()

@@ -4,7 +4,7 @@ import numpy as np
 
 from zermelo.learn.networks.weights_file import BadWeights
 
-TABLE_KIND = "table"  #: kind of network in the metadata of a weights file with a table
+TABLE_KIND = "table"  #: the `kind` in the metadata of a weights file that contains a table
 
 
 class QTable:

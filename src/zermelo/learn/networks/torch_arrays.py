@@ -9,7 +9,7 @@ from torch.optim import Optimizer
 
 from zermelo.learn.networks.weights_file import Arrays
 
-_ADAM, _RNG = "adam.", "torch"  # prefix and name of arrays in checkpoints
+_ADAM, _RNG = "adam.", "torch"  # in checkpoints: prefix of Adam's arrays, name of the random state
 
 
 def network_to_arrays(prefix: str, net: nn.Module) -> Arrays:
@@ -18,7 +18,7 @@ def network_to_arrays(prefix: str, net: nn.Module) -> Arrays:
 
 
 def arrays_to_tensors(arrays: Arrays, prefix: str) -> dict[str, Tensor]:
-    """Return tensor copies of the arrays with the prefix, which is removed from their names."""
+    """Return copies of all arrays whose names begin with the prefix, by name without the prefix."""
     return {
         name.removeprefix(prefix): torch.from_numpy(np.array(array))
         for name, array in arrays.items()
@@ -35,7 +35,10 @@ def to_weights(tensors: Mapping[str, Tensor]) -> Arrays:
 
 
 def training_state_to_arrays(nets: Mapping[str, nn.Module], optimiser: Optimizer) -> Arrays:
-    """Return the networks' weights (by prefix), the optimiser's state and torch's random state."""
+    """Return the networks' weights, the optimiser's state and torch's random state.
+
+    The keys of `nets` are the prefixes of the names of the networks' arrays.
+    """
     arrays: Arrays = {_RNG: torch.get_rng_state().numpy()}
     for prefix, net in nets.items():
         arrays |= network_to_arrays(prefix, net)

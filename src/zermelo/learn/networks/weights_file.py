@@ -29,9 +29,9 @@ MAX_BYTES = 1 << 30
 PLAYS = "plays."  #: prefix of those arrays in a checkpoint that are needed for play
 _KEY = "zermelo 2"  # key of our digests and JSON in the safetensors metadata
 _OLD_KEY = "zermelo"  # key of our JSON in files of earlier versions, which have no digests
-_LENGTH_BYTES = 8  # size of the header's length, which comes first in a file
-_MAX_HEADER = 100 << 20  # the limit of safetensors
-_DIGITS = 64  # of a digest
+_LENGTH_BYTES = 8  # a file begins with the length of its header, in this many bytes
+_MAX_HEADER = 100 << 20  # maximum size of a header, as in safetensors
+_DIGITS = 64  # number of hexadecimal digits of a digest
 _DIGESTS = re.compile(rb'"%s":"([0-9a-f]{64}) ([0-9a-f]{64}) ' % _KEY.encode())
 
 
@@ -81,7 +81,7 @@ def has_digests(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _open(path: Path, max_bytes: int, *, check_data: bool) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Open a file and check it; raise BadWeights with a one-line message if it is not valid."""
+    """Open and check a file, and yield (file, metadata); raise BadWeights if it is not valid."""
     try:
         _check_size(path, max_bytes)
         is_checked = _check_digests(path, check_data=check_data)
@@ -126,7 +126,7 @@ def _check_digests(path: Path, *, check_data: bool) -> bool:
 
 
 def _read_header(file: IO[bytes]) -> bytearray:
-    """Return the length and the JSON with which a file begins."""
+    """Return the header with which a file begins: its length, then its JSON."""
     length = file.read(_LENGTH_BYTES)
     size = int.from_bytes(length, "little")
     return bytearray(length + (file.read(size) if size <= _MAX_HEADER else b""))

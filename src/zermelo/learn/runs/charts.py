@@ -12,8 +12,8 @@ from zermelo.learn.runs.log import LogLine
 _CURVES = (
     ("mistakes", "mistake rate"), ("loss", "loss"), ("results", "results"), ("mean_q", "mean Q"),
 )  # fmt: skip
-_MAX_POINTS, _HEIGHT, _WIDTH = 60, 180, 820  # of each curve
-_MAX_BOARDS, _CELL = 12, 26  # of the heat map
+_MAX_POINTS, _HEIGHT, _WIDTH = 60, 180, 820  # maximum number of points, and size of a curve
+_MAX_BOARDS, _CELL = 12, 26  # maximum number of boards in the heat map, size of a cell
 _COLOURS = """
 svg{--text:#1b1f24;--back:#fff;--faint:#5b636d;--grid:#e3e6ea;--c0:#0b62c4;--c1:#b3261e;
 --c2:#1a7f37;--c3:#8250df;--c4:#9a6700;--c5:#57606a;background:#fff}

@@ -84,7 +84,7 @@ def _summarize(folder: Path, manifest: dict[str, Any]) -> RunSummary:
 
 
 def list_runs(*other_folders: Path) -> list[RunSummary]:
-    """Return summaries of the runs in the default folder, and of the run in each other folder.
+    """Return summaries of the runs in `runs_folder()` and of the runs in the given folders.
 
     Folders without a readable run are skipped.
     """

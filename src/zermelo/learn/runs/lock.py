@@ -18,6 +18,7 @@ except ModuleNotFoundError:  # on systems without `flock`
     fcntl = None
 
 LOCK = "run.lock"
+# The errors of `flock` on file systems that cannot lock folders.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF)
 
 
@@ -29,7 +30,7 @@ class RunLock:
     """Locks a folder until `release` is called, the lock is deleted or this process ends.
 
     The lock is an `flock` on the folder, and a file in it names this process and its host. The
-    system releases the lock when the process dies, so a killed one does not keep the folder locked.
+    system releases the lock when the process dies, even if it is killed.
     On a system that cannot lock folders, the file itself is the lock; there, a file whose process
     has ended is replaced.
 
@@ -103,7 +104,7 @@ def _read_holder(path: Path) -> tuple[int, str]:
 
 
 def _is_alive(pid: int) -> bool:
-    if os.name == "nt":  # there, signal 0 is not a test but Ctrl-C
+    if os.name == "nt":  # on Windows, signal 0 is not a test but Ctrl-C
         return True
     try:
         os.kill(pid, 0)

@@ -10,7 +10,7 @@ LogLine = dict[str, Any]  #: contains at least the key "update"
 
 
 def append_line(folder: Path, line: LogLine) -> None:
-    """Append a line to the log of a run, even if the last line of the file is incomplete."""
+    """Append a line to the log of a run; an incomplete last line of the file is ended first."""
     with (folder / LOG).open("ab+") as file:
         if file.tell():
             file.seek(-1, 2)
@@ -20,10 +20,11 @@ def append_line(folder: Path, line: LogLine) -> None:
 
 
 def read_log(folder: Path) -> list[LogLine]:
-    """Return the lines of a log, sorted by update; of several lines for one update, only the last.
+    """Return the lines of a log, sorted by update, with only the latest line for each update.
 
     A resumed run repeats the updates after its checkpoint, so these are logged more than once.
-    Lines that are not JSON are skipped. NaN and infinity, which earlier versions wrote, are None.
+    Lines that are not JSON are skipped. NaN and infinity, which earlier versions wrote, are read as
+    None.
     """
     lines: dict[int, LogLine] = {}
     try:
@@ -42,7 +43,7 @@ def read_log(folder: Path) -> list[LogLine]:
 
 def _parse_float(text: str) -> float | None:
     number = float(text)
-    return number if math.isfinite(number) else None  # 1e999 is infinite
+    return number if math.isfinite(number) else None  # float('1e999') is infinite
 
 
 class TensorBoardLog:

@@ -48,7 +48,7 @@ class BadRun(ZermeloError):
 
 @dataclass
 class RunStatistics:
-    """Numbers that the log and the model card need and that the trainer does not keep."""
+    """Statistics that the run, not the trainer, keeps for the log and the model card."""
 
     loss_sum: float = 0.0  #: sum of the losses since the last line of the log
     num_losses: int = 0
@@ -92,7 +92,7 @@ class Run:
         return f"{player_kind(self.recipe.kind)}:{self.folder}"
 
     def _identity(self) -> dict[str, Any]:
-        """Return the recipe, the seed and the rules, which must be the same in all files."""
+        """Return the recipe, seed and rules, which must be the same in all files of the run."""
         recipe = json.loads(json.dumps(self.recipe.to_json()))
         return {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
 
@@ -192,7 +192,10 @@ class Run:
         weights_file.write(self.folder / name, *self._export(trainer))
 
     def _export(self, trainer: Trainer) -> tuple[Arrays, dict[str, Any]]:
-        """Return the weights for play with their metadata; raise TrainingDiverged if one is NaN."""
+        """Return the weights for play and their metadata.
+
+        Raise TrainingDiverged if a weight is NaN or infinite.
+        """
         arrays, shape = trainer.export()
         for array in arrays.values():
             if array.dtype.kind == "f" and not np.isfinite(array).all():

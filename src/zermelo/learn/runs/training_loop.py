@@ -37,7 +37,7 @@ from zermelo.learn.runs.run_folder import BEST, Run
 from zermelo.learn.runs.trainer_interface import Trainer
 
 _NUM_SAMPLES = 256  # random states whose values are logged if the game has no labelled positions
-_MAX_PLIES = 1 << 10  # each of these states is reached by fewer random plies than this
+_MAX_PLIES = 1 << 10  # these sampled states are reached by fewer random plies than this
 
 
 @dataclass(frozen=True)
@@ -231,8 +231,8 @@ def run_training(
     """Make the remaining updates, write the log and checkpoints, and save the final weights.
 
     `progress` is called after every update. The trainer is closed even if an error occurs. Raise
-    TrainingDiverged if the loss, a value or a weight becomes NaN or infinite; no file then contains
-    such numbers, and the run is not finished.
+    TrainingDiverged if the loss, a value or a weight becomes NaN or infinite; such numbers are not
+    written to any file, and the run remains unfinished.
     """
     try:
         try:
@@ -275,7 +275,7 @@ def _make_updates(
 def _grade_update(
     run: Run, trainer: Trainer, report: TrainingReport, evaluation_set: EvaluationSet | None
 ) -> LogLine:
-    """Return the log line of this update; save the weights if no mistake rate so far was lower."""
+    """Grade the weights and return a log line; save the weights if none so far were better."""
     statistics, game_batch = run.statistics, trainer.game_batch
     results = np.array(report.results or [0])
     win_rate = float((results > 0).mean())

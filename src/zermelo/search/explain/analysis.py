@@ -1,7 +1,7 @@
-"""Analysis: every legal move with its value or estimate, its line and verified reasons.
+"""Analysis of a position: each legal move with its value or estimate, its line and its reasons.
 
-`Analyst` yields a record after each step: first iterative deepening, which gives estimates within
-milliseconds, then the exact values move by move, and finally lines and reasons.
+`Analyst` yields an analysis after each step: first iterative deepening, which gives estimates
+within milliseconds, then the exact values move by move, and finally lines and reasons.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ def analyze(
 ) -> Analysis:
     """Return an analysis of every legal move of a position, with value, line and reasons.
 
-    With a player, the estimates and the chosen move are the player's. The reasons come from
+    If `player` is given, the estimates and the chosen move are that player's. The reasons come from
     exact search, whose own analysis is in the field `verdict`.
 
     >>> import zermelo as z
@@ -149,7 +149,7 @@ class Analyst(Player):
 
 
 class _AnalysisInProgress:
-    """The scores, proofs and lines of one position so far."""
+    """The scores, proofs and lines that have been found so far for one position."""
 
     def __init__(self, position: Position, engine: Engine, clock: SearchClock) -> None:
         self.position, self.engine, self.clock = position, engine, clock
@@ -159,7 +159,7 @@ class _AnalysisInProgress:
         self.lines: dict[int, tuple[int, ...]] = {a: (a,) for a in position.actions}
         self.proven: set[int] = set()
         self.depth = 0
-        self.is_exhaustive = False  # whether the last iteration was: see `Engine.plies_to_end`
+        self.is_exhaustive = False  # of the last iteration: see `Engine.plies_to_end`
         self.source = "search"
 
     def add_iteration(self, iteration: Iteration) -> None:
@@ -246,7 +246,7 @@ class _AnalysisInProgress:
             return False
         if len(self.proven) == len(ranked):
             return True
-        # No move is better than a win, and deepening would have found a shorter win.
+        # No move is better than a win, and iterative deepening would have found a shorter win.
         score = self.scores[ranked[0]]
         return is_settled(self.engine, score, self.depth) and score > 0
 

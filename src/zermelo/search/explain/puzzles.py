@@ -16,7 +16,7 @@ from zermelo.search.solver.solver import Solver, SolverSettings
 
 PLIES = (3, 5, 7, 9)
 SECONDS = 5.0  #: time limit of the search for a puzzle
-_MIN_MOVES = 3  # the least number of moves before a puzzle, and of empty cells in it
+_MIN_MOVES = 3  # the minimum number of moves before a puzzle, and of empty cells in it
 _MAX_NODES = 200_000  # positions that take more nodes to solve are skipped
 _TABLE_BITS = 18
 

@@ -50,7 +50,7 @@ class EvaluatedMove:
 
 
 class RuleFacts:
-    """What the rules alone say about the moves of a non-terminal state."""
+    """The facts about the moves of an unfinished state that follow from the rules alone."""
 
     def __init__(self, game: Game, state: Any) -> None:
         self.game, self.state = game, state
@@ -77,7 +77,7 @@ class RuleFacts:
         return self._is_legal[line]
 
     def examine(self, actions: Iterable[int]) -> None:
-        """Find the threats that each of these moves blocks or makes; skip illegal actions."""
+        """Find the threats that each of these actions blocks or makes; skip illegal actions."""
         for action in actions:
             if action in self.children and action not in self._reasons:
                 self.winning_replies[action] = self._winning_actions(self.children[action])
@@ -88,7 +88,7 @@ class RuleFacts:
                 ]
 
     def reasons(self, action: int) -> list[Reason]:
-        """Return what the rules alone say about a move; an empty list if it was not examined."""
+        """Return the reasons that follow from the rules alone; empty for an unexamined move."""
         return self._reasons.get(action, [])
 
     def _winning_actions(self, state: Any) -> list[int]:
@@ -128,7 +128,7 @@ class RuleFacts:
         return f"makes {_NUMBER_WORDS.get(length, length)} in a row and loses"
 
     def _blocked_threats(self, action: int) -> list[Reason]:
-        """Return a reason for each opposing threat that this move stops and some other does not.
+        """Return a reason for each opposing threat that this move, but not every move, stops.
 
         The line of each reason begins with a move that does not stop the threat.
         """
@@ -197,7 +197,7 @@ def _cells_near_own_stones(game: Game, state: Any) -> int:
 def find_reasons(facts: RuleFacts, moves: list[EvaluatedMove]) -> dict[int, tuple[Reason, ...]]:
     """Return the reasons for and against every move, most important first.
 
-    `moves` must be sorted, best first. A reason whose line the rules do not allow is omitted.
+    `moves` must be sorted, best first. A reason is omitted if its line contains an illegal move.
     """
     examined = len(moves) if len(moves) <= _MANY_MOVES else _MAX_EXAMINED
     facts.examine([move.action for move in moves[:examined]] + facts.opponent_threats)
@@ -267,7 +267,7 @@ def _describe_forced_win(game: Game, forced_win: ForcedWin) -> str:
 def _compare_to_all(
     facts: RuleFacts, move: EvaluatedMove, moves: list[EvaluatedMove]
 ) -> list[Reason]:
-    """Return a reason that compares a proven move with all others, if there is one."""
+    """Return a list with a reason that compares a proven move with all others, or no reason."""
     line = _line_text(facts.game, move)
     others = [other for other in moves if other.action != move.action]
     if not others:
@@ -284,7 +284,7 @@ def _compare_to_all(
 def _compare_to_others(
     facts: RuleFacts, move: EvaluatedMove, others: list[EvaluatedMove], line: tuple[str, ...]
 ) -> list[Reason]:
-    """Return a reason that compares a proven move with better or worse moves, if there is one."""
+    """Return a list with a reason that compares a move with better or worse ones, or no reason."""
     signs = [other.sign for other in others]
     if move.sign == 0 and 1 in signs:
         better = _line_text(facts.game, next(other for other in others if other.sign == 1))
@@ -299,7 +299,10 @@ def _compare_to_others(
 def _compare_losses(
     move: EvaluatedMove, others: list[EvaluatedMove], line: tuple[str, ...]
 ) -> list[Reason]:
-    """Return a reason for the slowest or closest loss if all moves lose, but not equally."""
+    """Return a reason if this move loses as slowly, or by as little, as possible; all moves lose.
+
+    Return no reason if all moves lose equally.
+    """
     own = move.plies if move.diff is None else move.diff
     numbers = [other.plies if move.diff is None else other.diff for other in others]
     known = [number for number in numbers if number is not None]

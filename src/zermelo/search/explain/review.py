@@ -10,7 +10,7 @@ from zermelo.core.position import Position
 from zermelo.search.explain.analysis import Analyst
 
 SECONDS = 10.0  #: time limit for a whole game if the caller sets none
-_MIN_SHARE, _MAX_SHARE = 0.05, 2.0  # least and most seconds for one position
+_MIN_SHARE, _MAX_SHARE = 0.05, 2.0  # minimum and maximum seconds for one position
 _SLIP = 0.5  # an unproven move that loses more estimated value than this is called a slip
 
 
@@ -24,7 +24,7 @@ class PlayedGame(Protocol):
 
 @dataclass(frozen=True)
 class ReviewedMove:
-    """One move of a reviewed game, or its start, where `move` and `player` are None."""
+    """One move of a reviewed game; for the initial position, `move` and `player` are None."""
 
     ply: int
     move: str | None
@@ -62,7 +62,7 @@ def review(
     *,
     analyst: Player | None = None,
 ) -> list[ReviewedMove]:
-    """Return a review of the start and of every move of a game.
+    """Review a game; return a record for the initial position and one for every move.
 
     The game is a match or a list of positions. The time limit is for the whole game, the node limit
     for each position.

@@ -2,7 +2,7 @@
 
 The evaluation counts windows, that is, all runs of `win` cells. A window with stones of one side
 only is worth more the fewer stones it lacks. Every stone updates the counts and, for each side, the
-value of each cell; the values of the cells order the moves. Counts are only hints:
+value of each cell; the values of the cells order the moves. The counts only guide the search:
 `result_after` decides whether a move ends the game.
 
 Only the `WIDTH` most promising moves are searched, so proofs need care. A win is proven by one move
@@ -35,10 +35,10 @@ NUM_COLUMNS = 14
 # frames[STAGE]: which moves the list of moves holds.
 ALL_MOVES = 0  # all legal moves
 PROMISING = 1  # the most promising moves; some were left out
-FOURS = 2  # at the horizon, where the estimate counts as well: moves that threaten to win
+FOURS = 2  # moves that threaten to win, searched at the horizon; the estimate is a lower bound
 FORCED_BLOCK = 3  # the only block of a threat
-WIN_CHECKS = 4  # cells that complete a window of either side, to be tested and not searched
-LOST = 5  # moves that lose to a threat, or immediately by themselves
+WIN_CHECKS = 4  # cells that complete a window of either side, only tested for an immediate win
+LOST = 5  # moves that lose: to a threat of the opponent, or immediately by rule
 # Indices into `control`.
 PLY, NODES, BUDGET, SIDE, EMPTY_CELLS, SCORE, HIT_HORIZON = range(7)
 WIDTH, TEMPO, MAX_FOURS, IS_INITIALISED = range(7, 11)
@@ -130,7 +130,7 @@ def search(  # noqa: PLR0915 - numbered steps on one stack
         else:
             done = True
             score = final_score(ply, control, frames)
-        # 4. Return the score to the parent. Only here, it is negated and a ply is added.
+        # 4. Return the score to the parent; negate it and add a ply, which happens only here.
         if done:
             if ply == 0:
                 control[SCORE] = score
@@ -210,7 +210,7 @@ def list_win_checks(
     stone_counts: Any,
     totals: Any,
 ) -> None:
-    """List the cells that complete a window, own windows first; ranks hold the window's owner."""
+    """List the cells that complete a window, own windows first; a rank is the window's owner."""
     length, ranks = windows.shape[1], moves.shape[1] // 2
     frames[ply, BEST] = -2 * WIN_SCORE
     frames[ply, STAGE] = WIN_CHECKS
@@ -239,7 +239,7 @@ def list_win_checks(
 
 
 def add_threat(ply: Any, frames: Any) -> None:
-    """Record the current move as a winning move of the opponent; end the list after the second."""
+    """Record the current move as a winning move of the opponent; after the second, end the list."""
     count = frames[ply, NUM_THREATS]
     frames[ply, NUM_THREATS] = count + 1
     if count == 0:
@@ -250,7 +250,7 @@ def add_threat(ply: Any, frames: Any) -> None:
 
 
 def add_refutation(ply: Any, frames: Any, pv: Any) -> None:
-    """Answer the current move with the opponent's win; end the list, as no move lasts longer."""
+    """Score the current move as lost to the opponent's win; end the list: no move lasts longer."""
     frames[ply, NUM_MOVES] = frames[ply, NEXT]
     frames[ply + 1, PV_LENGTH] = 1
     pv[ply + 1, 0] = frames[ply, THREAT_1]
@@ -382,8 +382,7 @@ def add_remaining_moves(ply: Any, board: Any, frames: Any, moves: Any, entry_cel
     """Append the legal moves that were left out, if they matter; return whether they do.
 
     They matter if all promising moves lose and a proof is required. They also matter if the block
-    loses by itself or there are two threats: then any move that does not lose by itself lasts
-    longest.
+    loses by rule or there are two threats: then any move that does not lose by rule lasts longest.
     """
     best = frames[ply, BEST]
     if best >= frames[ply, BETA]:

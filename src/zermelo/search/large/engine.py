@@ -1,4 +1,4 @@
-"""The engine for boards above 64 cells: alpha-beta search and threat search for forced wins."""
+"""The engine for boards above 64 cells, which combines alpha-beta search with threat search."""
 
 import contextlib
 import functools
@@ -45,7 +45,7 @@ class BoardEngine(Engine):
         assert isinstance(game, BoardLineGame), f"{game.spec} has no lines to count"
         self.game: BoardLineGame = game
         # Moves are left out, so a shorter win may be missed, unless it is immediate or begins with
-        # a threat. If moves can lose by themselves, a win can also take two plies without a threat:
+        # a threat. If moves can lose by rule, a win can also take two plies without a threat, when
         # the opponent has only losing moves. Alpha-beta finds it only above the horizon.
         self.max_exact_plies = 3 if game.has_losing_moves else 4
         self.plies_beyond_depth = 0 if game.has_losing_moves else 1
@@ -83,9 +83,9 @@ class BoardEngine(Engine):
         win of the side to move: by fours only or, if the opponent threatened a forced win at the
         root, by all threats.
 
-        A forced win proves the value, so a deep search is not needed, but it only bounds the
+        A forced win proves the value, so no deep search is needed, but it gives only a bound on the
         distance. A shallow search still finds the shortest wins. Near the end, where alpha-beta
-        leaves out no move, the deep search finds the exact distance.
+        leaves out no move, a deep search finds the exact distance.
         """
         known = self._forced_wins.get(state)
         if known is not None and not self._is_near_end(state):
@@ -98,7 +98,7 @@ class BoardEngine(Engine):
         return score if known is None else self._combine(state, score, *known)
 
     def _combine(self, state: Any, score: int, proven: int, win: ForcedWin) -> int:
-        """Return the better proof of a state: a score of alpha-beta, or that of a forced win."""
+        """Return the better proven score of a state: that of alpha-beta or that of a forced win."""
         is_own = proven > 0
         if score >= proven if is_own else score <= proven:
             return score
@@ -185,7 +185,7 @@ class BoardEngine(Engine):
         return int(self.game.legal(state)).bit_count() <= self._width
 
     def _check_forced_win(self, state: Any, clock: SearchClock) -> None:
-        """Look for a forced win of the side to move; for each root, a state is searched once."""
+        """Look for a forced win of the side to move; search each state only once per root."""
         if state in self._forced_wins or not self._can_make_four(state):
             return
         self._forced_wins[state] = None

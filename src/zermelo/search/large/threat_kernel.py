@@ -1,4 +1,4 @@
-"""The threat search kernel: it finds forced wins on boards above 64 cells, with its own stack.
+"""The threat search kernel, which finds forced wins on boards above 64 cells.
 
 The **attacker** moves first. A **four** is a move after which the attacker could win immediately; a
 **quiet threat** is a move after which the attacker would win by fours if the defender passed. (The
@@ -7,7 +7,7 @@ attacker
 
 - if the attacker can win immediately,
 - by a four, if the defender cannot win immediately and either there are two cells to block, or the
-  block loses by itself (a forbidden point, or a line of `lose` stones), or the state after the
+  block loses by rule (a forbidden point, or a line of `lose` stones), or the state after the
   block is also won,
 - by a quiet threat, if the state after every defence is also won.
 
@@ -77,7 +77,7 @@ def search_threats(
     failure_table: Any,  # [slot, (key, generation and limit)]: states searched without a win
     hash_key: Any,  # [1]: the hash of the stones
 ) -> Any:
-    """Search the state in frames[0]; return True when the result is in control[IS_WIN].
+    """Search the state in frames[0]; return whether the search has finished.
 
     If the node budget is spent first, return False: call again with a larger budget to continue.
     """
@@ -148,7 +148,7 @@ def push_state(
 
 
 def push_fours_test(ply: Any, last_cell: Any, control: Any, frames: Any) -> Any:
-    """Push a state onto the stack for a short search by fours only."""
+    """Push the state of the board onto the stack, for a short search by fours only."""
     node_limit = control[NODES] + control[MAX_SUB_NODES]
     return push_state(ply, FOURS, control[MAX_SUB_FOURS], node_limit, last_cell, frames)
 
@@ -193,7 +193,7 @@ def enter_state(
     failure_table: Any,
     hash_key: Any,
 ) -> Any:
-    """Test if the last stone is forbidden, list the moves to try and return the state's result."""
+    """Check whether the last stone is forbidden, list the moves to try and return the result."""
     frames[ply, STAGE] = TRYING_MOVES
     frames[ply, NEXT] = 0
     frames[ply, NUM_MOVES] = 0
@@ -217,8 +217,8 @@ def enter_state(
         result = list_attacker_moves(
             game, ply, board, control, frames, moves, lines, windows, window_counts, ranks
         )
-    # Search by fours first: before the attacker tries quiet threats, and, after a move that is not
-    # a four, to find out whether it is a quiet threat.
+    # Search by fours in two cases: before the attacker tries quiet threats; and after a move that
+    # is not a four, to find out whether it is a quiet threat.
     if result == UNDECIDED and (
         kind == THREATS or (kind == DEFENCE and frames[ply, NUM_MOVES] == 0)
     ):
@@ -267,7 +267,7 @@ def list_block(
     """List the block if the attacker has one winning cell that the defender can block.
 
     Return WIN if there is no defence: the attacker has two winning cells, or the block loses by
-    itself. The line is then a move that does not lose by itself, if there is one, and the win.
+    rule. The line is then a move that does not lose by rule, if there is one, and the win.
     """
     last_cell = frames[ply, LAST_CELL]
     block, other = winning_cells(game, last_cell, board, windows, cell_info, window_counts)
@@ -284,7 +284,7 @@ def list_block(
     reply = block if can_block else find_allowed(game, defender, board)
     lines[ply, 0] = block if reply == NO_CELL else reply
     lines[ply, 1] = other if reply == block else block
-    # If every move loses by itself, the game ends before the attacker wins.
+    # If every move loses by rule, the game ends before the attacker wins.
     frames[ply, LENGTH] = 1 if reply == NO_CELL else 2
     frames[ply, PLIES] = frames[ply, LENGTH]
     return WIN
@@ -300,7 +300,7 @@ def try_next_move(
     window_counts: Any,
     hash_key: Any,
 ) -> Any:
-    """Play the next listed move; if none is left, return that the side to move has failed."""
+    """Play the next listed move; if none is left, return NO_WIN for the attacker, else WIN."""
     kind, index = frames[ply, KIND], frames[ply, NEXT]
     is_attacker = kind < TO_DEFENDER
     if index == frames[ply, NUM_MOVES]:

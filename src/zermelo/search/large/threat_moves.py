@@ -108,9 +108,9 @@ def sort_by_rank(ply: Any, num_moves: Any, moves: Any, ranks: Any) -> None:
 def winning_cells(
     game: BoardLineGame, last: Any, board: Any, windows: Any, cell_info: Any, window_counts: Any
 ) -> Any:
-    """Return two cells where the attacker can complete a line through its last stone.
+    """Return up to two cells where the attacker can complete a line through its last stone.
 
-    NO_CELL stands for a missing cell.
+    If there are fewer than two such cells, the rest of the result is NO_CELL.
     """
     first = NO_CELL
     for i in range(cell_info[last, NUM_WINDOWS]):
@@ -126,7 +126,10 @@ def winning_cells(
 
 
 def is_allowed(game: BoardLineGame, cell: Any, stone: Any, board: Any) -> Any:
-    """Return whether a stone on an empty cell, where it does not win, does not lose by itself."""
+    """Return whether a stone on an empty cell is allowed, that is, does not lose by rule.
+
+    The stone must not win on that cell.
+    """
     board[cell] = stone
     status = game.forbidden_status(board, cell)
     board[cell] = FREE
@@ -134,7 +137,7 @@ def is_allowed(game: BoardLineGame, cell: Any, stone: Any, board: Any) -> Any:
 
 
 def find_allowed(game: BoardLineGame, stone: Any, board: Any) -> Any:
-    """Return the first empty cell where a stone does not lose by itself, or NO_CELL."""
+    """Return the first empty cell where a stone does not lose by rule, or NO_CELL."""
     for cell in range(len(board)):
         if board[cell] == FREE and is_allowed(game, cell, stone, board):
             return cell

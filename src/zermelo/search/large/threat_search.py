@@ -1,4 +1,4 @@
-"""The threat search: it looks for forced wins within a limit. Every win it finds is proven."""
+"""Threat search: look for forced wins within a limit; every win that is found is proven."""
 
 import contextlib
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ class ThreatSearch:
     def find_by_fours(
         self, state: Any, clock: SearchClock, max_fours: int = MAX_FOURS
     ) -> ForcedWin | None:
-        """Return a win by at most `max_fours` fours, the shortest one if the clock allows it."""
+        """Return a win by at most `max_fours` fours, or None; the shortest if time allows it."""
         self._control[k.GENERATION] += 1  # invalidates the failure table
         win = None
         for limit in _doubling_limits(max_fours):

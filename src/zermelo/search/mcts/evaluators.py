@@ -1,4 +1,4 @@
-"""Evaluators for the leaves of Monte Carlo tree search, in place of random playouts."""
+"""Evaluators, which replace random playouts at the leaves of Monte Carlo tree search."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,8 @@ from zermelo.search.mcts.tree import Evaluator
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TEMPERATURE = 0.25  # a move whose value is higher by this much has e times the prior
-#: name → "module:function", called with the text after the spec's first colon and the game
+TEMPERATURE = 0.25  # the softmax temperature that turns the values of moves into priors
+#: name → "module:function"; called with the text after the first colon of the spec, and the game
 _FACTORIES = {
     "heuristic": "zermelo.search.mcts.evaluators:HeuristicEvaluator",
     "dqn": "zermelo.learn.dqn.player:DQNEvaluator",
@@ -34,13 +34,13 @@ def load_evaluator(spec: str, game: Game) -> Evaluator:
 
 
 def policy_from_values(values: Any) -> "NDArray[Any]":
-    """Return unnormalised [state, action] priors for moves with these values from -1 to 1."""
+    """Return unnormalised priors [state, action], given the moves' values from -1 to 1."""
     policy: NDArray[Any] = np.exp((values - values.max(1, keepdims=True)) / TEMPERATURE)
     return policy.astype(np.float32)
 
 
 class HeuristicEvaluator:
-    """Estimates states by the alpha-beta heuristic; estimates of their children give the priors."""
+    """Evaluates states by the alpha-beta heuristic; the children's estimates give the priors."""
 
     def __init__(self, argument: str, game: Game) -> None:
         if argument:

@@ -210,7 +210,7 @@ def expand_leaves(
 def backpropagate(
     node: Any, visits: Any, value: Any, penalty: Any, nodes: Any, stats: Any, priors: Any
 ) -> None:
-    """Add visits, a penalty and a value to a node and its ancestors; flip the value each ply."""
+    """Add visits, a penalty and a value to a node and its ancestors; negate the value each ply."""
     while node >= ROOT:
         nodes[node, VISITS] += visits
         nodes[node, VALUE_SUM] += value + penalty
@@ -225,7 +225,7 @@ def backpropagate(
 
 
 def is_finished(control: Any, nodes: Any) -> Any:
-    """Return whether the root is proven; with ALL_MOVES, its moves must all be proven, too."""
+    """Return whether the root is proven and, with ALL_MOVES, all its moves are proven as well."""
     if control[USE_SOLVER] == 0 or nodes[ROOT, PROOF] == UNPROVEN:
         return False
     return control[ALL_MOVES] == 0 or nodes[ROOT, NUM_UNPROVEN] == 0
@@ -258,7 +258,7 @@ def add_children(node: Any, count: Any, moves: Any, control: Any, nodes: Any, ac
 
 
 def visit_new_child(node: Any, rng: Any, nodes: Any, actions: Any) -> Any:
-    """Choose a random unvisited child, move it right behind the visited ones, and return it."""
+    """Choose a random unvisited child, move it directly after the visited ones and return it."""
     visited = nodes[node, NUM_VISITED]
     child = nodes[node, FIRST_CHILD] + visited
     rng[0] = word(word(rng[0]) + word(STRIDE))
@@ -301,7 +301,7 @@ def select_child(node: Any, k: Any, skip_proven: Any, nodes: Any, stats: Any) ->
 
 
 def propagate_proof(node: Any, nodes: Any, stats: Any) -> None:
-    """Mark each ancestor of a proven node as proven, as long as its value is now determined."""
+    """Mark the ancestors of a proven node as proven; stop at the first one that is still open."""
     while node != ROOT:
         proof = nodes[node, PROOF]
         stats[node, MEAN] = _LOSS_MEAN if proof == LOSS else np.float32(proof - DRAW)

@@ -1,4 +1,4 @@
-"""The tree of a Monte Carlo tree search, which manages the arrays of the kernels."""
+"""The tree of a Monte Carlo tree search; it manages the arrays that the kernels work on."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _INITIAL_NODES = 1 << 12
-MAX_NODES = 1 << 22  # about 200 MB; a tree with rollouts is then searched without growing
+MAX_NODES = 1 << 22  # about 200 MB; a full tree with rollouts is still searched but does not grow
 _MAX_VALUE_SUM = (1 << 31) - 1  # the largest sum that a node can hold
 _MAX_LINE = 64
 _NO_LIMIT = 1 << 62  # more simulations than any search can run
@@ -25,7 +25,7 @@ _MIN_SLICE = 500  # simulations of a compiled kernel between two reports to the 
 
 
 class Evaluator(Protocol):
-    """Evaluates a batch of states, in place of rollouts."""
+    """A function that evaluates a batch of states; it replaces rollouts."""
 
     def __call__(self, roots: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
         """Return (policy, values) of states, given as rows in the format of `Game.to_root`.
@@ -122,7 +122,7 @@ class MCTSTree:
         self._control[[k.NUM_NODES, k.IS_FULL, k.ALL_MOVES]] = 1, 0, all_moves
 
     def advance_to(self, state: Any) -> bool:
-        """Keep only the subtree of a state one or two moves ahead; return False if none exists."""
+        """Make a state one or two moves ahead the root; return False if it is not in the tree."""
         node = self._find(state)
         nodes = self._arrays.nodes
         # A node that was proven when it was created has no children to choose from.
@@ -207,7 +207,7 @@ class MCTSTree:
             policy, values = evaluator(self._leaves.roots[:count])
             arrays = room.board, room.moves, *self._arrays, *leaves, count
             expand_leaves(self._control, *arrays, policy, values)
-        # A small batch says little about a large one, so the estimate may rise only gradually.
+        # The speed of a small batch says little about a large one: let the estimate rise slowly.
         seconds = (time.perf_counter() - begin) / max(1, count)
         slower = _MAX_SLOWDOWN * (self._seconds_per_leaf or seconds)
         self._seconds_per_leaf = min(seconds, slower)
@@ -217,7 +217,7 @@ class MCTSTree:
 
         The clock cannot stop an evaluator, so a batch should take at most half of the time left, by
         the speed of earlier batches. As long as whole batches fit, the time has no influence on
-        the search. The first batch of a tree, which has no speed to go by, holds only the root.
+        the search. The first batch of a tree, for which no speed is known, holds only the root.
         """
         batch = len(self._leaf_nodes)
         if clock.deadline is None or not self._seconds_per_leaf:
@@ -246,7 +246,7 @@ class MCTSTree:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the root is proven; with `all_moves`, its moves must all be proven, too."""
+        """Whether the root is proven and, with `all_moves`, all its moves are proven as well."""
         return bool(k.is_finished(self._control, self._arrays.nodes))
 
     @property

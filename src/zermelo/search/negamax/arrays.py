@@ -1,12 +1,12 @@
 """The arrays of a search, which the kernels of this package share with their caller.
 
 A kernel returns when its node limit is reached; these arrays hold everything that it needs to
-continue.
+continue in the next call.
 """
 
 from typing import Any, NamedTuple
 
-#: frames[ply, NEXT_MOVE] of a state just reached; also control[DEPTH] if no search is under way
+#: the value of frames[ply, NEXT_MOVE] in a new state, and of control[DEPTH] between two searches
 NOT_STARTED = -1
 NO_SCORE = -1 << 15  #: the score of an illegal action; lower than every other score
 
@@ -39,14 +39,14 @@ SEARCH_ARRAYS = (
 # The columns of `frames`, which has one row for each ply of the stack.
 ALPHA, BETA, BEST, BEST_MOVE = range(4)
 NUM_MOVES, NEXT_MOVE, CURRENT_MOVE = range(4, 7)
-LOWER_BOUND, UPPER_BOUND = range(7, 9)  # bounds of the score that hold whatever the window is
+LOWER_BOUND, UPPER_BOUND = range(7, 9)  # bounds of the score, independent of the window
 PLIES_LEFT = 9  # plies from this state to the horizon
 NUM_COLUMNS = 10
 
 # Indices into `control`.
 DEPTH = 0  # the current ply of the stack; NOT_STARTED between two searches
 NODES, NODE_LIMIT = 1, 2
-LOWER, UPPER, GUESS = 3, 4, 5  # bounds of the root's score, and the score that a null window tests
+LOWER, UPPER, GUESS = 3, 4, 5  # bounds of the root's score; the score tested by a null window
 SIGN_ONLY = 6  # 1: only find out whether the root is a win, a draw or a loss
 SCORE_GAP = 7  # every score other than 0 has an absolute value above this
 # If FIXED_WINDOW is 1, there is one search with the window (LOWER, UPPER), HORIZON plies deep. Its

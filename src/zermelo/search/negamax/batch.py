@@ -1,4 +1,4 @@
-"""Kernels that search many states in one call, for labelling and for learning."""
+"""Kernels that search many states in one call, to label training data and during training."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def solve_batch(
     control: Any,
     packed: Any,
 ) -> Any:
-    """Write the exact score of each root, from number `begin` on; clear the table before each one.
+    """Write the exact scores of roots[begin:]; clear the transposition table before each root.
 
     Return the number of finished roots: if the node limit is reached before the last root, call
     the kernel again with that number as `begin`. Each root uses up one generation number; the
@@ -66,7 +66,7 @@ def look_ahead_batch(
     control: Any,
     packed: Any,
 ) -> Any:
-    """Write the score of every action of every root, or NO_SCORE for illegal actions.
+    """Write the score of every action of every root to `scores`; NO_SCORE for illegal actions.
 
     A search that reaches the node limit cannot be continued, so the caller must set a sufficient
     limit. Each root uses up one generation number; the caller must make sure that enough are left.

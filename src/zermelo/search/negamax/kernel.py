@@ -8,8 +8,8 @@ table entry is valid wherever its state occurs in the tree.
 The recursion is a stack in arrays: a search that has used up its nodes returns and can be continued
 later. Between two calls, the caller can handle limits, progress and Ctrl-C.
 
-What is known of a state without search comes from the game's hooks (see `SolverHooks`): `resolve`
-and `resolve_in_window` score a state or narrow its moves, `should_store` keeps cheap states out of
+The game's hooks (see `SolverHooks`) provide what is known about a state without search: `resolve`
+and `resolve_in_window` score a state or reduce its moves, `should_store` keeps cheap states out of
 the table, `rank_move` orders moves, `evaluate` and `evaluate_network` estimate a state at the
 horizon.
 """
@@ -76,7 +76,7 @@ from zermelo.search.negamax.transposition_table import (
 )
 from zermelo.search.state_keys import hash_words
 
-_SOON, _LATER = 10, 16  # plies to the end of the game, tuned on Connect Four
+_SOON, _LATER = 10, 16  # plies to the end, used by `next_guess`; tuned on Connect Four
 _INDICES = 1 << 7  # a listed move is coded as its rank times this, plus 127 minus its index
 _TABLE_MOVE_RANK = 1 << 40  # above every other rank
 
@@ -94,7 +94,7 @@ def solve(game: SolverHooks, control: Any, packed: Any) -> Any:
 
 
 def solve_root(game: SolverHooks, control: Any, arrays: Any) -> Any:
-    """Do what `solve` does, for kernels that have already unpacked the arrays."""
+    """Solve states[0] like `solve`, for kernels that have already unpacked the arrays."""
     frames = arrays.frames
     while control[FIXED_WINDOW] != 0 or not is_answered(control):
         if control[DEPTH] == NOT_STARTED:
@@ -227,7 +227,7 @@ def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR091
 
 def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any:
     """Return (settled, score) for a state just reached; if it is not settled, list its moves."""
-    # 1. Use what the game knows without search.
+    # 1. Ask the hooks for a score or bounds.
     frames = arrays.frames
     state = game.load(arrays.states, depth)
     alpha, beta = frames[depth, ALPHA], frames[depth, BETA]
@@ -246,7 +246,7 @@ def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any
     if frames[depth, PLIES_LEFT] <= 0:
         control[HIT_HORIZON] = 1
         return True, estimate_leaf(game, state, control, arrays)
-    # 2. Use what the transposition table knows.
+    # 2. Look the state up in the transposition table.
     first = NO_MOVE
     if control[USE_TABLE] != 0 and game.should_store(state):
         canonical = state
@@ -266,7 +266,7 @@ def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any
             low, high = max(low, table_low), min(high, table_high)
             if low >= beta or high <= alpha or low >= high:
                 return True, high if high <= alpha else low
-        # The bounds of an earlier iteration are void, but its best move is a good first move to
+        # The bounds of an earlier iteration are invalid, but its best move is a good first move to
         # try. The best move of a canonical state is not used, as it may belong to a mirror image.
         is_own_move = depth >= control[SYMMETRY_DEPTH]
         if is_own_move and (is_current or control[FIXED_WINDOW] != 0):
@@ -383,12 +383,12 @@ def parent_score(game: SolverHooks, score: Any) -> Any:
 
 
 def child_bound(game: SolverHooks, bound: Any) -> Any:
-    """Convert a bound on a state's score to one on its children's scores: undo `parent_score`."""
+    """Convert a bound on a state's score to a bound on its child's; inverts `parent_score`."""
     return -(bound + game.ply_cost * sign(bound))
 
 
 def reset_search(control: Any, table: Any) -> None:
-    """Clear the counts of the history heuristic and reduce the table to few slots."""
+    """Clear the counts of the history heuristic and shrink the table to its initial size."""
     control[HISTORY_BITS] = 0
     for cutoffs in range(HISTORY, HISTORY_END):
         control[cutoffs] = 0
@@ -396,7 +396,7 @@ def reset_search(control: Any, table: Any) -> None:
 
 
 def grow_table(game: SolverHooks, control: Any, table: Any) -> None:
-    """Use more slots of the table, and rehash its entries unless there are too many."""
+    """Enlarge the part of the table in use; rehash its entries unless there are too many."""
     old_num_slots = control[NUM_SLOTS]
     set_num_slots(min(GROWTH * old_num_slots, len(table)), control)
     if control[NUM_SLOTS] != old_num_slots and old_num_slots <= MAX_REHASHED_SLOTS:

@@ -1,4 +1,4 @@
-"""The searcher holds the arrays of one game and runs the kernels a slice of nodes at a time."""
+"""The searcher, which holds the arrays of one game and runs the kernels in slices of nodes."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ SYMMETRY_PLIES = 12  #: states up to this many plies from the root are looked up
 
 
 class Unsolved(ZermeloError):
-    """Raised when a limit is reached before a proof, or if the solver does not support the game."""
+    """Raised when a limit is reached before a proof, or when a game cannot be solved at all."""
 
 
 @dataclass
@@ -38,7 +38,7 @@ class LeafNetwork:
 
     @classmethod
     def none(cls, num_words: int) -> "LeafNetwork":
-        """Return empty arrays without a network: the heuristic alone gives the estimates."""
+        """Return a placeholder with empty arrays: the heuristic alone estimates leaves."""
         import numpy as np
 
         empty: NDArray[Any] = np.zeros(0, np.float32)
@@ -89,13 +89,13 @@ class NegamaxSearcher:
         kernel.reset_search(self.control, self._arrays.table)
 
     def clear(self) -> None:
-        """Clear the table and the history, so that earlier searches have no influence."""
+        """Clear the transposition table and the history: earlier searches then have no effect."""
         self._arrays.table[: self.control[arrays.NUM_SLOTS]] = 0
         kernel.reset_search(self.control, self._arrays.table)
         self.start_generation()
 
     def allocate_table(self) -> None:
-        """Write to the whole table, so that its memory is allocated before time is measured."""
+        """Write to the whole table, so that its memory is allocated before a benchmark starts."""
         self._arrays.table[:] = 0
 
     def start_generation(self) -> None:
@@ -150,7 +150,7 @@ class NegamaxSearcher:
     def solve_batch(self, states: Any, clock: SearchClock) -> list[int]:
         """Return the exact scores of states that are not over, each searched with a cleared table.
 
-        One call of the kernel serves thousands of states. `states` may be an array [state, word].
+        One call of the kernel handles thousands of states. `states` may be an array [state, word].
         """
         import numpy as np
 
@@ -166,8 +166,8 @@ class NegamaxSearcher:
     ) -> None:
         """Call a kernel repeatedly until it has finished all states.
 
-        The kernel is called with the states, the given arguments, the number of finished states,
-        and the control and arrays of the search. It returns the new number of finished states.
+        The arguments of the kernel are the states, `arguments`, the number of finished states, and
+        the control and arrays of the search. It returns the new number of finished states.
         """
         control = self.control
         control[arrays.FIXED_WINDOW], control[arrays.SIGN_ONLY], control[arrays.HORIZON] = (
@@ -209,7 +209,7 @@ class NegamaxSearcher:
             self.control[arrays.GENERATION] = 0
 
     def table_move(self, state: Any) -> int | None:
-        """Return the table's best action for a state, or None if this generation has none."""
+        """Return the best action stored for a state in this generation, or None if none is."""
         key = self.hooks.key(state)
         num_slots, generation = (
             int(self.control[arrays.NUM_SLOTS]),

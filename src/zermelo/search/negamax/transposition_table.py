@@ -5,9 +5,9 @@ divided into these fields (sizes in bits):
 
     generation 16 | ply 8 | best move 8 | lower bound 16 | upper bound 16
 
-The bounds are equal if the score is exact. The bounds of older generations are void. A key can be
-stored in either of two adjacent slots. The table starts with few slots, so that it stays in the
-processor's cache in a short search, and grows from there.
+The bounds are equal if the score is exact. The bounds of older generations are invalid. A key can
+be stored in either of two adjacent slots. The table starts with few slots, so that it fits into the
+processor's cache during a short search, and grows later.
 """
 
 from typing import Any
@@ -39,7 +39,7 @@ def is_current(entry: Any, generation: Any) -> Any:
 def probe(game: SolverHooks, table: Any, key: Any, num_slots: Any, generation: Any) -> Any:
     """Return (is_current, lower bound, upper bound, best move) from the entry of a key.
 
-    The bounds of an entry that is not current are void. The move is NO_MOVE if none is stored.
+    The bounds of an entry that is not current are invalid. If no move is stored, it is NO_MOVE.
     """
     slot = first_slot(key, num_slots)
     if game.load_key(table, slot) != key:

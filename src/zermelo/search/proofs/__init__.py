@@ -1,5 +1,5 @@
 """Proofs: strategy files that prove the value of a line game and can be checked independently.
 
-`proof` finds strategies with the solver and writes them; `strategy_kernel` has the kernels it runs.
+`proof` finds strategies with the solver and writes them, using the kernels in `strategy_kernel`.
 Commands may import this package.
 """

@@ -1,6 +1,7 @@
-"""Proofs: a file with a strategy for the winner or, if the game is a draw, for each side.
+"""Proofs of a game's value: a file with a strategy for the winner or, in a draw, for each side.
 
-`scripts/check_proof.py` checks it without using this package; docs/proofs.md describes the format.
+`scripts/check_proof.py` checks the file without using this package; docs/proofs.md describes the
+format.
 """
 
 from collections.abc import Callable
@@ -28,7 +29,7 @@ MAX_BYTES = 20_000_000
 _HEADER_BYTES = 400  # an upper bound of the header's size
 _SLICE = 1 << 12  # states between two checks of the limits
 _KERNEL_SLICE = 1 << 5  # states in one call of a kernel, which Ctrl-C cannot interrupt
-_PAIRING_STEPS = 200  # limit of the search for a pairing strategy after one move
+_PAIRING_STEPS = 200  # maximum steps of the search for a pairing strategy after a move
 
 Progress = Callable[[str], None]
 
@@ -73,7 +74,7 @@ def prove(game: Game, progress: Progress | None = None) -> Proof:
 
 
 def _require_line_game(game: Game) -> WordLineGame:
-    """Return the game if it can be proven; raise ZermeloError otherwise."""
+    """Return the game if solver and checker support it; raise ZermeloError otherwise."""
     if isinstance(game, BoardGame):
         reason = "the solver supports boards of at most 64 cells"
     elif type(game) is not WordLineGame:
@@ -118,7 +119,7 @@ class _Prover:
             for cell, step in list_windows(game.grid, game.win)
         ]
         self.winning_lines: NDArray[Any] = np.array(masks, np.uint64)
-        # With gravity the answer in a pair may be illegal; if a line can lose, the answer may lose.
+        # Pairing may fail: with gravity the reply may be illegal, with losing lines it may lose.
         self.pairing_steps = -1 if game.lose else 0 if game.gravity else _PAIRING_STEPS
         self.cell_names = [game.grid.text(cell) for cell in range(game.grid.size)]
 
@@ -143,7 +144,10 @@ class _Prover:
         return Proof(game, "draw", lines + self._find_strategy(replies, HOLD, 0))
 
     def _shortest_win(self, score: int) -> list[str]:
-        """Return the first player's strategy after the best opening that needs the fewest lines."""
+        """Return a winning strategy for the first player.
+
+        Of all best opening moves, choose the one whose strategy needs the fewest lines.
+        """
         game, start = self.game, self.game.initial()
         openings: dict[Any, int] = {}
         for action in self.solver.best_actions(start, score, self.clock):

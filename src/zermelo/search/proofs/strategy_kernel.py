@@ -1,7 +1,7 @@
-"""Kernels that choose the moves of a strategy: candidates, moves that keep the value, replies.
+"""Kernels that build a strategy: list candidates, choose moves that keep the value, add replies.
 
-In all states here the owner of the strategy is to move. The goal is to WIN, or to HOLD, that is,
-not to lose.
+The owner of a strategy is the side that follows it; in all states here the owner is to move. The
+goal is to WIN, or to HOLD, that is, not to lose.
 
 A draw can be held by a **pairing strategy** (Hales and Jewett, Regularity and positional games,
 1963): a player who always answers a move in a pair of free cells with the other cell of that pair
@@ -30,8 +30,8 @@ HOLD, WIN = 0, 1
 MAX_MOVES = 64
 MAX_PAIRS = 32
 NO_PAIRING = -1  #: stands for the number of pairs if there is no pairing strategy
-UNSCORED = -1  #: in `chosen`: the score of the state must be found first
-_OPEN_REPLY = 1000  # the cost of a reply to which there is no immediate win; above every rank
+UNSCORED = -1  #: in `chosen`: the state has to be scored before a move is chosen
+_OPEN_REPLY = 1000  # the cost of a reply after which the owner cannot win at once; above every rank
 _ENDS_WELL, _FAILS = -(1 << 40), 1 << 40  # costs of moves that reach the goal, or fail, immediately
 _FULL_LINE = 1 << 20  # the weight of a line without free cells
 _LINE, _NEXT_PAIR = 0, 1  # columns of the stack of `find_pairing`
@@ -168,7 +168,7 @@ def find_pairing(
 
 
 def find_narrowest_line(lines: Any, own: Any, free: Any, pairs: Any, depth: Any) -> Any:
-    """Return the open line without a pair that has the fewest free cells, or -1 if all have one."""
+    """Return the open line with the fewest free cells that has no pair; -1 if all have a pair."""
     best, fewest = -1, 65
     for at in range(len(lines)):
         line = word(lines[at])
@@ -203,7 +203,7 @@ def push_next_pair(lines: Any, own: Any, cells: Any, pairs: Any, stack: Any, dep
 
 
 def nth_pair(cells: Any, number: Any) -> Any:
-    """Return pair `number` of the cells in a mask; pairs with the lowest cell come first."""
+    """Return the pair with this number among all pairs of cells in a mask, in ascending order."""
     following = popcount(cells) - 1
     while number >= following:
         cells = cells & (cells - word(1))
@@ -236,9 +236,9 @@ def choose_moves(
 ) -> Any:
     """Write to `chosen` the first candidate of each state that reaches the state's score.
 
-    It starts with state `begin` and returns the number of finished states: if the node limit is
-    reached before the last state, call it again with that number as `begin`. The transposition
-    table is kept throughout.
+    Start with state `begin` and return the number of finished states: if the node limit is
+    reached before the last state, call the kernel again with that number as `begin`. The
+    transposition table is kept throughout.
     """
     arrays = SearchArrays(*packed)
     control[SIGN_ONLY] = 0
@@ -281,10 +281,10 @@ def append_replies(
     num_indexed: Any,
     used: Any,
 ) -> Any:
-    """Append to queue[:used] each state after a reply in which the strategy needs a move.
+    """Append to queue[:used] every state after a reply for which the strategy needs a move.
 
-    Return the length of the queue. The index holds its first `num_indexed` states; the others are
-    added to it first. The caller must provide enough room in both arrays.
+    Return the length of the queue. The index initially holds the first `num_indexed` states of the
+    queue; the others are added to it first. The caller must provide enough room in both arrays.
     """
     for row in range(num_indexed, used):
         slots[find_index_slot(game, queue, slots, game.load(queue, row))] = row + 1

@@ -1,4 +1,4 @@
-"""The solver: exact scores of bitboard games, solutions of positions, and the opening-book builder.
+"""The solver of bitboard games: exact scores, solutions of positions, and opening books.
 
 `solver` finds scores and bounds of states, `solution` solves positions within a limit
 and `book_builder` builds opening books. Proofs, explanations and everything above `search` may

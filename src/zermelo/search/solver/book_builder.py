@@ -24,7 +24,7 @@ from zermelo.search.tablebase.opening_book import OpeningBook, State
 MAX_PLIES = 12
 _NUMBER = re.compile(r"-?[0-9]{1,20}")
 
-Progress = Callable[[int, int], None]  #: (states solved, states to solve)
+Progress = Callable[[int, int], None]  #: called with (states solved, states to solve)
 
 
 def build_book(
@@ -92,8 +92,8 @@ def _solve_states(game: WordGame, states: list[State], threads: int) -> Iterator
 class _Journal:
     """A text file with one line per score; the last line may be incomplete after a crash.
 
-    A line ends with its checksum, as in `3 4 0 -17 #89ab01cd`. In a journal
-    that an earlier version began, no line has a checksum, not even a new one.
+    A line ends with its checksum, as in `3 4 0 -17 #89ab01cd`. If an earlier version of this module
+    created the journal, no line has a checksum, not even a new line.
     """
 
     def __init__(self, path: Path, game: WordGame, plies: int) -> None:

@@ -24,12 +24,12 @@ from zermelo.search.tablebase.tablebase import Tablebase
 
 GOALS = ("exact", "wdl", "win")
 _ESTIMATE_SHARE = 0.1  # the share of a limit that is spent on an estimate before the proof
-_SECONDS_AFTER_CTRL_C = 0.2  # for an estimate when a search without a limit is interrupted
+_SECONDS_AFTER_CTRL_C = 0.2  # time for an estimate after Ctrl-C stops a search without a limit
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What is known about a position, for the side to move."""
+    """The result of solving a position, from the point of view of the side to move."""
 
     position: Position
     value: Value | None = None  #: None unless proven
@@ -44,7 +44,7 @@ class Solution:
     diff: int | None = None  #: Reversi: the raw disc difference
     depth: int | None = None  #: the number of plies searched for an estimate
     complete: bool = True  #: whether `best` contains all best moves
-    wins: bool | None = None  #: the answer to the goal "win", when proven
+    wins: bool | None = None  #: for the goal "win": whether the side to move wins, when proven
 
     def to_json(self, spec: str) -> dict[str, Any]:
         """Return the fields that `zermelo solve --json` prints."""
@@ -81,7 +81,7 @@ def game_specific_scores(
 
 
 def connect_four_score(position: Position, value: Value | None, plies: int | None) -> int | None:
-    """Return (cells + 3) // 2 minus the winner's final stones; negated for a loss, 0 for a draw."""
+    """Return (cells + 3) // 2 minus the winner's final stones; negative for a loss, 0 if drawn."""
     if value is Value.DRAW:
         return 0
     if value is None or plies is None:

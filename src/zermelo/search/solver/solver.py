@@ -1,4 +1,4 @@
-"""The solver: exact scores of bitboard games, with a transposition table kept between calls.
+"""The solver, which finds exact scores in bitboard games; it keeps its table between calls.
 
 With several threads, the moves at the root are split among them. Each thread has its own table,
 since entries of more than one word cannot be shared without locks.
@@ -23,14 +23,14 @@ from zermelo.search.negamax.searcher import NegamaxSearcher, terminal_score
 from zermelo.search.tablebase.tablebase import Tablebase
 
 _MAX_LINE = 64
-# Node limits of the searches to the end and of iterative deepening, which take turns. After these
-# turns, a search to the end without a limit follows.
+# Searches to the end of the game and iterative deepening take turns; each pair holds their node
+# limits in one turn. After the last turn, a search to the end without a limit follows.
 _TURNS = ((2_000_000, 4_000_000), (32_000_000, 16_000_000))
 
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """Switches of the search. They change its speed and memory use, but not the results."""
+    """Settings of the search, which change its speed and memory use but not its results."""
 
     table: bool = True
     ordering: bool = True
@@ -216,7 +216,7 @@ class Solver:
     def _bounds_by_threads(
         self, state: Any, low: int, high: int, clock: SearchClock, *, sign_only: bool
     ) -> tuple[int, int]:
-        """Narrow the bounds as the kernel does, with the moves split among the threads."""
+        """Narrow the bounds like the kernel does, but split the moves among the threads."""
         control = [0] * arrays.NUM_CONTROLS
         control[arrays.LOWER], control[arrays.UPPER], control[arrays.SIGN_ONLY] = (
             low,
@@ -250,8 +250,8 @@ class Solver:
     def _search_children(self, children: list[Any], guess: int, clock: SearchClock) -> list[int]:
         """Return scores or bounds of these children, for the side to move at their parent.
 
-        The first child whose score is not above `guess` is decisive: the other threads are stopped
-        and the children they are searching are left out.
+        The first child whose score is not above `guess` is decisive: the other threads are stopped,
+        and the result omits the children that they were searching.
         """
         clocks = [clock.subclock() for _ in self._searchers]
         pending = iter(children)

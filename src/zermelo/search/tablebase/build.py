@@ -22,15 +22,16 @@ _SLICE = 1 << 13  # states between two checks of the limit and updates of the pr
 _WIN_SCORE = 1 << 30
 _UNKNOWN = -(1 << 31)
 
-Progress = Callable[[int, int], None]  #: (states scored, states found)
+Progress = Callable[[int, int], None]  #: called with (states scored, states found)
 
 
 def solve_all_states(
     game: WordGame, max_states: int, progress: Progress | None = None
 ) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Solve a game; return all its canonical states and their scores, encoded as codes.
+    """Solve a game; return all its canonical states and their scores.
 
-    The states are an array [word, state] in ascending order.
+    The states are an array [word, state] in ascending order. The scores are codes (see
+    `tablebase`).
 
     Raise TooLarge if there are more than `max_states` states, if a game can be endless, or if a
     score does not fit into a code.
@@ -165,9 +166,9 @@ def score_states(
 ) -> Any:
     """Score the states of states[begin:end] that are still unknown, from the last one to the first.
 
-    Most children are behind their parents in the queue and already scored. A child that is
-    ahead, because a shorter path leads to it, is scored before its parent. Return False if a chain
-    of such children is longer than `stack`, which happens if a state can recur.
+    Most children come after their parents in the queue and are already scored. A child that comes
+    earlier, because a shorter path leads to it, is scored before its parent. Return False if a
+    chain of such children is longer than `stack`, which happens if a state can recur.
     """
     for start in range(end - 1, begin - 1, -1):
         stack[0] = start

@@ -1,4 +1,4 @@
-"""The file format of tablebases and opening books: sorted keys with their codes.
+"""The file format of tablebases and opening books: sorted states with their scores.
 
 All numbers are little-endian:
 
@@ -8,8 +8,9 @@ All numbers are little-endian:
     header     JSON: the game and its rules, the size and the digest of the payload
     payload    zlib: a column of keys (uint64) for each word of a state, then the codes (int16)
 
-The states are in ascending order. A column is stored in byte planes, the lowest byte of every
-number first, which compresses several times better. `read` checks everything in a file.
+A code is an encoded score: see `tablebase`. The states are in ascending order. A column is stored
+in byte planes, the lowest byte of every number first, which compresses several times better. `read`
+checks everything in a file.
 """
 
 import hashlib
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_STATES = 20_000_000  #: the maximum number of states in one file
 _MAGIC = b"zermelo table\n"
-_VERSION = 2  # also increase it if the scores of a game change although its rules do not
+_VERSION = 2  # increase it if the format changes, or if scores change for unchanged rules
 _PREFIX = struct.Struct("<14sHI")
 _MAX_HEADER = 1 << 14
 _KEY, _CODE = "<u8", "<i2"
@@ -67,7 +68,7 @@ def tablebase_path(game: WordGame) -> Path:
 
 
 def has_candidates(spec: str) -> bool:
-    """Return whether a tablebase for this spec exists, whatever rules it was built with."""
+    """Return whether a tablebase for this spec exists, even if it was built with other rules."""
     try:
         return any(path.name.startswith(f"{_file_stem(spec)}-") for path in _folder().iterdir())
     except OSError:
@@ -103,7 +104,7 @@ class _Header(NamedTuple):
 
 
 def write(path: Path, game: WordGame, keys: "NDArray[Any]", codes: "NDArray[Any]") -> None:
-    """Write keys [word, state], in ascending order, and codes [state] atomically.
+    """Write a file atomically, with keys [word, state] in ascending order and codes [state].
 
     Create the folder if necessary. Raise OSError if the file cannot be written.
     """
@@ -123,7 +124,7 @@ def write(path: Path, game: WordGame, keys: "NDArray[Any]", codes: "NDArray[Any]
 def read(
     path: Path, game: WordGame, kind: str = "tablebase"
 ) -> tuple["NDArray[Any]", "NDArray[Any]"]:
-    """Return the keys and codes passed to `write`; raise BadTablebase if the file is invalid."""
+    """Read a file and return its keys and codes; raise BadTablebase if the file is invalid."""
     try:
         if path.exists() and not path.is_file():
             _refuse("it is not a file")

@@ -2,7 +2,8 @@
 
 A tablebase holds only the smallest state of each symmetry class. Scores are stored as codes that do
 not depend on the solver: n + 1 for a win in n plies, -(n + 1) for a loss in n plies, 0 for a draw;
-a finished and lost game is -1. If scores are points, as in Reversi, the code is the score.
+the code of a finished and lost game is -1. If scores are points, as in Reversi, the code is the
+score.
 """
 
 from collections.abc import Callable

@@ -149,7 +149,7 @@ class Board(Widget, can_focus=True):
         size, extra = self.num_cells, len(self.move_cells.extra)
         if self.cursor >= size:
             spot = self.cursor + down + right
-            spot = max(spot, size - self.cols // 2 - 1 if size else 0)  # back to the bottom cells
+            spot = max(spot, size - self.cols // 2 - 1 if size else 0)  # to the bottom row of cells
             spot = min(spot, size + extra - 1)
         else:
             row, col = divmod(self.cursor, self.cols)
@@ -249,7 +249,7 @@ class Board(Widget, can_focus=True):
         return segments
 
     def _draw_cell(self, cell: int) -> tuple[str, Style]:
-        """Return the text and style of a cell; the text alone says everything, without colours."""
+        """Return the text and style of a cell; the text can be understood without the colours."""
         position, move_cells = self.view.position, self.move_cells
         stone = self._stones[cell]
         row, col = divmod(cell, self.cols)

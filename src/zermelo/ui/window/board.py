@@ -11,7 +11,7 @@ from zermelo.ui.window import theme
 from zermelo.ui.window.layout import Layout
 from zermelo.ui.window.stones import draw_stone
 
-_GHOST_ALPHA = 90  # of 255, for the stone that a click would place
+_GHOST_ALPHA = 90  # opacity (0 to 255) of the stone that a click would place
 _MIN_FONT = 16
 _TINY = 22  # pixels: cells below this size have no room for a letter
 _LARGE = 10  # columns; a board with more is large

@@ -17,7 +17,7 @@ from zermelo.ui.window.stones import draw_stone
 _CAPTIONS = {"game": "Game", "first": "1st", "second": "2nd"}
 _KEYS = "Keys: arrows, Enter, u~undo, r~redo, n~new, s~swap, a~analyse, Esc~stop, q~quit"
 _HEAT = "Full cells are proven, small patches are estimates. A~frame marks the best move."
-_STONE = 30  # pixels: the stone on the card
+_STONE = 30  # size in pixels of the stone on the card
 
 
 @dataclass(frozen=True)
