@@ -133,6 +133,20 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
             raise IllegalMove(self._explain_illegal(move, reason, actions))
         return action
 
+    def check_action(self, action: int) -> int:
+        """Return an action unchanged if it is legal here; raise IllegalMove if it is not."""
+        actions = self.actions
+        if action not in actions:
+            is_known = 0 <= action < self.game.num_actions
+            move = self.to_move_text(action) if is_known else str(action)
+            reason = self.game.why_illegal(self.state, action) if is_known else "no such action"
+            raise IllegalMove(self._explain_illegal(move, reason if actions else "", actions))
+        return action
+
+    def to_move_text(self, action: int) -> str:
+        """Return the text of an action in this position."""
+        return self.game.to_text(action)
+
     def play(self, move: str) -> "Position":
         """Return the position after a move; raise IllegalMove if it is not legal."""
         return self.play_action(self.parse(move))

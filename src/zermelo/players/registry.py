@@ -14,9 +14,11 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.notation import quote_text
 from zermelo.core.player import Player
 from zermelo.core.specs import Parameter
+from zermelo.players.function_player import FunctionPlayer, MoveFunction
 from zermelo.players.user_players import file_accepts_seed, is_player_file, load_player_file
 
 HUMAN = "human"
+PlayerLike = str | Player | MoveFunction  #: whatever can be given where a player is asked for
 _RUN_WEIGHTS = "final.safetensors"  # the weights file that a player loads from a run's folder
 
 
@@ -187,6 +189,25 @@ def load_player(spec: str) -> Player:
     'random:seed=1'
     """
     return load_player_file(spec) if is_player_file(spec) else _create(*_parse(spec))
+
+
+def as_player(player: PlayerLike) -> Player:
+    """Return a player from a spec, a `Player`, or a function from a position to a move.
+
+    >>> as_player("random:seed=1").name, as_player(lambda position: position.legal[0]).name
+    ('random:seed=1', '<lambda>')
+    """
+    if isinstance(player, Player):
+        return player
+    if isinstance(player, str):
+        return load_player(player)
+    if isinstance(player, type) or not callable(player):
+        msg = (
+            f"a player is a spec such as 'perfect', a zermelo.Player, or a function from a "
+            f"position to a move, not {quote_text(repr(player))}"
+        )
+        raise BadSpec(msg)
+    return FunctionPlayer(player)
 
 
 def load_builtin_player(spec: str) -> Player:

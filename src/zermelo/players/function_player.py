@@ -1,0 +1,49 @@
+"""Players that are plain Python functions from a position to a move."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from zermelo.core.errors import BadMove
+from zermelo.core.notation import quote_text
+from zermelo.core.player import Analysis, Limit, Player
+from zermelo.core.position import Position
+
+#: position → a move such as "b2", or the int of an action
+MoveFunction = Callable[[Position], str | int]
+
+
+class FunctionPlayer(Player):
+    """A player that asks a function for every move; the function sees nothing but the position.
+
+    >>> import zermelo as z
+    >>> last = FunctionPlayer(lambda position: position.legal[-1])
+    >>> last.choose(z.game("tictactoe").start()).move
+    'c3'
+    """
+
+    def __init__(self, function: MoveFunction, name: str = "") -> None:
+        self.function = function
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+
+    def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
+        """Yield the function's choice; raise IllegalMove if it is not a legal move."""
+        del limit  # a function cannot be interrupted
+        begin = time.perf_counter()
+        action = self._legal_action(position, self.function(position))
+        seconds = time.perf_counter() - begin
+        yield Analysis(position.to_move_text(action), seconds=seconds, source="function")
+
+    def _legal_action(self, position: Position, choice: Any) -> int:
+        """Return the legal action that a function has named by its move or by its number."""
+        if isinstance(choice, str):
+            return position.parse(choice)
+        try:
+            action = int(choice.__index__())
+        except (AttributeError, TypeError):
+            msg = (
+                f"{self.name} returned {quote_text(repr(choice))}: a function that plays must "
+                f"return a move such as {position.legal[0]!r}, or the int of an action"
+            )
+            raise BadMove(msg) from None
+        return position.check_action(action)
