@@ -162,7 +162,7 @@ class Plan:
             actions.append(action)
         return tuple(actions)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields that identify a run: settings, version and digests of Python files."""
         paths = [player_file_path(spec) for spec in self.players if is_player_file(spec)]
         paths += [Path(self.game)] if user_games.is_game_file(self.game) else []
@@ -172,7 +172,7 @@ class Plan:
         return settings | {"version": __version__, "files": digests}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Plan":
+    def from_dict(cls, data: Mapping[str, Any]) -> "Plan":
         """Return the plan with these settings."""
         settings = {field.name: data[field.name] for field in fields(cls)}
         sprt = settings["sprt"]

@@ -165,7 +165,7 @@ def _forfeit_table(result: TournamentResult) -> str:
 
 def _reproduction(result: TournamentResult, command: str, machine: Mapping[str, Any]) -> str:
     machine_text = " · ".join(f"{key} {value}" for key, value in machine.items())
-    settings = json.dumps(result.plan.to_json(), indent=2)
+    settings = json.dumps(result.plan.to_dict(), indent=2)
     return (
         f"<pre>{escape(command)}</pre><p>Zermelo {escape(__version__)}, seed {result.plan.seed}; "
         f"{escape(machine_text)}</p><details><summary>All settings</summary>"

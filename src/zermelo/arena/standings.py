@@ -87,7 +87,7 @@ class Standings:
         """Return the players by rating, best first."""
         return sorted(self.names, key=lambda name: -self.ratings[name].rating)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
         return {
             "players": list(self.names),

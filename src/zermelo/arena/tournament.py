@@ -48,15 +48,15 @@ class TournamentResult:
     run: int | None  #: number of the run in the store
     sprt: dict[str, Any] | None  #: state of the sequential test
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
         return {
             "game": self.plan.game,
-            **self.standings.to_json(),
+            **self.standings.to_dict(),
             "finished": self.finished,
             "sprt": self.sprt,
             "run": self.run,
-            "settings": self.plan.to_json(),
+            "settings": self.plan.to_dict(),
         }
 
 
@@ -206,7 +206,7 @@ class _RunWriter:
 
     def __init__(self, plan: Plan, path: Path, *, resume: bool) -> None:
         self._store = RunStore(path, lock_timeout=_LOCK_TIMEOUT)
-        settings = plan.to_json()
+        settings = plan.to_dict()
         latest = self._store.latest_run("arena", settings) if resume else None
         self.stored = self._store.game_rows(latest) if latest is not None else []
         self.run = self._store.add_run("arena", plan.game, settings) if latest is None else latest
@@ -248,5 +248,5 @@ class _RunWriter:
         self._commit()
         self._store.delete_games(self.run, end)
         self._store.set_ratings(self.run, result.standings.ratings)
-        self._store.update_run(self.run, FINISHED if result.finished else STOPPED, result.to_json())
+        self._store.update_run(self.run, FINISHED if result.finished else STOPPED, result.to_dict())
         self._is_finished = True

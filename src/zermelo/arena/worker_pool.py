@@ -80,7 +80,7 @@ class _WorkerProcess(ChildProcess):
         self.timed_out: Turn | None = None  #: the turn that took too long, if any
         self.num_returned = 0
         self.ended = 0.0  #: when the process was found to have ended
-        self.send({"plan": plan.to_json(), "no_warm_up": sorted(no_warm_up)})
+        self.send({"plan": plan.to_dict(), "no_warm_up": sorted(no_warm_up)})
 
     def assign(self, games: list[int]) -> None:
         """Send the numbers of games to play."""

@@ -106,7 +106,7 @@ def arena(
         except Interrupted as stopped:
             result = stopped.result
     if as_json:
-        options.print_json(result.to_json())
+        options.print_json(result.to_dict())
     else:
         _print_result(result)
     if not result.finished:

@@ -82,7 +82,7 @@ def solve(
                 Limit(seconds, nodes, stop=stop),
                 solver=solver(),
                 progress=lambda nodes: progress(f"{nodes:,} nodes"),
-            ).to_json(game)
+            ).to_dict(game)
 
         return options.answer_positions(
             rules, source, answer, _solution_text, as_json=as_json, workers=workers, stop=stop
@@ -152,7 +152,7 @@ def analyze(
         result = analysis.analyze(
             position, Limit(seconds=seconds), analyst=analyst, player=evaluator
         )
-        fields = analysis.to_json(position, result, game)
+        fields = analysis.to_dict(position, result, game)
         if store is not None:
             store.add_analysis(game, position.moves, player or "", fields)
         return fields

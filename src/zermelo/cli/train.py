@@ -90,7 +90,7 @@ def train(recipe: str, as_json: bool, **settings: Any) -> None:
             )
             raise
         model_card.write_card(run, grades, settings["device"])
-        store_grades({name: grade.to_json() for name, grade in grades.items()})
+        store_grades({name: grade.to_dict() for name, grade in grades.items()})
     summary = listing.summarize_run(run.folder)
     if as_json:
         options.print_json(vars(summary))

@@ -39,7 +39,7 @@ class Reason:
     text: str
     line: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
         return {"kind": self.kind, "text": self.text, "line": list(self.line)}
 

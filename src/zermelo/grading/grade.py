@@ -52,7 +52,7 @@ class SetResult:
         """The number of mistakes per position, or None if there are no positions."""
         return self.mistakes / self.positions if self.positions else None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
         return {
             "positions": self.positions,
@@ -97,13 +97,13 @@ class Grade:
     def _moves(self, actions: tuple[int, ...]) -> list[str]:
         return [self.game.to_text(action) for action in actions]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
         checks = self.seat_checks or (None, None)
         return {
             "game": self.game.spec,
             "player": self.player,
-            **self.total.to_json(),
+            **self.total.to_dict(),
             "unbeatable": self.unbeatable,
             "unbeatable_as": {
                 seat: check and check.unbeatable for seat, check in zip(SEATS, checks, strict=True)
@@ -115,13 +115,13 @@ class Grade:
             },
             "vs_random": _by_seat(self.vs_random),
             "ceilings": _by_seat(self.ceilings),
-            "sets": {name: result.to_json() for name, result in self.sets.items()},
+            "sets": {name: result.to_dict() for name, result in self.sets.items()},
             "notes": self.notes,
         }
 
 
 def _by_seat(pair: tuple[Any, Any] | None) -> dict[str, Any] | None:
-    return pair and {seat: one.to_json() for seat, one in zip(SEATS, pair, strict=True)}
+    return pair and {seat: one.to_dict() for seat, one in zip(SEATS, pair, strict=True)}
 
 
 def grade(

@@ -58,14 +58,14 @@ def _parse(name: str, data: bytes, *, short: bool) -> Recipe:
     if short:
         _merge(table, overrides)
     try:
-        return from_json({"name": name} | table)
+        return from_dict({"name": name} | table)
     except BadSpec as error:
         msg = f"{name}: {error}"
         raise BadRecipe(msg) from None
 
 
-def from_json(data: dict[str, Any]) -> Recipe:
-    """Return the recipe whose `to_json` is `data`; only the types of its fields are checked."""
+def from_dict(data: dict[str, Any]) -> Recipe:
+    """Return the recipe whose `to_dict` is `data`; only the types of its fields are checked."""
     recipe = _convert(Recipe, data, str(data.get("name")))
     assert isinstance(recipe, Recipe)
     return recipe

@@ -74,9 +74,9 @@ def _create_card(run: Run, grades: dict[str, Grade], device: str) -> dict[str, A
         },
         "command": run.command,
         "changes": read_manifest(run.folder).get("changes", []),
-        "grades": {name: result.to_json() | {"player": name} for name, result in grades.items()},
+        "grades": {name: result.to_dict() | {"player": name} for name, result in grades.items()},
         "best_on_the_way": run.statistics.best_mistake_rate,
-        "recipe": run.recipe.to_json(),
+        "recipe": run.recipe.to_dict(),
     }
 
 

@@ -56,13 +56,13 @@ class RunStatistics:
     best_win_rate: float = 0.0  #: highest share of wins in the latest games at any grading
     seconds: float = 0.0  #: time spent on training so far
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the numbers, by their keys in checkpoints."""
         return dict(zip(_STATISTICS_KEYS, dataclasses.astuple(self), strict=True))
 
     @classmethod
-    def from_json(cls, numbers: dict[str, Any]) -> "RunStatistics":
-        """Return the statistics whose `to_json` is `numbers`."""
+    def from_dict(cls, numbers: dict[str, Any]) -> "RunStatistics":
+        """Return the statistics whose `to_dict` is `numbers`."""
         return cls(*(numbers[key] for key in _STATISTICS_KEYS))
 
 
@@ -93,7 +93,7 @@ class Run:
 
     def _identity(self) -> dict[str, Any]:
         """Return the recipe, seed and rules, which must be the same in all files of the run."""
-        recipe = json.loads(json.dumps(self.recipe.to_json()))
+        recipe = json.loads(json.dumps(self.recipe.to_dict()))
         return {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
 
     def create(self) -> None:
@@ -182,7 +182,7 @@ class Run:
         arrays, metadata = trainer.to_arrays()
         weights, model_metadata = self._export(trainer)
         arrays |= {f"{weights_file.PLAYS}{name}": array for name, array in weights.items()}
-        metadata |= self._identity() | {_STATISTICS: self.statistics.to_json()}
+        metadata |= self._identity() | {_STATISTICS: self.statistics.to_dict()}
         weights_file.write(
             self.folder / CHECKPOINT, arrays, {**model_metadata, "plays": True, **metadata}
         )
@@ -266,7 +266,7 @@ def _load_checkpoint(
             raise BadRun(msg)
     try:
         trainer.load_arrays(arrays, metadata)
-        return RunStatistics.from_json(metadata[_STATISTICS])
+        return RunStatistics.from_dict(metadata[_STATISTICS])
     except (LookupError, ValueError, RuntimeError, TypeError) as error:
         msg = f"{path} does not fit this run: {' '.join(str(error).split())}"
         raise BadRun(msg) from None

@@ -60,7 +60,7 @@ def analyze(
     return replace(analysis, candidates=candidates, verdict=verdict)
 
 
-def to_json(position: Position, analysis: Analysis, spec: str) -> dict[str, Any]:
+def to_dict(position: Position, analysis: Analysis, spec: str) -> dict[str, Any]:
     """Return the fields of the JSON output: the fields of a solution, and the candidates."""
     best = [candidate.move for candidate in analysis.candidates if candidate.best]
     fields = solution.Solution(
@@ -76,11 +76,11 @@ def to_json(position: Position, analysis: Analysis, spec: str) -> dict[str, Any]
         source=analysis.source,
         diff=analysis.diff,
         depth=analysis.depth,
-    ).to_json(spec)
+    ).to_dict(spec)
     fields["candidates"] = [_candidate_json(position, c) for c in analysis.candidates]
     if analysis.verdict is not None:
         fields["move"] = analysis.move
-        fields["verdict"] = to_json(position, analysis.verdict, spec)
+        fields["verdict"] = to_dict(position, analysis.verdict, spec)
     return fields
 
 
@@ -92,7 +92,7 @@ def _candidate_json(position: Position, candidate: Candidate) -> dict[str, Any]:
         "plies": candidate.plies,
         "exact": candidate.exact,
         "best": candidate.best,
-        "reasons": [reason.to_json() for reason in candidate.reasons],
+        "reasons": [reason.to_dict() for reason in candidate.reasons],
         "pv": list(candidate.pv),
     } | solution.game_specific_scores(position, candidate.value, candidate.plies, candidate.diff)
     optional = {"visits": candidate.visits, "parts": candidate.parts}

@@ -34,7 +34,7 @@ class Puzzle:
     plies: int
     seed: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output, without the solution."""
         return {
             "game": self.position.game.spec,

@@ -36,12 +36,12 @@ class ReviewedMove:
     better: Candidate | None = None  #: after a mistake or slip, the best move
     reasons: tuple[Reason, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields for the JSON output and the studio's clients."""
         better = self.better and {
             "move": self.better.move,
             "words": _describe(self.better),
-            "reasons": [reason.to_json() for reason in self.better.reasons],
+            "reasons": [reason.to_dict() for reason in self.better.reasons],
         }
         return {
             "ply": self.ply,
@@ -52,7 +52,7 @@ class ReviewedMove:
             "mistake": self.mistake,
             "better": better,
             "words": self.description,
-            "reasons": [reason.to_json() for reason in self.reasons],
+            "reasons": [reason.to_dict() for reason in self.reasons],
         }
 
 

@@ -46,7 +46,7 @@ class Solution:
     complete: bool = True  #: whether `best` contains all best moves
     wins: bool | None = None  #: for the goal "win": whether the side to move wins, when proven
 
-    def to_json(self, spec: str) -> dict[str, Any]:
+    def to_dict(self, spec: str) -> dict[str, Any]:
         """Return the fields that `zermelo solve --json` prints."""
         fields = {
             "game": spec,
