@@ -152,7 +152,7 @@ def analyze(
         result = analysis.analyze(
             position, Limit(seconds=seconds), analyst=analyst, player=evaluator
         )
-        fields = analysis.to_dict(position, result, game)
+        fields = result.to_dict(game, position)
         if store is not None:
             store.add_analysis(game, position.moves, player or "", fields)
         return fields
@@ -202,7 +202,6 @@ def textbook(
     from zermelo.games import registry
     from zermelo.games.reversi.rules import Reversi
     from zermelo.search import textbook as algorithms
-    from zermelo.search.solver.solution import game_specific_scores
 
     rules = registry.game(game)
     position = rules.position(moves=moves)
@@ -214,7 +213,7 @@ def textbook(
         progress(method)
         fields = algorithms.solve_position(position, deepening=deepen, **switches)
     diff = rules.diff(position.state) if position.is_over and isinstance(rules, Reversi) else None
-    fields |= game_specific_scores(position, fields["value"], fields["plies"], diff)
+    fields |= rules.score_fields(position.state, fields["value"], fields["plies"], diff)
     if as_json:
         options.print_json({**fields, "game": game})
         return

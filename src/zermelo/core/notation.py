@@ -150,6 +150,31 @@ def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
     return cells, sides[parts[1]] if len(parts) == 2 else None
 
 
+MOVES_LINE = "moves:"  #: begins the last line of a text that lists the moves of a position
+_SIDE_LINE = re.compile(r"(\S) (?:to move|would be next)")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_MARKS = str.maketrans("", "", " \t()[]")  # the last move and the winning line are in brackets
+
+
+def flatten_drawing(text: str, labels: tuple[str, ...], symbols: str) -> str:
+    """Return the text that `parse_board` reads for a board drawn on several lines.
+
+    The labels of columns and rows may be left out. The last line may name the side to move.
+
+    >>> flatten_drawing("   a   b\\n1  X   .\\n2  .  (O)\\nX to move", ("a", "b"), "XO")
+    'X./.O X'
+    """
+    lines = [line.strip() for line in _COLOURS.sub("", text).splitlines() if line.strip()]
+    side = _SIDE_LINE.fullmatch(lines[-1])
+    rows = lines[:-1] if side else lines
+    if rows and rows[0].split() == list(labels):
+        rows = rows[1:]
+    unlabelled = (row.removeprefix(str(number)) for number, row in enumerate(rows, 1))
+    board = "/".join(row.translate(_MARKS) for row in unlabelled)
+    flat = f"{board} {side[1]}" if side else board
+    return flat.translate(str.maketrans(symbols, "XO"))
+
+
 def format_board(cells: tuple[int, ...], grid: Grid, player: int) -> str:
     """Return the text that `parse_board` reads: rows separated by `/`, then the side to move.
 

@@ -107,7 +107,7 @@ def view_created_match(row: MatchRow, position: Position, deleted: list[str]) ->
 
 def analysis_event(position: Position, analysis: Analysis) -> dict[str, Any]:
     """Return the JSON of `zermelo analyze`, plus values in words and the cells of lines of play."""
-    record = analyses.to_dict(position, analysis, position.game.spec)
+    record = analysis.to_dict(position=position)
     for part in (record, *record["candidates"]):
         part["words"] = describe_value(
             part["value"], part["estimate"], part["plies"], part.get("diff")

@@ -73,7 +73,7 @@ def _analyze(terminal: TerminalMatch) -> Fields:
     limit = replace(limit, seconds=limit.seconds or _HINT_SECONDS)
     position = terminal.match.position
     result = wait_or_stop(ThinkingThread(terminal.analyst, position, limit))
-    return analysis.to_dict(position, result, terminal.match.game.spec)
+    return result.to_dict(position=position)
 
 
 def _explain(terminal: TerminalMatch, candidate: Fields, result: Fields) -> str:

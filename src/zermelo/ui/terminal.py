@@ -96,7 +96,7 @@ def _reply(terminal: TerminalMatch) -> None:
     answer = wait_or_stop(thread) if terminal.humans else thread.wait()
     match.play(answer.move)
     if options.thinking:
-        fields = analysis.to_dict(position, answer, match.game.spec)
+        fields = answer.to_dict(position=position)
         print(texts.analysis_text(fields, terminal.side_names(position), _MAX_ROWS))
     symbol = match.game.symbols[position.player]
     name = escape_controls(seat.player.name)

@@ -7,7 +7,6 @@ within milliseconds, then the exact values move by move, and finally lines and r
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from zermelo.core.bitboard import sign
 from zermelo.core.game import Game, WordGame
@@ -58,45 +57,6 @@ def analyze(
     reasons = {candidate.move: candidate.reasons for candidate in verdict.candidates}
     candidates = tuple(replace(c, reasons=reasons[c.move]) for c in analysis.candidates)
     return replace(analysis, candidates=candidates, verdict=verdict)
-
-
-def to_dict(position: Position, analysis: Analysis, spec: str) -> dict[str, Any]:
-    """Return the fields of the JSON output: the fields of a solution, and the candidates."""
-    best = [candidate.move for candidate in analysis.candidates if candidate.best]
-    fields = solution.Solution(
-        position,
-        value=analysis.value,
-        estimate=analysis.estimate,
-        plies=analysis.plies,
-        best=tuple(best),
-        pv=analysis.pv,
-        exact=analysis.exact,
-        nodes=analysis.nodes,
-        seconds=analysis.seconds,
-        source=analysis.source,
-        diff=analysis.diff,
-        depth=analysis.depth,
-    ).to_dict(spec)
-    fields["candidates"] = [_candidate_json(position, c) for c in analysis.candidates]
-    if analysis.verdict is not None:
-        fields["move"] = analysis.move
-        fields["verdict"] = to_dict(position, analysis.verdict, spec)
-    return fields
-
-
-def _candidate_json(position: Position, candidate: Candidate) -> dict[str, Any]:
-    fields = {
-        "move": candidate.move,
-        "value": candidate.value,
-        "estimate": candidate.estimate,
-        "plies": candidate.plies,
-        "exact": candidate.exact,
-        "best": candidate.best,
-        "reasons": [reason.to_dict() for reason in candidate.reasons],
-        "pv": list(candidate.pv),
-    } | solution.game_specific_scores(position, candidate.value, candidate.plies, candidate.diff)
-    optional = {"visits": candidate.visits, "parts": candidate.parts}
-    return fields | {name: value for name, value in optional.items() if value is not None}
 
 
 class Analyst(Player):

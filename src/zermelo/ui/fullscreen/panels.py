@@ -82,7 +82,7 @@ class AnalysisPanel(Static):
         elif latest is None:
             self.update(Text("Analysing…", "dim"))
         else:
-            fields = analysis.to_dict(view.position, latest, view.game.spec)
+            fields = latest.to_dict(position=view.position)
             sides = texts.side_names(view.game.symbols, view.players, view.position.player)
             text = Text()
             text.append(f"{texts.effort_text(fields)}\n", "dim")
