@@ -799,9 +799,9 @@ def test_markup_in_names_is_escaped() -> None:
     plan.__dict__["names"] = ("<img src=x>", 'a"&b')
     rows = [GameRow(0, *plan.names, 0, "a1", "first", "<i>", 1, 1, 0.5, 0.25)]
     from zermelo.arena.standings import compute_standings
-    from zermelo.arena.tournament import TournamentResult
+    from zermelo.arena.tournament import Result
 
-    result = TournamentResult(
+    result = Result(
         plan, tuple(rows), compute_standings(plan, rows), finished=True, run=None, sprt=None
     )
     text = report.to_html(result, "zermelo arena '<u>'", {"cpu": "<s>"})

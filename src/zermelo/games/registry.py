@@ -18,6 +18,8 @@ from zermelo.games.lines.rules import Overline
 from zermelo.games.lines.small import WordLineGame
 from zermelo.games.reversi.rules import Reversi
 
+GameLike = str | Game  #: whatever can be given where a game is asked for
+
 #: Each of these games is compiled separately; all other games of a family share a compilation.
 PRESETS = ("tictactoe", "connect4", "gomoku6", "squava", "reversi")
 
@@ -47,6 +49,39 @@ def game(spec: str) -> Game:
         msg = f"a game spec is a string such as 'tictactoe', not {type(spec).__name__}"
         raise BadSpec(msg)
     return _file_game(spec.strip()) if user_games.is_game_file(spec) else named_game(spec)
+
+
+def as_game(value: GameLike) -> Game:
+    """Return a game from a spec, or a `Game` object unchanged; raise BadSpec for anything else.
+
+    A spec that names a file loads and runs that file. An object of a user's own class is tested
+    once, like a game from a file.
+
+    >>> as_game("mnk:4x4x3").num_actions, as_game(as_game("squava")).spec
+    (16, 'squava')
+    """
+    if isinstance(value, str):
+        return game(value)
+    if isinstance(value, type) and issubclass(value, Game):
+        msg = f"{value.__name__} is a class: give a game, such as {value.__name__}()"
+        raise BadSpec(msg)
+    if not isinstance(value, Game):
+        msg = (
+            "a game is a spec such as 'tictactoe', or a zermelo.Game, not "
+            f"{quote_text(repr(value))}"
+        )
+        raise BadSpec(msg)
+    if not type(value).__module__.startswith("zermelo."):
+        user_games.check_once(value)
+    return value
+
+
+def is_loadable(rules: Game) -> bool:
+    """Return whether the game's spec alone gives the same game, also in another process."""
+    try:
+        return game(rules.spec) == rules
+    except BadSpec:
+        return False
 
 
 def named_game(spec: str) -> Game:

@@ -5,6 +5,7 @@ layers (`zermelo.learn`, `zermelo.envs`) without importing them.
 """
 
 import importlib
+import inspect
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -194,20 +195,40 @@ def load_player(spec: str) -> Player:
 def as_player(player: PlayerLike) -> Player:
     """Return a player from a spec, a `Player`, or a function from a position to a move.
 
+    A spec that names a file loads and runs that file. Raise BadSpec for anything else.
+
     >>> as_player("random:seed=1").name, as_player(lambda position: position.legal[0]).name
     ('random:seed=1', '<lambda>')
     """
     if isinstance(player, Player):
+        if not isinstance(getattr(player, "name", None), str):
+            player.name = type(player).__name__
         return player
     if isinstance(player, str):
         return load_player(player)
+    if isinstance(player, type) and issubclass(player, Player):
+        msg = f"{player.__name__} is a class: give a player, such as {player.__name__}()"
+        raise BadSpec(msg)
     if isinstance(player, type) or not callable(player):
         msg = (
             f"a player is a spec such as 'perfect', a zermelo.Player, or a function from a "
             f"position to a move, not {quote_text(repr(player))}"
         )
         raise BadSpec(msg)
+    _check_arguments(player)
     return FunctionPlayer(player)
+
+
+def _check_arguments(function: MoveFunction) -> None:
+    """Raise BadSpec if a function cannot be called with a position and nothing else."""
+    try:
+        inspect.signature(function).bind(None)
+    except TypeError as error:
+        name = getattr(function, "__name__", type(function).__name__)
+        msg = f"{name} cannot play: a function that plays takes one argument, a position: {error}"
+        raise BadSpec(msg) from None
+    except ValueError:  # a function without a signature, as in some C extensions
+        return
 
 
 def load_builtin_player(spec: str) -> Player:
