@@ -11,7 +11,7 @@ from zermelo.cli.common.progress import Progress
 from zermelo.core.phrases import count, escape_controls
 
 if TYPE_CHECKING:
-    from zermelo.arena.tournament import TournamentProgress, Result
+    from zermelo.arena.tournament import Result, TournamentProgress
 
 
 class Hypotheses(click.ParamType[tuple[float, float]]):

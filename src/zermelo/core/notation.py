@@ -157,11 +157,11 @@ _MARKS = str.maketrans("", "", " \t()[]")  # the last move and the winning line 
 
 
 def flatten_drawing(text: str, labels: tuple[str, ...], symbols: str) -> str:
-    """Return the text that `parse_board` reads for a board drawn on several lines.
+    r"""Return the text that `parse_board` reads for a board drawn on several lines.
 
     The labels of columns and rows may be left out. The last line may name the side to move.
 
-    >>> flatten_drawing("   a   b\\n1  X   .\\n2  .  (O)\\nX to move", ("a", "b"), "XO")
+    >>> flatten_drawing("   a   b\n1  X   .\n2  .  (O)\nX to move", ("a", "b"), "XO")
     'X./.O X'
     """
     lines = [line.strip() for line in _COLOURS.sub("", text).splitlines() if line.strip()]

@@ -33,8 +33,14 @@ class Limit:
     stop: threading.Event | None = field(default=None, compare=False)  #: set it to stop early
 
     def __post_init__(self) -> None:
-        for name, value in (("seconds", self.seconds), ("nodes", self.nodes), ("depth", self.depth)):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        for name, value in (
+            ("seconds", self.seconds),
+            ("nodes", self.nodes),
+            ("depth", self.depth),
+        ):
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int | float)
+            ):
                 msg = f"Limit: {name} is {quote_text(repr(value))}: it must be a number or None"
                 raise BadSpec(msg)
 

@@ -268,7 +268,7 @@ def _parse(spec: str) -> tuple[PlayerEntry, dict[str, Any]]:
 
 def _create(entry: PlayerEntry, values: dict[str, Any]) -> Player:
     if not entry.factory:
-        msg = f"{entry.name} needs a screen: start a game with zermelo play"
+        msg = f"{entry.name} needs a screen, such as that of the command zermelo play"
         raise BadSpec(msg)
     module, _, factory = entry.factory.partition(":")
     player: Player = getattr(importlib.import_module(module), factory)(**values)

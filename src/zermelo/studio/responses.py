@@ -14,7 +14,6 @@ from zermelo.core.phrases import describe_value
 from zermelo.core.player import Analysis
 from zermelo.core.position import Outcome, Position
 from zermelo.players.registry import HUMAN
-from zermelo.search.explain import analysis as analyses
 from zermelo.store.matches import MatchRow
 
 OutcomeName = Literal["first", "second", "draw"]

@@ -7,7 +7,6 @@ from zermelo.core.phrases import count
 from zermelo.core.player import Analysis
 from zermelo.matches import saves
 from zermelo.matches.match import Match
-from zermelo.search.explain import analysis
 from zermelo.ui import texts
 from zermelo.ui.terminal_match import TerminalMatch
 from zermelo.ui.texts import Fields

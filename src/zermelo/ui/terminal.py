@@ -9,7 +9,6 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import escape_controls
 from zermelo.core.position import Position
 from zermelo.matches.match import Match
-from zermelo.search.explain import analysis
 from zermelo.ui import texts
 from zermelo.ui.commands import QuitGame, find_command, wait_or_stop
 from zermelo.ui.terminal_match import DisplayOptions, TerminalMatch

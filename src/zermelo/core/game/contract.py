@@ -239,10 +239,10 @@ class Game(PlainTraversal, ABC):
     def _parse_moves_line(self, drawing: str, line: str) -> Position:
         """Return the position of a text that ends with its moves; a board must agree with them."""
         position = self._play_moves(line)
-        if self.grid is not None and drawing.strip():
-            if self._parse_board(drawing, None)[0] != position.board:
-                msg = "the moves in the last line do not lead to the board above them"
-                raise BadBoard(msg)
+        is_drawn = self.grid is not None and drawing.strip()
+        if is_drawn and self._parse_board(drawing, None)[0] != position.board:
+            msg = "the moves in the last line do not lead to the board above them"
+            raise BadBoard(msg)
         return position
 
     def parse_position(self, line: str) -> Position:

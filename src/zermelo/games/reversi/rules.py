@@ -199,7 +199,10 @@ class Reversi(WordGame):
         connected to them: discs are never removed.
         """
         if to_move is None:
-            msg = "in Reversi, the discs do not show who is to move: add X or O to the board, or give to_move"
+            msg = (
+                "in Reversi, the discs do not show who is to move: add X or O to the board, "
+                "or give to_move"
+            )
             raise BadBoard(msg)
         first, second = (sum(1 << i for i, c in enumerate(cells) if c == s) for s in (1, -1))
         if checked:

@@ -93,7 +93,7 @@ def _check_reachable(address: str) -> None:
     """Raise ZermeloError if no server listens at the address; Ray would retry for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
-        msg = f"--cluster is {address!r}: it must be local, or HOST:PORT of a Ray cluster"
+        msg = f"cluster is {address!r}: it must be local, or HOST:PORT of a Ray cluster"
         raise ZermeloError(msg)
     try:
         socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
@@ -111,6 +111,6 @@ def _import_ray() -> Any:
     try:
         import ray
     except ModuleNotFoundError:
-        msg = "--cluster needs Ray: pip install 'zermelo[cluster]'"
+        msg = "cluster needs Ray: pip install 'zermelo[cluster]'"
         raise ZermeloError(msg) from None
     return ray

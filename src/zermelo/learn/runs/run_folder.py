@@ -100,7 +100,7 @@ class Run:
         """Create the run's folder and lock it; raise BadRun if it already contains a run."""
         with self._locked():
             if (self.folder / MANIFEST).exists():
-                msg = f"{self.folder} holds a run already: use --resume, or another --out"
+                msg = f"{self.folder} holds a run already: resume it, or choose another folder"
                 raise BadRun(msg)
             self._write_manifest({"began": time.time(), "command": self.command, "changes": []})
 

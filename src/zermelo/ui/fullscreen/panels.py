@@ -9,7 +9,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from zermelo.core.phrases import count, escape_controls
-from zermelo.search.explain import analysis
 from zermelo.ui import texts
 from zermelo.ui.session import View
 from zermelo.ui.texts import to_sentence
