@@ -5,6 +5,7 @@ import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from zermelo.core import specs
 from zermelo.core.bitboard import WORD_BITS
@@ -34,6 +35,19 @@ class GameEntry:
     parameters: tuple[Parameter, ...] = ()
     shape: tuple[str, ...] = ()  #: the parameters that a value without a key, such as `5x5x4`, sets
     example: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the JSON output; `parameters` has their defaults."""
+        return {
+            "name": self.name,
+            "summary": self.summary,
+            "parameters": {parameter.name: parameter.default for parameter in self.parameters},
+            "example": self.example,
+        }
+
+    def __repr__(self) -> str:
+        """Return the name with its parameters, and the summary, in angle brackets."""
+        return f"<game {specs.describe(self.name, self.parameters)}: {self.summary}>"
 
 
 def game(spec: str) -> Game:
@@ -119,6 +133,19 @@ def _named_game(spec: str) -> Game:
 def entries() -> list[GameEntry]:
     """Return the entries of all games, in the order in which they are listed."""
     return list(_ENTRIES.values())
+
+
+def list_games() -> list[GameEntry]:
+    """Return the entries of all games, including those that installed packages provide.
+
+    >>> [entry.name for entry in list_games()][:3]
+    ['tictactoe', 'connect4', 'gomoku6']
+    """
+    installed = [
+        GameEntry(name, "from an installed package", named_game, example=name)
+        for name in user_games.installed_games()
+    ]
+    return [*_ENTRIES.values(), *installed]
 
 
 def _parse_shape(spec: str, entry: GameEntry, plain: list[str]) -> dict[str, str]:

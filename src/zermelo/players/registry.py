@@ -37,6 +37,18 @@ class PlayerEntry:
     model_prefix: str = ""  #: the text that precedes the model in that parameter
     is_blocking: bool = False  #: whether thinking blocks the interpreter, and with it a server
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the JSON output; `parameters` has their defaults."""
+        return {
+            "name": self.name,
+            "summary": self.summary,
+            "parameters": {parameter.name: parameter.default for parameter in self.parameters},
+        }
+
+    def __repr__(self) -> str:
+        """Return the name with its parameters, and the summary, in angle brackets."""
+        return f"<player {specs.describe(self.name, self.parameters)}: {self.summary}>"
+
     @property
     def accepts_seed(self) -> bool:
         """Whether the player has a `seed` parameter, which makes its moves reproducible."""
@@ -327,5 +339,9 @@ def _find_entry(name: str) -> PlayerEntry:
 
 
 def list_players() -> list[PlayerEntry]:
-    """Return all registered players."""
+    """Return the entries of all registered players.
+
+    >>> [entry.name for entry in list_players()][:3]
+    ['human', 'random', 'greedy']
+    """
     return list(_ENTRIES.values())

@@ -44,6 +44,11 @@ class Recipe:
         assert isinstance(table, dict)
         return table
 
+    def __repr__(self) -> str:
+        """Return the name, the kind, the game and the summary in angle brackets."""
+        summary = f": {self.summary}" if self.summary else ""
+        return f"<recipe {self.name}, {self.kind} for {self.game}{summary}>"
+
 
 def recipe_keys(table: type) -> dict[str, str]:
     """Return {key in recipe files: field name} for the class that represents a recipe table."""

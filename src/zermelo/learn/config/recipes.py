@@ -22,6 +22,15 @@ def names() -> list[str]:
     return sorted(name.removesuffix(_SUFFIX) for name in files if name.endswith(_SUFFIX))
 
 
+def list_recipes() -> list[Recipe]:
+    """Return the recipes that come with the package, sorted by name.
+
+    >>> [recipe.name for recipe in list_recipes()][:2]
+    ['connect4-alphazero', 'gomoku6-alphazero']
+    """
+    return [load(name) for name in names()]
+
+
 def load(name: str, *, short: bool = False) -> Recipe:
     """Load and check a recipe, given its name or the path of its TOML file.
 

@@ -12,9 +12,8 @@ from zermelo.grading.grade import Grade, grade
 from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.runs.charts import draw_heat_map, draw_learning_curves
-from zermelo.learn.runs.listing import CARD
 from zermelo.learn.runs.log import read_log
-from zermelo.learn.runs.run_folder import Run, read_manifest
+from zermelo.learn.runs.run_folder import CARD, Run, read_manifest
 
 _GRADE_LABELS = {
     "raw": "the network alone",
