@@ -18,7 +18,7 @@ from zermelo import __version__
 from zermelo.arena.processes.inspection import inspect_player_files
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
-from zermelo.core.notation import quote_text
+from zermelo.core.notation import quote_text, show_value
 from zermelo.core.player import Player
 from zermelo.games import registry, user_games
 from zermelo.players.registry import is_stochastic, load_player, model_files, with_seed
@@ -59,10 +59,7 @@ class Plan:
     memory: int = MEMORY  #: memory limit of a process in MB, 0 for none
 
     def __post_init__(self) -> None:
-        for name in ("games", "seed", "memory"):
-            if not isinstance(value := getattr(self, name), int):
-                msg = f"{name} is {quote_text(repr(value))}: it must be a whole number"
-                raise ZermeloError(msg)
+        self._check_types()
         if len(self.players) < 2:
             msg = f"a tournament needs at least two players, not {len(self.players)}"
             raise ZermeloError(msg)
@@ -78,6 +75,17 @@ class Plan:
         if self.memory and self.memory < _MIN_MEMORY:
             msg = f"memory is {self.memory}: it must be 0, for no limit, or at least {_MIN_MEMORY}"
             raise ZermeloError(msg)
+
+    def _check_types(self) -> None:
+        """Raise ZermeloError if a number has another type."""
+        for name in ("games", "seed", "memory", "opening_plies", "seconds", "patience"):
+            value = getattr(self, name)
+            is_optional = name in ("opening_plies", "seconds")
+            kind = int | float if name in ("seconds", "patience") else int
+            if not isinstance(value, kind) and not (value is None and is_optional):
+                number = "a whole number" if kind is int else "a number"
+                msg = f"{name} is {show_value(value)}: it must be {number}"
+                raise ZermeloError(msg)
 
     def check_players(self) -> None:
         """Raise ZermeloError if a player cannot be loaded or cannot play the game.

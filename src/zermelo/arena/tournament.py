@@ -16,7 +16,7 @@ from zermelo.arena.plan import MEMORY, PATIENCE, Plan
 from zermelo.arena.sprt import BOUND, SequentialTest
 from zermelo.arena.standings import RepeatDetector, Standings, compute_standings, half_points
 from zermelo.core.errors import BadSpec, ZermeloError, import_package
-from zermelo.core.notation import quote_text
+from zermelo.core.notation import show_value
 from zermelo.core.phrases import count
 from zermelo.games import registry
 from zermelo.games.registry import GameLike
@@ -162,7 +162,7 @@ def tournament(
 def _build_plan(game: GameLike, players: Sequence[PlayerLike], settings: dict[str, Any]) -> Plan:
     """Return the plan of a tournament; raise BadSpec if the game or a player has a wrong type."""
     if isinstance(players, str) or not isinstance(players, Sequence):
-        msg = f"players is {quote_text(repr(players))}: it must be a list of two players or more"
+        msg = f"players is {show_value(players)}: it must be a list of two players or more"
         raise BadSpec(msg)
     rules = game if isinstance(game, str) else registry.as_game(game)
     specs = tuple(player.strip() for player in players if isinstance(player, str))

@@ -106,6 +106,16 @@ def quote_text(text: str, limit: int = 40) -> str:
     return ascii(text) if len(text) <= limit else f"{ascii(text[:limit])[:-1]}…'"
 
 
+def show_value(value: object, limit: int = 60) -> str:
+    """Return the repr of a value of a wrong type, escaped and shortened, for error messages.
+
+    >>> show_value(None), show_value(["random"])
+    ('None', "['random']")
+    """
+    text = ascii(value)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def split_moves(text: str) -> list[str]:
     """Split moves that are separated by spaces or commas.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from zermelo.core.errors import BadSpec, IllegalMove, import_package
-from zermelo.core.notation import quote_text
+from zermelo.core.notation import show_value
 from zermelo.core.phrases import count, describe_value
 from zermelo.core.position import Position, as_position
 from zermelo.core.value import Value
@@ -41,14 +41,14 @@ class Limit:
             if value is not None and (
                 isinstance(value, bool) or not isinstance(value, int | float)
             ):
-                msg = f"Limit: {name} is {quote_text(repr(value))}: it must be a number or None"
+                msg = f"Limit: {name} is {show_value(value)}: it must be a number or None"
                 raise BadSpec(msg)
 
 
 def as_limit(limit: Limit | None) -> Limit:
     """Return a limit, or no limit for None; raise BadSpec if it is anything else."""
     if limit is not None and not isinstance(limit, Limit):
-        msg = f"a limit is a zermelo.Limit such as Limit(seconds=1), not {quote_text(repr(limit))}"
+        msg = f"a limit is a zermelo.Limit such as Limit(seconds=1), not {show_value(limit)}"
         raise BadSpec(msg)
     return limit or Limit()
 

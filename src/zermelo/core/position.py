@@ -241,7 +241,7 @@ def as_position(position: Position) -> Position:
     if not isinstance(position, Position):
         msg = (
             "a position is a zermelo.Position such as zermelo.game('tictactoe').start(), "
-            f"not {notation.quote_text(repr(position))}"
+            f"not {notation.show_value(position)}"
         )
         raise BadSpec(msg)
     return position

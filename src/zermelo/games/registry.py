@@ -11,7 +11,7 @@ from zermelo.core import specs
 from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
-from zermelo.core.notation import MAX_SIDE, quote_text
+from zermelo.core.notation import MAX_SIDE, quote_text, show_value
 from zermelo.core.specs import Parameter
 from zermelo.games import user_games
 from zermelo.games.lines.large import BoardLineGame
@@ -80,10 +80,7 @@ def as_game(value: GameLike) -> Game:
         msg = f"{value.__name__} is a class: give a game, such as {value.__name__}()"
         raise BadSpec(msg)
     if not isinstance(value, Game):
-        msg = (
-            "a game is a spec such as 'tictactoe', or a zermelo.Game, not "
-            f"{quote_text(repr(value))}"
-        )
+        msg = f"a game is a spec such as 'tictactoe', or a zermelo.Game, not {show_value(value)}"
         raise BadSpec(msg)
     if not type(value).__module__.startswith("zermelo."):
         user_games.check_once(value)

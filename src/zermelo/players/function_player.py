@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, SupportsIndex
 
 from zermelo.core.errors import BadMove
-from zermelo.core.notation import quote_text
+from zermelo.core.notation import show_value
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
 
@@ -51,7 +51,7 @@ class FunctionPlayer(Player):
         action = _to_int(choice)
         if action is None:
             msg = (
-                f"{self.name} returned {quote_text(repr(choice))}: a function that plays must "
+                f"{self.name} returned {show_value(choice)}: a function that plays must "
                 f"return a move such as {position.legal[0]!r}, or the int of an action"
             )
             raise BadMove(msg)

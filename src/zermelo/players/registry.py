@@ -12,7 +12,7 @@ from typing import Any
 
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
-from zermelo.core.notation import quote_text
+from zermelo.core.notation import quote_text, show_value
 from zermelo.core.player import Player
 from zermelo.core.specs import Parameter
 from zermelo.players.function_player import FunctionPlayer, MoveFunction
@@ -224,7 +224,7 @@ def as_player(player: PlayerLike) -> Player:
     if isinstance(player, type) or not callable(player):
         msg = (
             f"a player is a spec such as 'perfect', a zermelo.Player, or a function from a "
-            f"position to a move, not {quote_text(repr(player))}"
+            f"position to a move, not {show_value(player)}"
         )
         raise BadSpec(msg)
     _check_arguments(player)

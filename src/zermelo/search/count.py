@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from zermelo.core import phrases
 from zermelo.core.bitboard import lowest, popcount, scale, word
-from zermelo.core.errors import TooLarge, import_package
+from zermelo.core.errors import BadSpec, TooLarge, import_package
 from zermelo.core.game import Game, MaskGame, WordGame
+from zermelo.core.notation import show_value
 from zermelo.core.position import Outcome
 from zermelo.core.symmetry import Symmetry
 from zermelo.games import registry
@@ -126,6 +127,9 @@ def count(
     this does not affect the other counts. Raise TooLarge if more than `max_states` states exist.
     """
     rules = registry.as_game(game)
+    if max_ply is not None and not isinstance(max_ply, int):
+        msg = f"max_ply is {show_value(max_ply)}: it must be a whole number or None"
+        raise BadSpec(msg)
     options = _CountOptions(max_ply, states, paths, rules.symmetries() if symmetric else ())
     if isinstance(rules, WordGame):
         layers, limit = _word_layers(rules, options), max_states or MAX_STATES

@@ -14,7 +14,7 @@ import torch
 
 from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.core.game import Game, WordGame
-from zermelo.core.notation import quote_text
+from zermelo.core.notation import show_value
 from zermelo.core.player import Player
 from zermelo.games import registry
 from zermelo.games.registry import GameLike
@@ -121,6 +121,9 @@ def prepare_training(
 ) -> tuple[Run, Trainer]:
     """Return a run and its trainer: both new, or with `resume` restored from the run's folder."""
     torch.set_num_threads(1)  # so that results do not depend on the number of cores
+    if device not in ("cpu", "cuda"):
+        msg = f"device is {show_value(device)}: it must be cpu or cuda"
+        raise BadSpec(msg)
     if device == "cuda" and not torch.cuda.is_available():
         msg = "torch finds no CUDA device on this machine: use the device cpu"
         raise BadSpec(msg)
@@ -177,7 +180,7 @@ def _load_recipe(recipe: str | Recipe, *, short: bool) -> Recipe:
     if not isinstance(recipe, Recipe):
         msg = (
             f"a recipe is a name such as 'tictactoe-dqn', a .toml file or a zermelo.Recipe, "
-            f"not {quote_text(repr(recipe))}"
+            f"not {show_value(recipe)}"
         )
         raise BadRecipe(msg)
     return recipe

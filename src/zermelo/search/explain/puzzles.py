@@ -8,6 +8,7 @@ from typing import Any
 from zermelo.core.bitboard import bits
 from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.core.game import WordGame
+from zermelo.core.notation import show_value
 from zermelo.core.player import Limit
 from zermelo.core.position import Position
 from zermelo.games import registry
@@ -70,8 +71,9 @@ def puzzle(
     """
     rules = registry.as_game(game)
     if plies not in PLIES:
-        parity = "even" if plies % 2 == 0 else "not available"
-        msg = f"plies is {plies}, which is {parity}: it must be 3, 5, 7 or 9"
+        is_even = isinstance(plies, int) and plies % 2 == 0
+        parity = "even" if is_even else "not available"
+        msg = f"plies is {show_value(plies)}, which is {parity}: it must be 3, 5, 7 or 9"
         raise BadSpec(msg)
     if not isinstance(rules, WordGame) or rules.hooks.ply_cost == 0 or rules.grid is None:
         msg = f"there are no puzzles for {rules.spec}: puzzles need a line game of up to 64 cells"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from zermelo.core.errors import BadSpec
-from zermelo.core.notation import quote_text
+from zermelo.core.notation import show_value
 from zermelo.core.phrases import describe_value
 from zermelo.core.player import Analysis, Candidate, Limit, Player, Reason, as_limit
 from zermelo.core.position import Position, as_position
@@ -93,7 +93,7 @@ def iter_review(
     if positions is None or isinstance(positions, str):
         msg = (
             "a review takes a zermelo.Match, a record or a list of positions, "
-            f"not {quote_text(repr(game))}"
+            f"not {show_value(game)}"
         )
         raise BadSpec(msg)
     for position in positions:
