@@ -22,6 +22,7 @@ from zermelo.search.solver.solver import Solver, SolverSettings
 from zermelo.search.tablebase.opening_book import OpeningBook
 from zermelo.search.tablebase.tablebase import Tablebase
 
+_MAX_SHOWN_MOVES = 8  # in the repr of a solution
 GOALS = ("exact", "wdl", "win")
 _ESTIMATE_SHARE = 0.1  # the share of a limit that is spent on an estimate before the proof
 _SECONDS_AFTER_CTRL_C = 0.2  # time for an estimate after Ctrl-C stops a search without a limit
@@ -76,7 +77,8 @@ class Solution:
             value = describe_value(self.value, None, self.plies, self.diff)
         elif self.wins is False:
             value = "does not win"
-        best = f", best {' '.join(self.best)}" if self.best else ""
+        more = " …" if len(self.best) > _MAX_SHOWN_MOVES else ""
+        best = f", best {' '.join(self.best[:_MAX_SHOWN_MOVES])}{more}" if self.best else ""
         return f"<solution of {self.position.describe()}: {value}{best}>"
 
 
