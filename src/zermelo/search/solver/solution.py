@@ -257,6 +257,7 @@ class _PositionSolver:
         best: list[str] = []
         for action in self.position.actions:
             self.solution = replace(proven, best=tuple(best) or estimated_best, complete=False)
-            if -solver.sign(game.play(state, action), clock) == sign:
+            child = game.play(state, action)
+            if game.turn_sign(state, child) * solver.sign(child, clock) == sign:
                 best.append(game.to_text(state, action))
         self.solution = replace(proven, best=tuple(best))
