@@ -40,6 +40,7 @@ class Game(PlainTraversal, ABC):
     is_alternating: ClassVar[bool] = True
     #: whether a finished game has a score beyond win, draw and loss: see `score`
     has_scores: ClassVar[bool] = False
+    score_unit: ClassVar[str] = "point"  #: what a score counts, in the singular
     #: whether perft counts a finished game again at every later depth
     counts_finished: ClassVar[bool] = False
 

@@ -44,7 +44,7 @@ class EvaluatedMove:
     action: int
     sign: int | None = None  #: 1, 0 or -1 when proven
     plies: int | None = None  #: plies to the end, including this move
-    diff: int | None = None  #: Reversi: the final disc difference
+    diff: int | None = None  #: in games with scores: the final score, such as a disc difference
     line: tuple[int, ...] = ()  #: best play, starting with this move
     forced_win: ForcedWin | None = None  #: the threats that prove the win or the loss
 
@@ -252,7 +252,7 @@ def _outcome(facts: RuleFacts, move: EvaluatedMove) -> list[Claim]:
         text = f"wins by force within {_describe_forced_win(facts.game, move.forced_win)}"
         return [Claim("forced", text, line)]
     if move.sign == 1 and len(line) > 1:
-        return [Claim("wins", _describe_win(move), line)]
+        return [Claim("wins", _describe_win(facts.game, move), line)]
     replies = facts.winning_replies.get(move.action)
     if replies:
         reply = facts.reply(move.action, replies[0])
@@ -266,9 +266,9 @@ def _outcome(facts: RuleFacts, move: EvaluatedMove) -> list[Claim]:
     return []
 
 
-def _describe_win(move: EvaluatedMove) -> str:
+def _describe_win(game: Game, move: EvaluatedMove) -> str:
     if move.diff:
-        return f"wins by {count(move.diff, 'disc')}"
+        return f"wins by {count(move.diff, game.score_unit)}"
     if move.plies is None:
         return "wins by force"
     return f"wins by force in {count_moves(move.plies)}"
@@ -277,7 +277,7 @@ def _describe_win(move: EvaluatedMove) -> str:
 def _describe_defeat(game: Game, move: EvaluatedMove) -> str:
     """Return a description of how the opponent wins after a move."""
     if move.diff:
-        return f"by {count(-move.diff, 'disc')}"
+        return f"by {count(-move.diff, game.score_unit)}"
     if move.forced_win is not None:
         return f"by force within {_describe_forced_win(game, move.forced_win)}"
     return "by force" if move.plies is None else f"by force in {count_moves(move.plies - 1)}"
