@@ -12,8 +12,6 @@ import importlib
 
 TYPE_CHECKING = False  # true for type checkers; importing `typing` would be slow
 if TYPE_CHECKING:
-    from typing import Any
-
     from zermelo.arena.tournament import Interrupted, Result, tournament
     from zermelo.core.bitboard import Word
     from zermelo.core.errors import (
@@ -127,11 +125,13 @@ __all__ = [  # noqa: RUF022 - errors last
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> "Any":
-    if name not in _MODULES:
-        msg = f"module 'zermelo' has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(importlib.import_module(_MODULES[name]), _DEFINED_AS.get(name, name))
+if not TYPE_CHECKING:  # type checkers would accept every name
+
+    def __getattr__(name):  # noqa: ANN001, ANN202
+        if name not in _MODULES:
+            msg = f"module 'zermelo' has no attribute {name!r}"
+            raise AttributeError(msg)
+        return getattr(importlib.import_module(_MODULES[name]), _DEFINED_AS.get(name, name))
 
 
 def __dir__() -> list[str]:
