@@ -231,6 +231,12 @@ def test_without_pandas_the_error_names_the_package(
             results[name].to_dataframe()
 
 
+def test_without_torch_the_error_names_the_package() -> None:
+    code = "import sys; sys.modules['torch'] = None; import zermelo as z; z.train"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "MissingPackage: zermelo.train needs torch: pip install 'zermelo[learn]'" in done.stderr
+
+
 def test_a_run_has_a_log_and_becomes_a_dict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

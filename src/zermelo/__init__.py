@@ -131,7 +131,16 @@ if not TYPE_CHECKING:  # type checkers would accept every name
         if name not in _MODULES:
             msg = f"module 'zermelo' has no attribute {name!r}"
             raise AttributeError(msg)
-        return getattr(importlib.import_module(_MODULES[name]), _DEFINED_AS.get(name, name))
+        try:
+            module = importlib.import_module(_MODULES[name])
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            from zermelo.core.errors import MissingPackage
+
+            msg = f"zermelo.{name} needs torch: pip install 'zermelo[learn]'"
+            raise MissingPackage(msg) from None
+        return getattr(module, _DEFINED_AS.get(name, name))
 
 
 def __dir__() -> list[str]:
