@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from zermelo.records import Record
     from zermelo.search.count import count
     from zermelo.search.explain.analysis import analyze
+    from zermelo.search.explain.analysis_batch import analyze_many
     from zermelo.search.explain.puzzles import Puzzle, puzzle
     from zermelo.search.explain.review import ReviewedMove, review
     from zermelo.search.solver.solution import Solution, solve
+    from zermelo.search.solver.solution_batch import solve_many
 
 __version__ = "0.1.0"
 
@@ -68,10 +70,12 @@ _HOMES = {
     "zermelo.records": ("Record",),
     "zermelo.players.registry": ("player",),
     "zermelo.search.explain.analysis": ("analyze",),
+    "zermelo.search.explain.analysis_batch": ("analyze_many",),
     "zermelo.search.explain.puzzles": ("Puzzle", "puzzle"),
     "zermelo.search.explain.review": ("ReviewedMove", "review"),
     "zermelo.search.count": ("count",),
     "zermelo.search.solver.solution": ("Solution", "solve"),
+    "zermelo.search.solver.solution_batch": ("solve_many",),
     "zermelo.core.bitboard": ("Word",),
 }
 _DEFINED_AS = {"match": "Match", "player": "load_player"}  # public name → name in its module
@@ -79,8 +83,8 @@ _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - errors last
     "Analysis", "Candidate", "Game", "Grade", "Limit", "Match", "Outcome", "Player", "Position",
     "Puzzle", "Reason", "Record", "ReviewedMove", "Solution", "SolverHooks", "Value", "Word",
-    "WordGame", "analyze", "count", "game", "grade", "match", "player", "puzzle", "review", "solve",
-    "tournament", "train",
+    "WordGame", "analyze", "analyze_many", "count", "game", "grade", "match", "player", "puzzle",
+    "review", "solve", "solve_many", "tournament", "train",
     "BadBoard", "BadMove", "BadRecord", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
 ]  # fmt: skip
 

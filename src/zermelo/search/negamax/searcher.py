@@ -102,7 +102,7 @@ class NegamaxSearcher:
         """Invalidate the bounds in the table; its best moves are still used for move ordering."""
         self.control[arrays.GENERATION] += 1
         if self.control[arrays.GENERATION] >= _MAX_GENERATION:
-            self._arrays.table[:] = 0
+            self._clear_table()
             self.control[arrays.GENERATION] = 1
 
     def narrow_bounds(
@@ -230,8 +230,12 @@ class NegamaxSearcher:
         """Clear the table if fewer than this many generation numbers are left."""
         assert number < _MAX_GENERATION
         if self.control[arrays.GENERATION] + number >= _MAX_GENERATION:
-            self._arrays.table[:] = 0
+            self._clear_table()
             self.control[arrays.GENERATION] = 0
+
+    def _clear_table(self) -> None:
+        """Clear all slots that were ever in use; the others have no memory yet."""
+        self._arrays.table[: self.control[arrays.PEAK_SLOTS]] = 0
 
     def table_move(self, state: Any) -> int | None:
         """Return the best action stored for a state in this generation, or None if none is."""
