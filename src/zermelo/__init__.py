@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from zermelo.core.value import Value
     from zermelo.games.registry import game
     from zermelo.grading.grade import Grade, grade
+    from zermelo.learn.batch.game_batch import GameBatch
+    from zermelo.learn.inference import Evaluations, Model
+    from zermelo.learn.inference import load_model as model
     from zermelo.learn.runs.training_loop import train
     from zermelo.matches.match import Match
     from zermelo.matches.match import Match as match  # noqa: N813 - z.match(game) reads as a sentence
@@ -62,6 +65,8 @@ _HOMES = {
     "zermelo.core.game": ("Game", "SolverHooks", "WordGame"),
     "zermelo.games.registry": ("game",),
     "zermelo.grading.grade": ("Grade", "grade"),
+    "zermelo.learn.batch.game_batch": ("GameBatch",),
+    "zermelo.learn.inference": ("Evaluations", "Model", "model"),
     "zermelo.learn.runs.training_loop": ("train",),
     "zermelo.matches.match": ("Match", "match"),
     "zermelo.core.player": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
@@ -78,13 +83,17 @@ _HOMES = {
     "zermelo.search.solver.solution_batch": ("solve_many",),
     "zermelo.core.bitboard": ("Word",),
 }
-_DEFINED_AS = {"match": "Match", "player": "load_player"}  # public name → name in its module
+_DEFINED_AS = {
+    "match": "Match",
+    "model": "load_model",
+    "player": "load_player",
+}  # public name → name in its module
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - errors last
-    "Analysis", "Candidate", "Game", "Grade", "Limit", "Match", "Outcome", "Player", "Position",
-    "Puzzle", "Reason", "Record", "ReviewedMove", "Solution", "SolverHooks", "Value", "Word",
-    "WordGame", "analyze", "analyze_many", "count", "game", "grade", "match", "player", "puzzle",
-    "review", "solve", "solve_many", "tournament", "train",
+    "Analysis", "Candidate", "Evaluations", "Game", "GameBatch", "Grade", "Limit", "Match", "Model",
+    "Outcome", "Player", "Position", "Puzzle", "Reason", "Record", "ReviewedMove", "Solution",
+    "SolverHooks", "Value", "Word", "WordGame", "analyze", "analyze_many", "count", "game", "grade",
+    "match", "model", "player", "puzzle", "review", "solve", "solve_many", "tournament", "train",
     "BadBoard", "BadMove", "BadRecord", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
 ]  # fmt: skip
 

@@ -13,6 +13,7 @@ from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.batch.policies import masked_argmax
 from zermelo.learn.models.files import check_arrays, load_model_file, with_biases
+from zermelo.learn.networks.evaluation import BATCH_SIZE
 from zermelo.learn.networks.numpy_inference import NumpyQNetwork
 from zermelo.learn.networks.q_table import TABLE_KIND, QTable
 from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
@@ -42,15 +43,26 @@ class QModel:
         encoder = Encoder(encoder_name, game)
         check_arrays(path, arrays, _array_shapes(path, shape, encoder.shape, game.num_actions))
         net = NumpyQNetwork(arrays, shape, encoder.shape)
-        return lambda states: net(encoder(states), self.game_batch.legal_masks(states))
+
+        def evaluate(states: Array) -> Array:
+            inputs, legal = encoder(states), self.game_batch.legal_masks(states)
+            if len(states) <= BATCH_SIZE:
+                return net(inputs, legal)
+            starts = range(0, len(states), BATCH_SIZE)
+            batches = [slice(begin, begin + BATCH_SIZE) for begin in starts]
+            return np.concatenate([net(inputs[rows], legal[rows]) for rows in batches])
+
+        return evaluate
 
     def values(self, states: Array) -> Array:
         """Return Q values [row, action] for the side to move (arbitrary for illegal actions)."""
         if not self.canonical:
             return self._q_function(states)
         images, symmetries = self.game_batch.canonicalise(states)
-        action_maps = self.game_batch.action_maps[symmetries]
-        return np.take_along_axis(self._q_function(images), action_maps, 1)
+        values = self._q_function(images)
+        # This is `take_along_axis`, in half the time.
+        begins = np.arange(0, values.size, values.shape[1])[:, None]
+        return np.asarray(np.take(values, self.game_batch.action_maps[symmetries] + begins))
 
     def choose(self, states: Array) -> Array:
         """Return the best legal action of every state."""

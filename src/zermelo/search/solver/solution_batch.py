@@ -57,7 +57,7 @@ def solve_many(
     >>> import zermelo as z
     >>> start = z.game("mnk:4x4x3").start()
     >>> [(s.value, s.plies) for s in z.solve_many([start, start.play("a1"), start.play("b2")])]
-    [('win', 5), ('loss', 6), ('loss', 4)]
+    [('win', 5), ('loss', 10), ('loss', 4)]
     """
     check_goal(goal)
     check_threads(threads)
