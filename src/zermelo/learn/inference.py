@@ -5,13 +5,12 @@ This is inference with numpy and kernels, as in play; it does not need torch.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from zermelo.core.errors import BadSpec, ZermeloError
+from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game, WordGame
 from zermelo.core.position import Position
 from zermelo.games import registry
@@ -24,7 +23,7 @@ from zermelo.learn.models.q_model import QModel
 from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.evaluation import evaluate_in_batches
 from zermelo.learn.networks.weights_file import Array, BadWeights
-from zermelo.search.state_arrays import check_positions, to_array
+from zermelo.search.state_arrays import check_and_convert
 
 #: the softmax temperature that turns Q values into a policy, as for the priors of `mcts`
 TEMPERATURE = 0.25
@@ -91,7 +90,14 @@ class Model:
         >>> result.value.shape, result.policy.shape, int(result.policy[1].argmax())
         ((2,), (2, 9), 2)
         """
-        states = self._to_states(positions)
+        if isinstance(positions, np.ndarray):
+            states = self._game_batch.check_states(positions)
+        else:
+            states = check_and_convert(self.game, positions, "evaluate")
+        if not len(states):
+            one = self.evaluate([self.game.start()], with_policy=with_policy)
+            empty = (None if part is None else part[:0] for part in vars(one).values())
+            return Evaluations(*empty)
         legal = self._game_batch.legal_masks(states)
         results = [
             self._network(states[rows], legal[rows], with_policy=with_policy)
@@ -104,28 +110,6 @@ class Model:
         policies = [result.policy for result in results if result.policy is not None]
         q = [result.q for result in results if result.q is not None]
         return Evaluations(value, _join(policies), _join(q))
-
-    def _to_states(self, positions: Any) -> Array:
-        """Return positions as an array of states; raise ZermeloError if they do not fit."""
-        if not isinstance(positions, np.ndarray):
-            checked = check_positions(positions, "evaluate")
-            self._check_games(checked)
-            return to_array(self.game, checked)
-        is_array = positions.ndim == 2 and positions.shape[1] == self.game.num_words
-        if not is_array or positions.dtype != np.uint64:
-            msg = (
-                f"states of {self.game.spec} are a uint64 array [n, {self.game.num_words}], "
-                f"but this array is {positions.dtype} {list(positions.shape)}"
-            )
-            raise ZermeloError(msg)
-        return np.ascontiguousarray(positions)
-
-    def _check_games(self, positions: list[Position]) -> None:
-        games = list(map(attrgetter("game"), positions))
-        if games.count(self.game) != len(games):
-            other = next(game for game in games if game != self.game)
-            msg = f"{self.name} is for {self.game.spec}, but a position is of {other.spec}"
-            raise ZermeloError(msg)
 
 
 def load_model(source: Any, game: Game | str | None = None) -> Model:
@@ -231,7 +215,7 @@ _NETWORKS: dict[str, Callable[[str, WordGame], _Network]] = {
 
 def _split(number: int) -> list[slice]:
     """Return slices of at most `_MAX_STATES` rows that cover this number of rows."""
-    return [slice(begin, begin + _MAX_STATES) for begin in range(0, max(1, number), _MAX_STATES)]
+    return [slice(begin, begin + _MAX_STATES) for begin in range(0, number, _MAX_STATES)]
 
 
 def _join(parts: list[Array]) -> Any:

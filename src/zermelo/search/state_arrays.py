@@ -13,7 +13,7 @@ from zermelo.search.state_keys import build_symmetry_tables
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_get_state = attrgetter("state")
+_get_state, _get_game = attrgetter("state"), attrgetter("game")
 
 
 def check_positions(positions: Any, function: str) -> list[Position]:
@@ -44,6 +44,17 @@ def to_array(game: WordGame, positions: Sequence[Position]) -> "NDArray[Any]":
     words = itertools.chain.from_iterable(map(_get_state, positions))
     size = len(positions) * game.num_words
     return np.fromiter(words, np.uint64, size).reshape(len(positions), game.num_words)
+
+
+def check_and_convert(game: WordGame, positions: Any, function: str) -> "NDArray[Any]":
+    """Return positions as an array [state, word]; raise ZermeloError if one is of another game."""
+    checked = check_positions(positions, function)
+    games = list(map(_get_game, checked))
+    if games.count(game) != len(games):
+        other = next(other for other in games if other != game)
+        msg = f"{function} takes positions of {game.spec}, but one of them is of {other.spec}"
+        raise ZermeloError(msg)
+    return to_array(game, checked)
 
 
 def canonicalise(game: WordGame, states: "NDArray[Any]") -> "NDArray[Any]":
