@@ -96,8 +96,8 @@ class Model:
             states = check_and_convert(self.game, positions, "evaluate")
         if not len(states):
             one = self.evaluate([self.game.start()], with_policy=with_policy)
-            empty = (None if part is None else part[:0] for part in vars(one).values())
-            return Evaluations(*empty)
+            parts = (None if part is None else part[:0] for part in (one.policy, one.q))
+            return Evaluations(one.value[:0], *parts)
         legal = self._game_batch.legal_masks(states)
         results = [
             self._network(states[rows], legal[rows], with_policy=with_policy)
@@ -232,7 +232,11 @@ def _highest(scores: Array) -> Array:
 
 def _softmax(scores: Array, highest: Array, temperature: float = 1.0) -> Array:
     """Return the softmax of each row; a row in which every score is -inf becomes 0."""
-    shift = np.where(np.isneginf(highest), np.float32(0), highest)[:, None]
-    weights = np.exp((scores - shift) * np.float32(1 / temperature))
-    total = np.ascontiguousarray(weights.T).sum(0)[:, None]
-    return np.asarray(weights / np.where(total == 0, np.float32(1), total))
+    shift = np.where(np.isneginf(highest), np.float32(0), highest)
+    weights = scores - shift[:, None]
+    weights *= np.float32(1 / temperature)
+    np.exp(weights, out=weights)
+    total = np.ascontiguousarray(weights.T).sum(0)
+    total[total == 0] = 1
+    weights /= total[:, None]
+    return weights

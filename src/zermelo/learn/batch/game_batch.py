@@ -123,6 +123,16 @@ class GameBatch:
         compile_kernel(find_least_images, self.game)(states, self._symmetries, images, symmetries)
         return images, symmetries
 
+    def map_back(self, values: np.ndarray, symmetries: np.ndarray) -> np.ndarray:
+        """Return the values [state, action] of states, given float32 values of their images.
+
+        `symmetries` has the number of the symmetry that maps each state to its image.
+        """
+        mapped: np.ndarray = np.empty(values.shape, np.float32)
+        run = compile_kernel(map_back_values, self.game)
+        run(np.ascontiguousarray(values, np.float32), symmetries, self.action_maps, mapped)
+        return mapped
+
     def transform(self, states: np.ndarray, symmetries: np.ndarray) -> np.ndarray:
         """Return the image of state i under symmetry number `symmetries[i]`, for every i.
 
@@ -212,6 +222,17 @@ def transform_states(game: WordGame, states: Any, tables: Any, symmetries: Any, 
     for row in range(len(states)):
         table = tables[symmetries[row]]
         game.store(images, row, game.transform_by_table(game.load(states, row), table))
+
+
+@kernel("float32[:,::1], int64[::1], int64[:,::1], float32[:,::1]", common=False)
+def map_back_values(
+    game: WordGame, values: Any, symmetries: Any, action_maps: Any, mapped: Any
+) -> Any:
+    """Write the value of each action, which is that of its image under symmetry `symmetries[i]`."""
+    for row in range(len(values)):
+        actions = action_maps[symmetries[row]]
+        for action in range(game.num_actions):
+            mapped[row, action] = values[row, actions[action]]
 
 
 @kernel("uint64[:,::1], bool[::1]", common=False)

@@ -1,4 +1,4 @@
-"""Evaluate batches with a policy-value network, also averaged over symmetric images."""
+"""Evaluate large batches with a network, and average over symmetric images of positions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,14 +17,15 @@ PolicyValueFunction = Callable[[Any], tuple[Any, Any]]
 BATCH_SIZE = 256
 
 
-def evaluate_in_batches(evaluate: PolicyValueFunction, planes: Any) -> tuple[Any, Any]:
-    """Return the logits and values of any number of planes, evaluated `BATCH_SIZE` at a time."""
-    if len(planes) <= BATCH_SIZE:
-        return evaluate(planes)
-    starts = range(0, len(planes), BATCH_SIZE)
-    evaluations = [evaluate(planes[begin : begin + BATCH_SIZE]) for begin in starts]
-    logits, values = (np.concatenate(part) for part in zip(*evaluations, strict=True))
-    return logits, values
+def evaluate_in_batches(evaluate: Callable[..., Any], *inputs: Any) -> Any:
+    """Call a network with `BATCH_SIZE` rows of all inputs at a time, and return all its outputs."""
+    starts = range(0, len(inputs[0]), BATCH_SIZE)
+    outputs = [evaluate(*(array[at : at + BATCH_SIZE] for array in inputs)) for at in starts]
+    if len(outputs) == 1:
+        return outputs[0]
+    if isinstance(outputs[0], tuple):
+        return tuple(np.concatenate(part) for part in zip(*outputs, strict=True))
+    return np.concatenate(outputs)
 
 
 def average_over_symmetries(
