@@ -1,21 +1,27 @@
 """Environments for Gymnasium, PettingZoo and OpenSpiel, for every game with a board.
 
-`pip install zermelo[envs]` installs the first two libraries. `planes` encodes the observations and
-`boards` holds the running game. Commands and benchmarks import this package.
+`pip install zermelo[envs]` installs the first two libraries. `planes` encodes the observations,
+`boards` and `vector_games` hold the running games, and `opponents` replies to the agent.
+Importing this package registers `Zermelo/ConnectFour-v0` and the other names of `registration`
+if Gymnasium is installed. Commands and benchmarks import this package.
 """
 
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import Game
+from zermelo.envs.registration import register_environments
 
 if TYPE_CHECKING:
     from zermelo.envs.gymnasium_env import GameEnv
     from zermelo.envs.pettingzoo_env import GameAEC
+    from zermelo.envs.vector_env import GameVectorEnv
 
-__all__ = ["aec_env", "gym_env"]
+__all__ = ["aec_env", "gym_env", "vector_env"]
 
 
-def aec_env(spec: str, **options: Any) -> "GameAEC":
+def aec_env(spec: str | Game, **options: Any) -> "GameAEC":
     """Return a PettingZoo AEC environment.
 
     With `raw=True`, it does not check that actions are legal or that calls come in order.
@@ -27,7 +33,7 @@ def aec_env(spec: str, **options: Any) -> "GameAEC":
     return (GameAEC if raw else CheckedAEC)(spec, **options)
 
 
-def gym_env(spec: str, **options: Any) -> "GameEnv":
+def gym_env(spec: str | Game, **options: Any) -> "GameEnv":
     """Return a Gymnasium environment for one seat; `step` includes the opponent's reply."""
     _require("gymnasium", "gym_env")
     from zermelo.envs.gymnasium_env import GameEnv
@@ -35,9 +41,26 @@ def gym_env(spec: str, **options: Any) -> "GameEnv":
     return GameEnv(spec, **options)
 
 
-def _require(package: str, function: str) -> None:
-    import importlib.util
+def vector_env(spec: str | Game, num_envs: int, **options: Any) -> "GameVectorEnv":
+    """Return a Gymnasium vector environment of `num_envs` games; see docs/environments.md.
 
+    The options are `opponent`, `seat`, `planes`, `autoreset`, `copy` and `render_mode`.
+
+    >>> envs = vector_env("tictactoe", 3, opponent="random")
+    >>> observations, info = envs.reset(seed=1)
+    >>> observations.shape, info["action_mask"].shape
+    ((3, 2, 3, 3), (3, 9))
+    """
+    _require("gymnasium", "vector_env")
+    from zermelo.envs.vector_env import GameVectorEnv
+
+    return GameVectorEnv(spec, num_envs, **options)
+
+
+def _require(package: str, function: str) -> None:
     if importlib.util.find_spec(package) is None:
         msg = f"{function} needs {package}: pip install 'zermelo[envs]'"
         raise ZermeloError(msg)
+
+
+register_environments()

@@ -111,6 +111,8 @@ def check_seat(seat: Any, opponent: Opponent, game: Game) -> None:
     if opponent.kind == NO_OPPONENT and seat != 0:
         msg = f"seat is {seat!r}, but without an opponent the agent plays both sides: omit it"
         raise ZermeloError(msg)
-    if seat != 0 and any(game.result(game.play(s, a))[0] for s in [game.initial()] for a in game.actions(s)):
+    if seat != 0 and any(
+        game.result(game.play(s, a))[0] for s in [game.initial()] for a in game.actions(s)
+    ):
         msg = f"seat is {seat!r}, but the first move can end {game.spec}: it must be 0"
         raise ZermeloError(msg)

@@ -76,6 +76,7 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
         games = self._games
         rows = _parse_reset_mask(options, self.num_envs)
         seeds = self._parse_seeds(seed)
+        super().reset(seed=seed if isinstance(seed, int) else None)
         games.over[rows] = True
         for row in np.flatnonzero(rows):
             if (row_seed := seeds[row]) is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -261,9 +261,7 @@ class PlainGames:
             return
         game = self._games[row]
         while not game.position.is_over and game.position.player != self.seats[row]:
-            action, game.rng = opponents.choose_reply(
-                self.config.opponent, game.position, game.rng
-            )
+            action, game.rng = opponents.choose_reply(self.config.opponent, game.position, game.rng)
             game.position = game.position.play_action(action)
 
     def _observe(self, row: int) -> NDArray[np.int8]:

@@ -50,9 +50,7 @@ class AlphaBetaPlayer(Player):
     def choose_action(self, position: Position) -> int:
         """Return the action that `choose` would return, without its principal variation."""
         engine, clock = self.prepare(position.game), SearchClock(Limit(seconds=self.seconds))
-        iterations = deepen(
-            engine, position.state, clock, max_depth=self.depth, with_lines=False
-        )
+        iterations = deepen(engine, position.state, clock, max_depth=self.depth, with_lines=False)
         *_, last = iterations
         return last.best
 

@@ -96,7 +96,9 @@ def _points(game: Game, child: Any) -> int:
     if not isinstance(game, LineGame):
         return 0
     opponent, own = child[0], child[1]
-    return sum(1 for line in winning_lines(game) if not line & opponent and (line & own).bit_count() >= 2)
+    return sum(
+        1 for line in winning_lines(game) if not line & opponent and (line & own).bit_count() >= 2
+    )
 
 
 @lru_cache(maxsize=16)
