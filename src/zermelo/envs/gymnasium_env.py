@@ -75,7 +75,6 @@ class GameEnv(gymnasium.Env[Any, Any]):
             raise ZermeloError(msg)
         # A potential is a function of positions, which only PlainGames keeps from move to move.
         self._games: Games = PlainGames(config) if shaping else create_games(config)
-        self._first_seat = int(self._games.seats[0])
         self._arrays: StepArrays | None = None  # None before the first reset
         self._action: NDArray[np.int64] = np.zeros(1, np.int64)
         self.action_space = spaces.Discrete(self.game.num_actions)
@@ -95,8 +94,7 @@ class GameEnv(gymnasium.Env[Any, Any]):
         if seed is None and self._arrays is None:
             seed = int(self.np_random.integers(2**31))
         if seed is not None:
-            self._games.seed(0, seed)
-            self._games.seats[0] = self._first_seat
+            self._games.seed(np.ones(1, np.bool_), np.array([seed], np.uint64))
         self._games.over[0] = True
         self._arrays = self._games.reset()
         return self._arrays.observations[0], self._info(self._arrays)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zermelo.core.bitboard import mix, scale, word
 from zermelo.core.errors import ZermeloError
@@ -35,10 +36,6 @@ class Opponent:
     player: Player | None = None
     seed: int | None = None  #: overrides the seed of the environment
 
-    def effective_seed(self, row: int, seed: int) -> int:
-        """Return the seed for the game of this row: that of the spec comes before the given one."""
-        return seed if self.seed is None else self.seed + row
-
 
 def create_opponent(opponent: PlayerLike | None) -> Opponent:
     """Return an opponent from a player, its spec or a function; None is for self-play.
@@ -54,9 +51,15 @@ def create_opponent(opponent: PlayerLike | None) -> Opponent:
     return Opponent(kind, player, None if seed is None else int(seed))
 
 
-def first_random_word(seed: int) -> int:
-    """Return the state of a random generator that starts with this seed."""
-    return mix(word(seed + 1))
+def first_random_words(opponent: Opponent, seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the first states of the random generators with these seeds, [env].
+
+    If the opponent's spec sets a seed, game i has this seed plus i.
+    """
+    if opponent.seed is not None:
+        seeds = np.arange(len(seeds), dtype=np.uint64) + np.uint64(opponent.seed)
+    words: NDArray[np.uint64] = mix(seeds + np.uint64(1))  # type: ignore[arg-type,assignment]
+    return words
 
 
 def choose_reply(opponent: Opponent, position: Position, rng: int) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """The Gymnasium vector environment: many games at once, each of one agent against an opponent."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,11 +67,12 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
         self._masks: NDArray[np.int8] | None = None  # None before the first reset
 
     def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin new games and return the observations and `info`.
 
-        Environment i is seeded with `seed + i`, or with element i of a list. If `options` has a
+        Game i is seeded with `seed + i`, or with element i of a list; without a seed, the opponents
+        continue with their random numbers. If `options` has a
         boolean array `reset_mask`, only the games that it marks begin anew.
         """
         games = self._games
@@ -78,10 +80,8 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
         seeds = self._parse_seeds(seed)
         super().reset(seed=seed if isinstance(seed, int) else None)
         games.over[rows] = True
-        for row in np.flatnonzero(rows):
-            if (row_seed := seeds[row]) is not None:
-                games.seed(int(row), row_seed)
-                games.seats[row] = self._config.first_seats()[row]
+        if seeds is not None:
+            games.seed(rows, seeds)
         arrays = games.reset()
         self._masks = arrays.masks
         return arrays.observations, self._info(arrays)
@@ -141,8 +141,9 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
         """Move what concerns games that have ended in this step to the keys of Gymnasium."""
         ended = arrays.terminations
         observations: NDArray[Any] = np.full(self.num_envs, None, object)
-        for row in np.flatnonzero(ended):
-            observations[row] = arrays.final_observations[row]
+        finals = arrays.final_observations[ended]
+        for row, final_observation in zip(np.flatnonzero(ended).tolist(), finals, strict=True):
+            observations[row] = final_observation
         final = {
             "action_mask": np.zeros_like(arrays.masks),
             "winner": arrays.winners,
@@ -155,20 +156,23 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
         info["winner"] = np.full_like(arrays.winners, -1)
         info["illegal"] = np.zeros_like(arrays.illegal)
 
-    def _parse_seeds(self, seed: int | list[int | None] | None) -> list[int | None]:
-        """Return a seed for each game, None to continue with its random numbers."""
-        if seed is None and self._masks is None:
+    def _parse_seeds(self, seed: int | Sequence[int] | None) -> NDArray[np.uint64] | None:
+        """Return a seed for each game, or None to continue with the random numbers of each."""
+        if seed is None:
+            if self._masks is not None:
+                return None
             seed = int(self.np_random.integers(2**31))
-        if seed is None or isinstance(seed, int | np.integer):
-            if seed is not None and seed < 0:
-                msg = f"seed is {seed}: it must be 0 or more"
-                raise ZermeloError(msg)
-            return [None if seed is None else int(seed) + row for row in range(self.num_envs)]
-        seeds = list(seed)
+        seeds = [seed] if isinstance(seed, int | np.integer) else list(seed)
+        wrong = next((s for s in seeds if not isinstance(s, int | np.integer) or s < 0), None)
+        if wrong is not None:
+            msg = f"seed is {wrong!r}: it must be an int of 0 or more"
+            raise ZermeloError(msg)
+        if isinstance(seed, int | np.integer):
+            return np.arange(self.num_envs, dtype=np.uint64) + np.uint64(seed)
         if len(seeds) != self.num_envs:
             msg = f"{len(seeds)} seeds were given for {self.num_envs} games"
             raise ZermeloError(msg)
-        return seeds
+        return np.array(seeds, np.uint64)
 
     def _parse_actions(self, actions: Any) -> NDArray[np.int64]:
         """Return the actions as an array; raise ZermeloError if they are not one int per game."""

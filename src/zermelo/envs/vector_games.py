@@ -76,8 +76,8 @@ class Games(Protocol):
     seats: NDArray[np.int8]  #: [env]: the agent's seat; in self-play, the side to move
     over: NDArray[np.bool_]  #: [env]: whether the game is over; the next step begins a new one
 
-    def seed(self, row: int, seed: int) -> None:
-        """Seed the opponent of one game."""
+    def seed(self, rows: NDArray[np.bool_], seeds: NDArray[np.uint64]) -> None:
+        """Seed the opponents of the marked games, [env], and let the agent begin in its seat."""
 
     def reset(self) -> StepArrays:
         """Begin a new game wherever `over` is set; play nothing."""
@@ -123,10 +123,10 @@ class KernelGames:
             np.array(cells, np.int64),
         )
 
-    def seed(self, row: int, seed: int) -> None:
-        """Seed the opponent of one game."""
-        seed = self._config.opponent.effective_seed(row, seed)
-        self._rngs[row] = opponents.first_random_word(seed)
+    def seed(self, rows: NDArray[np.bool_], seeds: NDArray[np.uint64]) -> None:
+        """Seed the opponents of the marked games, [env], and let the agent begin in its seat."""
+        self._rngs[rows] = opponents.first_random_words(self._config.opponent, seeds)[rows]
+        self.seats[rows] = self._config.first_seats()[rows]
 
     def reset(self) -> StepArrays:
         """Begin a new game wherever `over` is set; play nothing."""
@@ -195,13 +195,19 @@ class PlainGames:
         self._games = [_PlainGame(start) for _ in range(self.config.num_envs)]
         self._arrays = None if self.config.copy else self.config.create_arrays()
 
-    def seed(self, row: int, seed: int) -> None:
-        """Seed the opponent of one game; a player is shared by all games, so row 0 seeds it."""
+    def seed(self, rows: NDArray[np.bool_], seeds: NDArray[np.uint64]) -> None:
+        """Seed the opponents of the marked games, [env], and let the agent begin in its seat.
+
+        All games share one player; it gets the first of these seeds.
+        """
         opponent = self.config.opponent
-        seed = opponent.effective_seed(row, seed)
-        self._games[row].rng = opponents.first_random_word(seed)
-        if row == 0 and opponent.player is not None:
+        first_words = opponents.first_random_words(opponent, seeds)
+        for row in np.flatnonzero(rows):
+            self._games[row].rng = int(first_words[row])
+        if opponent.player is not None:
+            seed = int(seeds[rows][0]) if opponent.seed is None else opponent.seed
             opponent.player.reseed(seed)
+        self.seats[rows] = self.config.first_seats()[rows]
 
     def reset(self) -> StepArrays:
         """Begin a new game wherever `over` is set; play nothing."""
