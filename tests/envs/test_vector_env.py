@@ -2,7 +2,10 @@
 
 import copy
 import dataclasses
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -95,6 +98,32 @@ def test_kernel_and_plain_games_agree(spec: str, mode: str) -> None:
             ended += 0 if one[2] is None else int(one[2].sum())
         assert ended or not has_kernel
         assert (fast._games.seats == plain._games.seats).all()
+
+
+_JOB = """
+from zermelo.envs import vector_env
+for options in ({"opponent": "greedy", "seat": "both"}, {"opponent": "random", "planes": 4}):
+    envs = vector_env("connect4:4x4", 3, autoreset="SameStep", **options)
+    seen, info = envs.reset(seed=1)
+    for action in (0, 1, 2, 0, 9, 3, 2, 1):
+        seen, rewards, ended, _, info = envs.step([action] * 3)
+        print(seen.tolist(), rewards.tolist(), ended.tolist(), info["action_mask"].tolist())
+"""
+
+
+def test_the_kernel_runs_uncompiled_and_bounds_checked() -> None:
+    """Native code, native code with bounds checks, and plain Python print the same."""
+    results = {
+        subprocess.run(
+            [sys.executable, "-c", _JOB],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for environment in ({}, {"ZERMELO_BOUNDS": "1"}, {"ZERMELO_JIT": "0"})
+    }
+    assert len(results) == 1
 
 
 @pytest.mark.parametrize("mode", MODES)

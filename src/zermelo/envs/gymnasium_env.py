@@ -94,7 +94,7 @@ class GameEnv(gymnasium.Env[Any, Any]):
         if seed is None and self._arrays is None:
             seed = int(self.np_random.integers(2**31))
         if seed is not None:
-            self._games.seed(np.ones(1, np.bool_), np.array([seed], np.uint64))
+            self._games.seed(np.ones(1, np.bool_), np.array([seed % (1 << 63)], np.uint64))
         self._games.over[0] = True
         self._arrays = self._games.reset()
         return self._arrays.observations[0], self._info(self._arrays)

@@ -16,6 +16,8 @@ from zermelo.envs.planes import Planes, as_game, check_render_mode, render_posit
 from zermelo.envs.vector_games import Games, GamesConfig, Seat, StepArrays, create_games
 from zermelo.players.registry import PlayerLike
 
+_NUM_SEEDS = 1 << 63  # larger seeds are reduced
+
 
 class GameVectorEnv(VectorEnv[Any, Any, Any]):
     """A batch of games; every call of `step` plays one action in each of them.
@@ -168,11 +170,11 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
             msg = f"seed is {wrong!r}: it must be an int of 0 or more"
             raise ZermeloError(msg)
         if isinstance(seed, int | np.integer):
-            return np.arange(self.num_envs, dtype=np.uint64) + np.uint64(seed)
+            return np.arange(self.num_envs, dtype=np.uint64) + np.uint64(seed % _NUM_SEEDS)
         if len(seeds) != self.num_envs:
             msg = f"{len(seeds)} seeds were given for {self.num_envs} games"
             raise ZermeloError(msg)
-        return np.array(seeds, np.uint64)
+        return np.array([seed % _NUM_SEEDS for seed in seeds], np.uint64)
 
     def _parse_actions(self, actions: Any) -> NDArray[np.int64]:
         """Return the actions as an array; raise ZermeloError if they are not one int per game."""

@@ -59,7 +59,7 @@ def step_games(game: WordGame, actions: Any, packed: Any) -> None:
     """Play one step in every game; `packed` holds the fields of `VectorArrays`."""
     arrays = VectorArrays(*packed)
     for row in range(len(arrays.states)):
-        step_game(game, row, actions[row], arrays)
+        step_game(game, row, int(actions[row]), arrays)
 
 
 def step_game(game: WordGame, row: Any, action: Any, arrays: Any) -> None:
