@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import zermelo as z
+from support.paths import ROOT
 from zermelo.envs import aec_env, gym_env, vector_env
 from zermelo.envs.registration import NAMES
 
@@ -28,6 +29,7 @@ KERNEL_SPECS = (
     "line:rows=4,cols=6,win=4,lose=2,gravity=true",
     "reversi",
     "reversi:4",
+    str(ROOT / "examples" / "domineering.py"),  # the legal moves depend on the player
 )
 SPECS = (*KERNEL_SPECS, "gomoku:size=9", "connect4:12x9")
 OPTIONS: tuple[dict[str, Any], ...] = (
@@ -282,6 +284,18 @@ def test_seeds_repeat_and_do_not_depend_on_the_number_of_games() -> None:
     assert (few == observations(3, [7, 8, 9])).all()
     assert (few != observations(3, 8)).any()
     assert (observations(3, None) != observations(3, None)).any()
+
+
+def test_a_seed_in_the_opponents_spec_overrides_the_seed_of_reset() -> None:
+    for plain in (False, True):
+        envs = vector_env("gomoku6", 3, opponent="random:seed=3", seat=1)
+        if plain:
+            use_plain_games(envs)
+        one, other = (envs.reset(seed=seed)[0] for seed in (1, 2))
+        assert (one == other).all()
+        assert (one[0] != one[1]).any()
+        single = gym_env("gomoku6", opponent="random:seed=3", seat=1)
+        assert (single.reset(seed=7)[0] == one[0]).all()
 
 
 def test_a_random_opponent_is_uniform() -> None:
