@@ -57,7 +57,8 @@ class Planes:
             child = self.game.play(state, action)
             over, value = self.game.result(child)
             cell = self.game.last_cell(child, action)
-            if over and value < 0 and cell is not None:
+            wins = over and value * self.game.turn_sign(state, child) > 0
+            if wins and cell is not None:
                 cells |= 1 << cell
         return cells
 

@@ -6,7 +6,7 @@ the observation, mask and reward. All functions also run uncompiled.
 
 from typing import Any, NamedTuple
 
-from zermelo.core.bitboard import lowest, mix, popcount, scale, select, word
+from zermelo.core.bitboard import mix, popcount, scale, word
 from zermelo.core.game import WordGame
 from zermelo.core.game.traversal import STRIDE
 from zermelo.envs.opponents import GREEDY, NO_OPPONENT
@@ -121,10 +121,14 @@ def is_agents_turn(row: Any, state: Any, arrays: Any) -> Any:
 
 def is_legal(game: WordGame, state: Any, action: Any) -> Any:
     """Return whether an action, which may be any int, is legal in an unfinished state."""
-    mask = game.legal(state)
-    if mask == 0:
+    mask = game.as_mask(game.legal(state))
+    if game.is_empty(mask):
         return action == game.num_actions - 1
-    return 0 <= action < min(game.num_actions, 64) and (mask >> word(action)) & word(1) != 0
+    # With 65 actions, the mask is one word, and the last action is a forced pass without a bit.
+    num_bits = 64 if game.num_actions == 65 else game.num_actions
+    if not 0 <= action < num_bits:
+        return False
+    return game.count_actions(game.with_action(mask, action)) == game.count_actions(mask)
 
 
 def finish_game(row: Any, player: Any, value: Any, arrays: Any) -> None:
@@ -141,30 +145,30 @@ def choose_reply(game: WordGame, row: Any, state: Any, arrays: Any) -> Any:
     """Return the action of the random or the greedy opponent, which ends ties at random."""
     rng = word(word(arrays.rngs[row]) + word(STRIDE))
     arrays.rngs[row] = rng
-    mask = game.legal(state)
-    if mask == 0:
+    mask = game.as_mask(game.legal(state))
+    if game.is_empty(mask):
         return game.num_actions - 1
     if arrays.options[OPPONENT] == GREEDY:
         mask = best_actions(game, state, mask, arrays)
-    return select(mask, scale(mix(rng), popcount(mask)))
+    return game.select_action(mask, scale(mix(rng), game.count_actions(mask)))
 
 
 def best_actions(game: WordGame, state: Any, mask: Any, arrays: Any) -> Any:
     """Return the actions of the mask that the greedy player ranks highest, as a mask."""
-    best, best_rank = word(0), -4 * _RESULT_UNIT
-    while mask != 0:
-        action = lowest(mask)
-        mask = mask & (mask - word(1))
+    best, best_rank = game.no_actions(), -4 * _RESULT_UNIT
+    while not game.is_empty(mask):
+        action = game.lowest_action(mask)
+        mask = game.without_lowest(mask)
         child = game.play(state, action)
         over, value = game.result(child)
         points = count_points(child, arrays)
         rank = points * _POINT_UNIT - arrays.distances[action]
         if over:
-            rank -= value * _RESULT_UNIT
+            rank += (value if child[2] == state[2] else -value) * _RESULT_UNIT
         if rank > best_rank:
-            best, best_rank = word(0), rank
+            best, best_rank = game.no_actions(), rank
         if rank == best_rank:
-            best = best | (word(1) << word(action))
+            best = game.with_action(best, action)
     return best
 
 
@@ -202,15 +206,15 @@ def winning_cells(game: WordGame, state: Any, arrays: Any) -> Any:
     """Return the cells where the side to move wins immediately, as a mask."""
     wins = word(0)
     finished, _value = game.result(state)
-    mask = game.legal(state)
+    mask = game.as_mask(game.legal(state))
     if finished:
         return wins
-    while mask != 0:
-        action = lowest(mask)
-        mask = mask & (mask - word(1))
+    while not game.is_empty(mask):
+        action = game.lowest_action(mask)
+        mask = game.without_lowest(mask)
         child = game.play(state, action)
         over, value = game.result(child)
-        if over and value < 0:
+        if over and (value if child[2] == state[2] else -value) > 0:
             if arrays.options[HAS_GRAVITY] == 1:
                 wins = wins | ((child[0] | child[1]) ^ (state[0] | state[1]))
             elif arrays.cells[action] >= 0:
@@ -221,14 +225,13 @@ def winning_cells(game: WordGame, state: Any, arrays: Any) -> Any:
 def write_mask(game: WordGame, row: Any, state: Any, arrays: Any) -> None:
     """Write the mask of the legal actions, which is empty if the game is over."""
     masks, size = arrays.masks, game.num_actions
+    for action in range(size):
+        masks[row, action] = 0
     if arrays.over[row]:
-        for action in range(size):
-            masks[row, action] = 0
         return
-    legal = game.legal(state)
-    for action in range(min(size, 64)):
-        masks[row, action] = (legal >> word(action)) & word(1)
-    if size > 64:
-        masks[row, 64] = 0
-    if legal == 0:
+    legal = game.as_mask(game.legal(state))
+    if game.is_empty(legal):
         masks[row, size - 1] = 1
+    while not game.is_empty(legal):
+        masks[row, game.lowest_action(legal)] = 1
+        legal = game.without_lowest(legal)

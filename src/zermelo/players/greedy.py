@@ -83,7 +83,7 @@ def rank_move(position: Position, action: int) -> MoveRank:
     game = position.game
     child = game.play(position.state, action)
     is_over, value = game.result(child)
-    result = -int(value) if is_over else 0
+    result = int(value * game.turn_sign(position.state, child)) if is_over else 0
     distance = distance_from_centre(game, game.last_cell(child, action))
     return MoveRank(result, _points(game, child), -distance)
 
