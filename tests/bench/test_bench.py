@@ -164,3 +164,16 @@ def test_bad_files_are_one_line(tmp_path: Path, text: str, reason: str) -> None:
     assert done.returncode == 2
     assert reason in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_environments(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
+    from zermelo.bench import envs
+
+    monkeypatch.setattr(measure, "is_installed", lambda peer: False)
+    report = envs.run(0.001, 1, ["tictactoe"], ignore)
+    rates = {row["task"]: row["rate"] for row in report["rows"]}
+    assert rates.keys() >= {"vector against random", "vector self-play", "wrapped step"}
+    assert min(rates.values()) > 0
+    assert rates["vector against random"] > rates["gymnasium against random"]
+    assert len(report["notes"]) == 2
