@@ -170,7 +170,7 @@ def test_environments(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
     from zermelo.bench import envs
 
-    monkeypatch.setattr(measure, "is_installed", lambda peer: False)
+    monkeypatch.setattr(measure, "is_installed", lambda _: False)
     report = envs.run(0.001, 1, ["tictactoe"], ignore)
     rates = {row["task"]: row["rate"] for row in report["rows"]}
     assert rates.keys() >= {"vector against random", "vector self-play", "wrapped step"}

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
 from zermelo.envs.registration import register_environments
+from zermelo.players.registry import PlayerLike
 
 if TYPE_CHECKING:
+    from gymnasium.vector import AutoresetMode
+
     from zermelo.envs.gymnasium_env import GameEnv
     from zermelo.envs.pettingzoo_env import GameAEC
     from zermelo.envs.vector_env import GameVectorEnv
@@ -41,10 +44,23 @@ def gym_env(spec: str | Game, **options: Any) -> "GameEnv":
     return GameEnv(spec, **options)
 
 
-def vector_env(spec: str | Game, num_envs: int, **options: Any) -> "GameVectorEnv":
-    """Return a Gymnasium vector environment of `num_envs` games; see docs/environments.md.
+def vector_env(
+    spec: str | Game,
+    num_envs: int,
+    *,
+    opponent: PlayerLike | None = None,
+    seat: int | str = 0,
+    planes: int = 2,
+    autoreset: "str | AutoresetMode" = "NextStep",
+    copy: bool = True,
+    render_mode: str | None = None,
+) -> "GameVectorEnv":
+    """Return a Gymnasium vector environment of `num_envs` games.
 
-    The options are `opponent`, `seat`, `planes`, `autoreset`, `copy` and `render_mode`.
+    The opponent's replies are part of `step`: `random` and `greedy` play inside the kernel, any
+    other player or function is called for one game at a time. Without an opponent, every step is
+    one ply, seen by the side to move. The seat is 0, 1 or `"both"` (by turns). `autoreset` is
+    `"NextStep"`, `"SameStep"` or `"Disabled"`; with `copy=False`, steps return the same arrays.
 
     >>> envs = vector_env("tictactoe", 3, opponent="random")
     >>> observations, info = envs.reset(seed=1)
@@ -54,7 +70,16 @@ def vector_env(spec: str | Game, num_envs: int, **options: Any) -> "GameVectorEn
     _require("gymnasium", "vector_env")
     from zermelo.envs.vector_env import GameVectorEnv
 
-    return GameVectorEnv(spec, num_envs, **options)
+    return GameVectorEnv(
+        spec,
+        num_envs,
+        opponent=opponent,
+        seat=seat,
+        planes=planes,
+        autoreset=autoreset,
+        copy=copy,
+        render_mode=render_mode,
+    )
 
 
 def _require(package: str, function: str) -> None:
