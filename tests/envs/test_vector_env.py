@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import zermelo as z
+import zermelo.envs
 from support.extra_turns import ExtraTurns
 from support.paths import ROOT
 from zermelo.envs import aec_env, gym_env, vector_env
@@ -391,6 +392,12 @@ def test_registered_names(name: str) -> None:
     assert envs.game == z.game(NAMES[name])
     seen, _, _, _, _ = envs.step(info["action_mask"].argmax(1))
     assert seen in envs.observation_space
+
+
+def test_no_module_hides_the_function() -> None:
+    """Importing a module `zermelo.envs.vector_env` would replace the function of that name."""
+    gymnasium.make_vec("Zermelo/TicTacToe-v0", num_envs=1)
+    assert zermelo.envs.vector_env is vector_env
 
 
 def test_gymnasium_finds_the_module_itself() -> None:

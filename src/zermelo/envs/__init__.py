@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from zermelo.envs.gymnasium_env import GameEnv
     from zermelo.envs.pettingzoo_env import GameAEC
-    from zermelo.envs.vector_env import GameVectorEnv
+    from zermelo.envs.gymnasium_vector_env import GameVectorEnv
 
 __all__ = ["aec_env", "gym_env", "vector_env"]
 
@@ -68,7 +68,7 @@ def vector_env(
     ((3, 2, 3, 3), (3, 9))
     """
     _require("gymnasium", "vector_env")
-    from zermelo.envs.vector_env import GameVectorEnv
+    from zermelo.envs.gymnasium_vector_env import GameVectorEnv
 
     return GameVectorEnv(
         spec,

@@ -28,6 +28,6 @@ def register_environments() -> None:
             gymnasium.register(
                 name,
                 entry_point="zermelo.envs.gymnasium_env:GameEnv",
-                vector_entry_point="zermelo.envs.vector_env:GameVectorEnv",
+                vector_entry_point="zermelo.envs.gymnasium_vector_env:GameVectorEnv",
                 kwargs={"spec": spec, "opponent": "random"},
             )
