@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from gymnasium.vector import AutoresetMode
 
     from zermelo.envs.gymnasium_env import GameEnv
-    from zermelo.envs.pettingzoo_env import GameAEC
     from zermelo.envs.gymnasium_vector_env import GameVectorEnv
+    from zermelo.envs.pettingzoo_env import GameAEC
 
 __all__ = ["aec_env", "gym_env", "vector_env"]
 
