@@ -185,7 +185,7 @@ def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: 
 @_bench_options
 @options.json_option
 def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
-    """Compare our PettingZoo environments with PettingZoo's own."""
+    """Compare our environments, single and vector, with those of PettingZoo and pgx."""
     from zermelo.bench import envs as suite
 
     for name in names:
