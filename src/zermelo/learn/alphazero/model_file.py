@@ -1,9 +1,11 @@
 """Load AlphaZero's networks from model files, and check the files; this does not need torch."""
 
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zermelo.core.game import Game
+from zermelo.core.game import Game, WordGame
+from zermelo.learn.batch.planes import input_shape
 from zermelo.learn.config.network import DENSE
 from zermelo.learn.config.selfplay import POLICY_VALUE_ENCODERS
 from zermelo.learn.models.files import check_arrays, load_model_file, with_biases
@@ -28,6 +30,7 @@ class PolicyValueModel(NamedTuple):
 def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
     """Load the network of a run; raise BadWeights if its file is not valid for the game."""
     path, arrays, metadata = load_model_file(run, game, "alphazero")
+    assert isinstance(game, WordGame)
     shape, encoder = metadata["shape"], metadata.get("encoder")
     is_dense = shape.get("kind") == DENSE
     _check_widths(path, shape, is_dense=is_dense)
@@ -66,12 +69,11 @@ def _check_widths(path: Path, shape: dict[str, Any], *, is_dense: bool) -> None:
             raise BadWeights(msg)
 
 
-def _dense_shapes(path: Path, hidden: list[int], lines: Array | None, game: Game) -> _Shapes:
-    assert game.grid is not None
+def _dense_shapes(path: Path, hidden: list[int], lines: Array | None, game: WordGame) -> _Shapes:
     if len(set(hidden)) != 1 or len(hidden) % 2 == 0:
         msg = f"{path}: hidden layers must all have the same width, and their number must be odd"
         raise BadWeights(msg)
-    width, inputs = hidden[0], 2 * game.grid.size
+    width, inputs = hidden[0], math.prod(input_shape(game))
     if lines is not None:
         inputs += 2 * (int(lines[0].sum()) - 1) * len(lines)
     shapes: _Shapes = {"policy": (game.num_actions, width), "result": (3, width)}
@@ -81,14 +83,14 @@ def _dense_shapes(path: Path, hidden: list[int], lines: Array | None, game: Game
 
 
 def _tower_shapes(
-    path: Path, channels: list[int], hidden: list[int], lines: Array | None, game: Game
+    path: Path, channels: list[int], hidden: list[int], lines: Array | None, game: WordGame
 ) -> _Shapes:
-    assert game.grid is not None
     if len(set(channels)) != 1:
         msg = f"{path}: all blocks of a tower must have the same width"
         raise BadWeights(msg)
-    planes = 2 if lines is None else 2 * int(lines[0].sum())
-    width, (head, inner), cells = channels[0], hidden, game.grid.size
+    planes, rows, cols = input_shape(game)
+    planes = planes if lines is None else 2 * int(lines[0].sum())
+    width, (head, inner), cells = channels[0], hidden, rows * cols
     shapes: _Shapes = {"conv0": (width, planes, 3, 3)}
     for number in range(1, 2 * len(channels) + 1):
         shapes[f"conv{number}"] = (width, width, 3, 3)

@@ -102,6 +102,7 @@ def _candidates_by_policy(
 ) -> list[Candidate]:
     """Return the moves, sorted by probability; the first has the state's value as its estimate."""
     game = position.game
+    assert isinstance(game, WordGame)
     logits, values = evaluate(encode_planes(game, states))
     legal_logits = np.full(game.num_actions, ILLEGAL_LOGIT)
     legal_logits[position.actions] = logits[0, position.actions]

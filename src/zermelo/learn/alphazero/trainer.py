@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from zermelo.core.game import WordGame
-from zermelo.games.state_layout import check_mover_first
+from zermelo.games.state_layout import check_planes
 from zermelo.learn.actors.protocol import ActorPool, InProcessActor, RolloutStream
 from zermelo.learn.alphazero.learner import AlphaZeroLearner, PositionReplay
 from zermelo.learn.alphazero.rollouts import AlphaZeroRollouts, search_options
@@ -53,7 +53,7 @@ class AlphaZeroTrainer:
         pool: ActorPool | None = None,
         device: str = "cpu",
     ) -> None:
-        check_mover_first(game)
+        check_planes(game)
         self.recipe, self.config, self.game_batch = recipe, recipe.learning, GameBatch(game)
         self.game = TensorGame(game, device)
         self.device = self.game.device

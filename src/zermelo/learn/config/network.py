@@ -6,7 +6,8 @@ from typing import Any
 from zermelo.core.errors import BadSpec
 
 ACTIVATIONS = ("relu", "tanh", "leaky")
-Q_KINDS = ("mlp", "cnn")  #: networks with one output for each action
+MLP, CNN = "mlp", "cnn"
+Q_KINDS = (MLP, CNN)  #: networks with one output for each action
 VALUE_KINDS = ("lines", "residual")  #: networks with one output, the value of the state
 TOWER, DENSE = "tower", "dense"
 POLICY_VALUE_KINDS = (TOWER, DENSE)  #: networks with a policy head and a value head
@@ -17,7 +18,7 @@ _KINDS = (*Q_KINDS, *VALUE_KINDS, *POLICY_VALUE_KINDS)
 class NetworkConfig:
     """Kind and size of a network. Every file of network weights contains this as JSON."""
 
-    kind: str = "mlp"  #: one of Q_KINDS, VALUE_KINDS or POLICY_VALUE_KINDS
+    kind: str = MLP  #: one of Q_KINDS, VALUE_KINDS or POLICY_VALUE_KINDS
     hidden: tuple[int, ...] = (128, 128)  #: widths of fully connected layers, or of a tower's heads
     channels: tuple[int, ...] = ()  #: channels of each 3x3 convolution or each block of a tower
     activation: str = "relu"
@@ -35,7 +36,7 @@ class NetworkConfig:
         if self.kind in (*VALUE_KINDS, TOWER) and len(self.hidden) != 2:
             msg = f"hidden is {list(self.hidden)}: a {self.kind} network needs exactly two widths"
             raise BadSpec(msg)
-        if (self.kind in ("cnn", TOWER)) != bool(self.channels):
+        if (self.kind in (CNN, TOWER)) != bool(self.channels):
             msg = "channels must be given for a cnn or tower network, and for no other"
             raise BadSpec(msg)
         if self.kind == DENSE and (len(set(self.hidden)) != 1 or len(self.hidden) % 2 == 0):

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from zermelo.core.game import WordGame
+from zermelo.learn.batch.planes import check_convolutions, input_shape
 from zermelo.learn.config.network import DENSE, NetworkConfig
 from zermelo.learn.networks.fully_connected import FullyConnected, flatten_inputs
 from zermelo.learn.networks.fused import expected_value, is_bfloat16_fast
@@ -20,10 +21,10 @@ PolicyValueNetwork = Tower | FullyConnected
 
 def build_network(config: NetworkConfig, game: WordGame, encoder: str) -> PolicyValueNetwork:
     """Return an untrained network, initialised from torch's global random generator."""
-    assert game.grid is not None
+    check_convolutions(config.kind, game)
     network_class = FullyConnected if config.kind == DENSE else Tower
-    board = game.grid.rows, game.grid.cols
-    return network_class(config, board, game.num_actions, line_matrix(game, encoder))
+    lines, num_planes = line_matrix(game, encoder), input_shape(game)[0]
+    return network_class(config, game.plane_shape, game.num_actions, lines, num_planes)
 
 
 def fuse_network(net: PolicyValueNetwork) -> "FusedNetwork":

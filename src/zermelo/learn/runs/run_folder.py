@@ -94,7 +94,8 @@ class Run:
     def _identity(self) -> dict[str, Any]:
         """Return the recipe, seed and rules, which must be the same in all files of the run."""
         recipe = json.loads(json.dumps(self.recipe.to_json()))
-        return {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
+        identity = {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
+        return identity | model_files.planes_metadata(self.game)
 
     def create(self) -> None:
         """Create the run's folder and lock it; raise BadRun if it already contains a run."""
@@ -167,7 +168,8 @@ class Run:
         """
         changes = []
         identity = self._identity()
-        for name, was, now in _differences({key: metadata.get(key) for key in identity}, identity):
+        keys = (*identity, model_files.PLANES)
+        for name, was, now in _differences({key: metadata.get(key) for key in keys}, identity):
             setting = name.removeprefix("recipe.")
             if setting == "summary":  # a description, which has no effect on the training
                 continue
