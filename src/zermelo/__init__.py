@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from zermelo.core.value import Value
     from zermelo.games.registry import game
     from zermelo.grading.grade import Grade, grade
+    from zermelo.learn.batch.custom_encoder import register_encoder
+    from zermelo.learn.config.network import register_network
     from zermelo.learn.runs.training_loop import train
     from zermelo.matches.match import Match
     from zermelo.matches.match import Match as match  # noqa: N813 - z.match(game) reads as a sentence
@@ -60,6 +62,8 @@ _HOMES = {
     "zermelo.core.game": ("Game", "SolverHooks", "WordGame"),
     "zermelo.games.registry": ("game",),
     "zermelo.grading.grade": ("Grade", "grade"),
+    "zermelo.learn.batch.custom_encoder": ("register_encoder",),
+    "zermelo.learn.config.network": ("register_network",),
     "zermelo.learn.runs.training_loop": ("train",),
     "zermelo.matches.match": ("Match", "match"),
     "zermelo.core.player": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
@@ -79,8 +83,8 @@ _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - errors last
     "Analysis", "Candidate", "Game", "Grade", "Limit", "Match", "Outcome", "Player", "Position",
     "Puzzle", "Reason", "Record", "ReviewedMove", "Solution", "SolverHooks", "Value", "Word",
-    "WordGame", "analyze", "count", "game", "grade", "match", "player", "puzzle", "review", "solve",
-    "tournament", "train",
+    "WordGame", "analyze", "count", "game", "grade", "match", "player", "puzzle",
+    "register_encoder", "register_network", "review", "solve", "tournament", "train",
     "BadBoard", "BadMove", "BadRecord", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
 ]  # fmt: skip
 

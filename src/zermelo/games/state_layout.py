@@ -60,9 +60,7 @@ def check_planes(game: WordGame) -> None:
 def _find_problem(game: WordGame) -> str:
     """Return why the default `planes` is wrong for a game, or "" if it is right."""
     if game.grid is None or game.num_words != 3:
-        return (
-            "it has no board with stones of two sides: define planes and plane_shape"
-        )
+        return "it has no board with stones of two sides: define planes and plane_shape"
     if not is_mover_first(game):
         return (
             "the first word of a state must hold the stones of the side to move and the second "

@@ -1,17 +1,23 @@
-"""Load AlphaZero's networks from model files, and check the files; this does not need torch."""
+"""Load AlphaZero's networks from model files, and check the files.
+
+This does not need torch, unless the network is code of a user.
+"""
 
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zermelo.core.game import Game, WordGame
+from zermelo.learn.batch.custom_encoder import CustomEncoder
 from zermelo.learn.batch.planes import input_shape
+from zermelo.learn.config.custom import NETWORK
 from zermelo.learn.config.network import DENSE
 from zermelo.learn.config.selfplay import POLICY_VALUE_ENCODERS
+from zermelo.learn.models import custom as custom_models
 from zermelo.learn.models.files import check_arrays, load_model_file, with_biases
 from zermelo.learn.networks.evaluation import PolicyValueFunction, average_over_symmetries
 from zermelo.learn.networks.numpy_inference import NumpyFullyConnected, NumpyTower, line_matrix
-from zermelo.learn.networks.weights_file import Array, BadWeights
+from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
 
 MAX_SIMULATIONS = 4096
 _MAX_WIDTH, _MAX_LAYERS = 1024, 64  # limits for the size of a network in a file
@@ -25,6 +31,7 @@ class PolicyValueModel(NamedTuple):
     evaluate: PolicyValueFunction
     simulations: int
     considered: int  #: number of actions considered at the root
+    encoder: CustomEncoder | None = None  #: computes the inputs; None if they are the planes
 
 
 def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
@@ -32,17 +39,19 @@ def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
     path, arrays, metadata = load_model_file(run, game, "alphazero")
     assert isinstance(game, WordGame)
     shape, encoder = metadata["shape"], metadata.get("encoder")
-    is_dense = shape.get("kind") == DENSE
-    _check_widths(path, shape, is_dense=is_dense)
     for name in ("simulations", "considered", "images"):
         number = shape.get(name)
         if type(number) is not int or not 0 < number <= MAX_SIMULATIONS:
             msg = f"{path}: {name} is {number!r}: it must be an int from 1 to {MAX_SIMULATIONS:,}"
             raise BadWeights(msg)
+    if custom_models.has_custom(NETWORK, metadata):
+        return _load_custom(path, arrays, metadata, game)
     if encoder not in POLICY_VALUE_ENCODERS:
         names = " or ".join(POLICY_VALUE_ENCODERS)
         msg = f"{path}: the encoder is {encoder!r}: it must be {names}"
         raise BadWeights(msg)
+    is_dense = shape.get("kind") == DENSE
+    _check_widths(path, shape, is_dense=is_dense)
     channels, hidden, lines = shape["channels"], shape["hidden"], line_matrix(game, encoder)
     net: PolicyValueFunction
     if is_dense:
@@ -53,6 +62,20 @@ def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
         net = NumpyTower(arrays, len(channels), lines)
     evaluate = average_over_symmetries(net, game, shape["images"])
     return PolicyValueModel(evaluate, shape["simulations"], shape["considered"])
+
+
+def _load_custom(
+    path: Path, arrays: Arrays, metadata: dict[str, Any], game: WordGame
+) -> PolicyValueModel:
+    """Load a network that is code of a user, with its encoder if that is code of a user, too."""
+    shape = metadata["shape"]
+    encoder = custom_models.load_custom_encoder(path, metadata, game)
+    net = custom_models.load_policy_value_network(path, arrays, metadata, game, encoder)
+    from zermelo.learn.networks.custom import CustomEvaluation
+
+    images = 1 if encoder is not None else shape["images"]
+    evaluate = average_over_symmetries(CustomEvaluation(net), game, images)
+    return PolicyValueModel(evaluate, shape["simulations"], shape["considered"], encoder)
 
 
 def _check_widths(path: Path, shape: dict[str, Any], *, is_dense: bool) -> None:

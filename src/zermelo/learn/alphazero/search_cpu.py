@@ -16,7 +16,13 @@ from zermelo.learn.alphazero.search_parameters import (
     PolicySearchResult,
     halving_schedule,
 )
-from zermelo.learn.alphazero.selection import NUM_EDGE_COLUMNS, NUM_TREE_COLUMNS, TreeArrays
+from zermelo.learn.alphazero.selection import (
+    NUM_EDGE_COLUMNS,
+    NUM_NODES,
+    NUM_TREE_COLUMNS,
+    TreeArrays,
+)
+from zermelo.learn.batch.custom_encoder import CustomEncoder
 from zermelo.learn.batch.planes import input_shape
 from zermelo.learn.config.selfplay import GUMBEL, PUCT
 from zermelo.learn.networks.evaluation import PolicyValueFunction
@@ -25,7 +31,10 @@ from zermelo.search.limits import SearchClock, SearchStopped
 
 
 class KernelSearch:
-    """Searches up to `max_games` games at once with a fixed number of simulations."""
+    """Searches up to `max_games` games at once with a fixed number of simulations.
+
+    The network sees the planes of the game or, with an encoder of a user, what that returns.
+    """
 
     def __init__(
         self,
@@ -37,8 +46,10 @@ class KernelSearch:
         considered: int = 16,
         max_depth: int = 16,
         rule: str = GUMBEL,
+        encoder: CustomEncoder | None = None,
     ) -> None:
         self.game, self.network, self.max_games = game, network, max_games
+        self._encoder = encoder
         self.simulations, self._room = simulations, simulations + 1
         num_nodes = max_games * self._room
         self._input_shape = input_shape(game)
@@ -81,8 +92,7 @@ class KernelSearch:
         self._reset_trees(rows, room, packed)
         waiting = rows
         while waiting:
-            planes = arrays.planes[:waiting].reshape(waiting, *self._input_shape)
-            logits, values = self.network(planes)
+            logits, values = self.network(self._inputs(waiting))
             waiting = self._simulate(
                 waiting, room, control, self._halving, noise, packed, logits, values
             )
@@ -102,3 +112,13 @@ class KernelSearch:
         )
         self._read_results(rows, room, control, noise, packed, *vars(result).values())
         return result
+
+    def _inputs(self, waiting: int) -> Array:
+        """Return the network's inputs for the waiting leaves."""
+        arrays = self._arrays
+        if self._encoder is None:
+            planes: Array = arrays.planes[:waiting].reshape(waiting, *self._input_shape)
+            return planes
+        trees = arrays.leaf_trees[:waiting]
+        leaves = trees * self._room + arrays.trees[trees, NUM_NODES] - 1
+        return self._encoder(arrays.states[leaves])

@@ -39,7 +39,10 @@ class Encoder:
 
     def __init__(self, name: str, game: WordGame) -> None:
         if name not in ENCODERS:
-            msg = f"encoder is {name!r}: it must be one of {', '.join(ENCODERS)}"
+            msg = (
+                f"encoder is {name!r}: it must be one of {', '.join(ENCODERS)}, FILE.py:CLASS or "
+                "the name of a registered encoder"
+            )
             raise BadSpec(msg)
         check_planes(game)
         _check_fit(name, game)

@@ -66,6 +66,8 @@ def player_kind(metadata: dict[str, Any]) -> str:
     """Return the kind of player that uses the network described in the metadata."""
     shape = metadata.get("shape")
     kind = shape.get("kind") if isinstance(shape, dict) else None
+    if isinstance(shape, dict) and "player" in shape:  # a network of a user
+        return str(shape["player"])
     return _PLAYER_KINDS.get(str(kind), "dqn")
 
 

@@ -1,4 +1,7 @@
-"""A learned Q function for play, loaded from a file of a network or a table, without torch."""
+"""A learned Q function for play, loaded from a file of a network or a table.
+
+It needs no torch, unless the network is code of a user.
+"""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -9,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from zermelo.core.game import Game, WordGame
-from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.batch.policies import masked_argmax
+from zermelo.learn.config.custom import NETWORK
+from zermelo.learn.models import custom as custom_models
 from zermelo.learn.models.files import check_arrays, load_model_file, with_biases
 from zermelo.learn.networks.numpy_inference import NumpyQNetwork
 from zermelo.learn.networks.q_table import TABLE_KIND, QTable
@@ -35,11 +39,11 @@ class QModel:
 
     def _load_network(self, path: Path, arrays: Arrays, game: WordGame) -> Callable[[Array], Array]:
         """Return a function that encodes states and evaluates them with the network."""
-        encoder_name, shape = self.metadata.get("encoder"), self.metadata["shape"]
-        if not isinstance(encoder_name, str):
-            msg = f"{path} does not name its encoder"
-            raise BadWeights(msg)
-        encoder = Encoder(encoder_name, game)
+        metadata, shape = self.metadata, self.metadata["shape"]
+        encoder = custom_models.load_encoder(path, metadata, game)
+        if custom_models.has_custom(NETWORK, metadata):
+            module = custom_models.load_q_network(path, arrays, metadata, game, encoder)
+            return lambda states: custom_models.evaluate_q(module, encoder(states))
         check_arrays(path, arrays, _array_shapes(path, shape, encoder.shape, game.num_actions))
         net = NumpyQNetwork(arrays, shape, encoder.shape)
         return lambda states: net(encoder(states), self.game_batch.legal_masks(states))
