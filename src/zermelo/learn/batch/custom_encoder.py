@@ -9,7 +9,6 @@ import numpy as np
 
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
-from zermelo.core.notation import quote_text
 from zermelo.games import user_code
 from zermelo.games.state_layout import sample_states
 from zermelo.learn.batch.encoders import ENCODERS, Encoder
@@ -52,7 +51,7 @@ class CustomEncoder:
             msg = f"{spec} cannot be called: an encoder needs __call__(self, states)"
             raise BadSpec(msg)
         if not isinstance(shape, tuple) or not all(type(n) is int and n > 0 for n in shape):
-            msg = f"{spec}: shape is {quote_text(repr(shape))}: it must be a tuple of sizes"
+            msg = f"{spec}: shape is {shape!r}: it must be a tuple of sizes"
             raise BadSpec(msg)
         self.shape: tuple[int, ...] = shape
         self.size = math.prod(shape)
