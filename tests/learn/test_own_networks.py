@@ -20,6 +20,7 @@ from support.learners import alphazero_recipe, dqn_recipe, have_same_weights, tr
 from support.paths import ROOT
 from zermelo.core.errors import ZermeloError
 from zermelo.learn.batch.custom_encoder import CustomEncoder
+from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.config import custom, recipes
 from zermelo.learn.config.network import NetworkConfig
 from zermelo.learn.config.recipe import Recipe
@@ -27,6 +28,7 @@ from zermelo.learn.config.validation import BadRecipe, check
 from zermelo.learn.models import files as model_files
 from zermelo.learn.models import packing
 from zermelo.learn.networks import weights_file
+from zermelo.learn.networks.custom import build_custom_q_network
 from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.learn.runs import training_loop
 from zermelo.learn.runs.run_folder import BadRun
@@ -151,6 +153,20 @@ def test_an_encoder_gives_the_search_the_states_of_its_leaves(tmp_path: Path, ne
         for number, recipe in enumerate((planes, encoded))
     ]
     assert have_same_weights(runs[0].folder, runs[1].folder)
+
+
+def test_the_check_changes_neither_the_network_nor_the_random_numbers(nets: Path) -> None:
+    game = z.game("tictactoe")
+    assert isinstance(game, z.WordGame)
+    torch.manual_seed(3)
+    net = build_custom_q_network(f"{nets}:Q", game, Encoder("planes", game))
+    after = torch.rand(1)
+    assert net.state_dict()["module.body.2.num_batches_tracked"] == 0
+    torch.manual_seed(3)
+    module = custom.load_factory(custom.NETWORK, f"{nets}:Q")((2, 3, 3), 9)
+    module.eval()(torch.zeros(2, 2, 3, 3))  # for the lazy layer
+    assert torch.equal(torch.rand(1), after)
+    assert torch.equal(module.body[1].weight, net.state_dict()["module.body.1.weight"])
 
 
 def test_actors_load_the_file(tmp_path: Path, nets: Path) -> None:
