@@ -248,7 +248,7 @@ class Drawish(Player):
         values = graph_of(position.game.spec).evaluate_moves(position.state).by_action
         fair = {a: v for a, v in values.items() if v >= 0} or values
         action = min(fair, key=lambda a: fair[a])
-        yield Analysis(position.game.to_text(action))
+        yield Analysis(position.to_move_text(action))
 
 
 def test_a_player_that_can_force_a_win_must_win() -> None:
@@ -287,7 +287,7 @@ def test_in_a_drawn_game_a_draw_is_enough() -> None:
     assert result.unbeatable is False
     for seat, check in enumerate(result.seat_checks):
         if check.refutation:
-            moves = [game.to_text(action) for action in check.refutation]
+            moves = game.line_to_text(game.initial(), check.refutation)
             outcome = game.position(moves=moves).outcome
             assert outcome is not None
             assert outcome.winner == 1 - seat

@@ -335,7 +335,7 @@ def test_a_losing_three_is_a_loss_for_the_side_that_makes_it() -> None:
         position = game.position(board, 0, unchecked=True)
         self_play = SelfPlay(GameBatch(game), ActingConfig(1, GAMMA), np.random.default_rng(0))
         self_play.states = np.array([position.state], np.uint64)
-        action = game.parse_action(move)
+        action = game.parse_action(game.initial(), move)
         rows = self_play.step(lambda _s, _l, a=action: np.array([a]), None, 0.0)
         assert rows.returns.tolist() == [reward]
         assert rows.discounts.tolist() == [0.0 if reward else pytest.approx(-GAMMA)]
@@ -517,18 +517,18 @@ def test_shaping_of_a_response_is_that_of_a_single_agent() -> None:
 # Deliberate mistakes, which the checks above must detect.
 
 
-class PlusGamma(ActingConfig):
+class PlusGamma(SelfPlay):
     """Discount as if both sides had the same goal."""
 
-    def discount(self, ply: int) -> float:
-        return float(self.gamma**ply)
+    def _signs(self, states: Any) -> Any:
+        return abs(super()._signs(states))
 
 
 class SignsOnly(ActingConfig):
     """Discount replies of the opponent like own moves."""
 
     def discount(self, ply: int) -> float:
-        return float((-self.gamma) ** ply)
+        return float(self.gamma**ply)
 
 
 class FlippedRewards(SelfPlay):
@@ -586,11 +586,9 @@ def targets_of_worst_reply(
 
 
 MISTAKES: dict[str, Callable[[], None]] = {
-    "plus gamma, one step": lambda: check_targets(
-        all_transitions(config_type=PlusGamma), exact_q()
-    ),
+    "plus gamma, one step": lambda: check_targets(all_transitions(PlusGamma), exact_q()),
     "plus gamma, three steps": lambda: check_targets(
-        greedy_transitions(3, exact_q(), config_type=PlusGamma), exact_q()
+        greedy_transitions(3, exact_q(), self_play_type=PlusGamma), exact_q()
     ),
     "rewards flipped": lambda: check_targets(all_transitions(FlippedRewards), exact_q()),
     "the end ignored": lambda: check_targets(all_transitions(IgnoredEnd), exact_q()),

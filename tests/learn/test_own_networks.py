@@ -140,7 +140,7 @@ def test_the_player_evaluates_as_the_trainer_does(tmp_path: Path, nets: Path) ->
         estimates = {c.move: c.estimate for c in analysis.candidates}
         for action in position.actions:
             expected = float(np.clip(values[action], -0.99, 0.99))
-            assert estimates[position.game.to_text(action)] == pytest.approx(expected, abs=1e-4)
+            assert estimates[position.to_move_text(action)] == pytest.approx(expected, abs=1e-4)
 
 
 def test_an_encoder_gives_the_search_the_states_of_its_leaves(tmp_path: Path, nets: Path) -> None:

@@ -85,6 +85,18 @@ def test_every_back_end_writes_the_same_planes(tmp_path: Path, parts: tuple[str,
     assert np.array_equal(TensorGame(game).planes(tuple(words.unbind(1))).numpy(), planes)
 
 
+def test_planes_may_mix_words_and_numbers(tmp_path: Path) -> None:
+    """A plain number beside a word makes a number of another type in compiled code."""
+    mixed = PLANES.replace("return pick", "first = first & 511; return pick")
+    game = write_game(
+        tmp_path, "mixed", GRID, mixed.replace("second, first)", "second, first) + 0")
+    )
+    states, boards = sampled(game)
+    planes = Encoder("planes", game)(states).reshape(-1, 2, 9)
+    assert np.array_equal(planes[:, 0] - planes[:, 1], boards)
+    assert np.array_equal(Encoder("cells", game)(states), boards)
+
+
 def test_cells_of_unequal_sides_end_with_the_side_to_move(tmp_path: Path) -> None:
     game = write_game(tmp_path, "game", GRID, PLANES, UNEQUAL)
     states, boards = sampled(game)

@@ -32,7 +32,7 @@ class {name}(WordGame):
             won = won | (stones & line == line)
         return won
 
-    def to_text(self, action):
+    def to_text(self, state, action):
         return "abc"[action % 3] + str(action // 3 + 1)
 """
 

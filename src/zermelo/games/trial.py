@@ -13,6 +13,7 @@ from zermelo.core.notation import Grid, quote_text
 from zermelo.games import determinism
 from zermelo.games.determinism import RuleValues
 
+MAX_ACTIONS = 1000  #: of a bitboard game
 _NUM_GAMES, _MAX_PLIES = 20, 5_000
 _MIN_STATES, _MAX_GAMES = 200, 200  # play until there are enough states, or too many games
 _NUM_THOROUGH = 50  # the number of states in the first game in which every action is played
@@ -26,8 +27,8 @@ def check_game(game: Game) -> None:
     number: Any = getattr(game, "num_actions", None)
     if not isinstance(number, int) or number < 1:
         _refuse(game, "num_actions", number, "it must be the number of actions")
-    if isinstance(game, WordGame) and number > WORD_BITS + 1:
-        _refuse(game, "num_actions", number, "a bitboard game has at most 64 actions and a pass")
+    if isinstance(game, WordGame) and number > MAX_ACTIONS:
+        _refuse(game, "num_actions", number, f"a bitboard game has at most {MAX_ACTIONS} actions")
     first, second = game.initial(), game.initial()
     _check_state(game, first)
     if first != second:
@@ -60,8 +61,9 @@ def _check_random_game(
         is_thorough = len(states) < num_thorough
         values = determinism.check_repeatable(game, state, actions if is_thorough else [action])
         child = values.children[action]
-        if game.player(child) != 1 - game.player(state):
-            _refuse(game, "player", game.player(child), "the sides must take turns; add a pass")
+        if game.is_alternating and game.player(child) != 1 - game.player(state):
+            expected = "the sides must take turns, unless the game sets is_alternating = False"
+            _refuse(game, "player", game.player(child), expected)
         states.append((state, values))
         state = child
     determinism.check_repeatable(game, state)
@@ -95,25 +97,30 @@ def _check_state(game: Game, state: Any) -> list[int]:
     if bool(actions) == bool(over):
         expected = "there must be none when the game is over, and some while it runs"
         _refuse(game, "actions", actions, expected)
+    _check_moves(game, state, actions)
     return list(actions)
 
 
-def _check_presentation(game: Game) -> None:
-    """Check that symbols and board size are valid and that moves are distinct words."""
-    symbols: Any = game.symbols
-    if not isinstance(symbols, str) or len(symbols) != 2:
-        _refuse(game, "symbols", symbols, "it must be two letters, such as XO")
-    texts: Any = [game.to_text(action) for action in range(game.num_actions)]
+def _check_moves(game: Game, state: Any, actions: list[int]) -> None:
+    """Check that the moves of a state are distinct words."""
+    texts: Any = [game.to_text(state, action) for action in actions]
     for text in texts:
         if not isinstance(text, str) or len(text.split()) != 1 or "," in text or len(text) > 40:
             _refuse(game, "to_text", text, "a move must be one short word without commas")
-    for action, text in enumerate(texts):
-        again = game.to_text(action)
+    for action, text in zip(actions, texts, strict=True):
+        again = game.to_text(state, action)
         if again != text:
             determinism.refuse(game, "to_text", text, again, f"the same action {action}")
     if len({text.lower() for text in texts}) != len(texts):
         duplicate = next(text for text in texts if texts.count(text) > 1 or text != text.lower())
         _refuse(game, "to_text", duplicate, "two actions share this move")
+
+
+def _check_presentation(game: Game) -> None:
+    """Check that symbols, board size and drawing are valid."""
+    symbols: Any = game.symbols
+    if not isinstance(symbols, str) or len(symbols) != 2:
+        _refuse(game, "symbols", symbols, "it must be two letters, such as XO")
     grid: Any = game.grid
     if grid is not None and not isinstance(grid, Grid):
         _refuse(game, "grid", grid, "it must be a zermelo.core.notation.Grid")

@@ -52,13 +52,12 @@ class GreedyPlayer(Player):
         clock = SearchClock()
         ranks = {action: rank_move(position, action) for action in position.actions}
         best = choose_best(ranks, self._rng)
-        to_text = position.game.to_text
         candidates = [
             Candidate(
-                to_text(action),
+                move := position.to_move_text(action),
                 estimate=rank.estimate,
                 best=action == best,
-                pv=(to_text(action),),
+                pv=(move,),
             )
             for action, rank in ranks.items()
         ]
@@ -79,7 +78,7 @@ def rank_move(position: Position, action: int) -> MoveRank:
     game = position.game
     child = game.play(position.state, action)
     is_over, value = game.result(child)
-    result = -int(value) if is_over else 0
+    result = int(value * game.turn_sign(position.state, child)) if is_over else 0
     return MoveRank(result, _points(game, child), -_distance_from_centre(game, child, action))
 
 

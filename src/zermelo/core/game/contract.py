@@ -7,6 +7,7 @@ A `value` is relative to the side to move, an `outcome` is absolute. Legality is
 `Position.play`, `Position.parse` and `Game.position`; the code that they call trusts its caller.
 """
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -35,6 +36,11 @@ class Game(PlainTraversal, ABC):
     gravity: bool = False  #: whether actions are columns, in which stones fall to the bottom
     has_discs: bool = False  #: whether boards are drawn with discs instead of marks
     disc_colours: tuple[str, str] = ("#1b6ca8", "#e0a126")
+    #: whether the sides take turns; if not, `player` tells who moves next, as after an extra turn
+    is_alternating: ClassVar[bool] = True
+    #: whether a finished game has a score beyond win, draw and loss: see `score`
+    has_scores: ClassVar[bool] = False
+    score_unit: ClassVar[str] = "point"  #: what a score counts, in the singular
     #: whether perft counts a finished game again at every later depth
     counts_finished: ClassVar[bool] = False
 
@@ -48,7 +54,7 @@ class Game(PlainTraversal, ABC):
     def player(self, state: Any) -> int:
         """Return the side to move, 0 or 1; in a finished game, the side that would be next.
 
-        The sides alternate.
+        The sides alternate unless `is_alternating` is False.
         """
 
     @abstractmethod
@@ -65,15 +71,40 @@ class Game(PlainTraversal, ABC):
 
     # Methods that a game may override.
 
-    def to_text(self, action: int) -> str:
-        """Return the text of an action, which is called a move."""
+    def score(self, state: Any) -> Any:
+        """Return the score of a finished game for the side to move, such as its lead in points.
+
+        The score must be positive in a win, 0 in a draw and negative in a loss. Only games with
+        `has_scores` need this method. Best play then means the highest score.
+        """
+        del state
+        return 0
+
+    def evaluate(self, state: Any) -> float:
+        """Return an estimate of an unfinished state for the side to move, between -1 and 1.
+
+        Searches in plain Python use it at their horizon. Games that compile have
+        `SolverHooks.evaluate` instead.
+        """
+        del state
+        return 0.0
+
+    def to_text(self, state: Any, action: int) -> str:
+        """Return the text of an action in a state, which is called a move.
+
+        Different actions that are legal in the same state must have different texts.
+        """
+        del state
         return str(action)
 
-    def parse_action(self, text: str) -> int:
-        """Return the action that a text names, legal or not; raise BadMove if it names none."""
+    def parse_action(self, state: Any, text: str) -> int:
+        """Return the action that a text names in a state; raise BadMove if it names none.
+
+        The action may be illegal. Legal actions are compared first.
+        """
         name = text.strip().lower()
-        for action in range(self.num_actions):
-            if self.to_text(action).lower() == name:
+        for action in itertools.chain(self.actions(state), range(self.num_actions)):
+            if self.to_text(state, action).lower() == name:
                 return action
         msg = f"{notation.quote_text(text)} is not a move: {self.move_forms}"
         raise BadMove(msg)
@@ -120,7 +151,7 @@ class Game(PlainTraversal, ABC):
 
     def cell_hint(self, state: Any, cell: int) -> str:
         """Return the text to type for a move to an empty cell, or "" if there is no such move."""
-        return self.to_text(cell) if cell in self.actions(state) else ""
+        return self.to_text(state, cell) if cell in self.actions(state) else ""
 
     @property
     def column_labels(self) -> tuple[str, ...]:
@@ -130,7 +161,8 @@ class Game(PlainTraversal, ABC):
     @property
     def move_forms(self) -> str:
         """A description of the accepted forms of a move, for prompts."""
-        return f"{self.to_text(0)} to {self.to_text(self.num_actions - 1)}"
+        state = self.initial()
+        return f"{self.to_text(state, 0)} to {self.to_text(state, self.num_actions - 1)}"
 
     def draw(self, state: Any) -> str:
         """Return a text drawing of a state, for games without a board."""
@@ -146,6 +178,16 @@ class Game(PlainTraversal, ABC):
 
     # Methods that every game has.
 
+    def turn_sign(self, state: Any, child: Any) -> Any:
+        """Return 1 if the same side is to move in a state and in its child, otherwise -1.
+
+        The value of the child, multiplied by this sign, is its value for the side to move in the
+        state.
+        """
+        if self.is_alternating:
+            return -1
+        return 1 if self.player(state) == self.player(child) else -1
+
     def legal_line(self, state: Any, line: Iterable[int]) -> tuple[int, ...]:
         """Return the actions of a line before the first illegal one.
 
@@ -158,6 +200,14 @@ class Game(PlainTraversal, ABC):
             actions.append(action)
             state = self.play(state, action)
         return tuple(actions)
+
+    def line_to_text(self, state: Any, line: Iterable[int]) -> tuple[str, ...]:
+        """Return the moves of a line of legal actions that begins in a state."""
+        moves = []
+        for action in line:
+            moves.append(self.to_text(state, action))
+            state = self.play(state, action)
+        return tuple(moves)
 
     def start(self) -> Position:
         """Return the position before the first move."""

@@ -48,6 +48,10 @@ class WordGame(WordTraversal, MaskGame):
         """
         return state[:2]
 
+    def as_planes(self, planes: tuple[Word, ...]) -> tuple[Word, ...]:
+        """Convert each plane back to a word; like `as_words`, only compiled code needs this."""
+        return planes
+
     def load(self, states: Any, row: int) -> tuple[Word, ...]:
         """Return the state at the start of this array row; compiled code has its own version."""
         return tuple(int(x) for x in states[row, : self.num_words])

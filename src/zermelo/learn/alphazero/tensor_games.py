@@ -56,7 +56,6 @@ class TensorGame:
         rows, cols = game.plane_shape
         self._signed: Any = game.to_signed()
         self._cells = torch.arange(rows * cols, device=self.device)
-        self._has_pass = game.grid is None or game.num_actions > game.grid.size
         self._actions = torch.arange(game.num_actions, device=self.device)
         symmetries = (encoder is None and plane_symmetries(game)) or (_identity(game),)
         self.num_symmetries = len(symmetries)  #: including the identity
@@ -84,8 +83,7 @@ class TensorGame:
     def legal(self, state: TensorState) -> Tensor:
         """Return the legal actions [row, action] of nonterminal states, including passes."""
         legal = self._unpack_mask(self._signed.legal(state))
-        if self._has_pass:
-            legal[:, -1] |= ~legal.any(1)
+        legal[:, -1] |= ~legal.any(1)  # a forced pass
         return legal
 
     def resolve(self, state: TensorState) -> Resolution:
@@ -138,8 +136,11 @@ class TensorGame:
         images = planes.flatten(2).gather(2, cells).reshape(planes.shape)
         return images, policies.gather(1, self._action_maps[symmetries])
 
-    def _unpack_mask(self, mask: Tensor) -> Tensor:
+    def _unpack_mask(self, mask: Tensor | tuple[Tensor, ...]) -> Tensor:
         """Return the bits of the masks [row] as booleans [row, action]."""
+        if isinstance(mask, tuple):
+            words = torch.stack(mask, 1)[:, self._actions // WORD_BITS]
+            return ((words >> self._actions % WORD_BITS) & 1).bool()
         bits = (mask[:, None] >> self._actions.clamp(max=WORD_BITS - 1)) & 1
         return bits.bool() & (self._actions < WORD_BITS)
 

@@ -133,7 +133,7 @@ def encode_cells(game: WordGame, states: Any, out: Any) -> Any:
     """Write 1 for own stones and -1 for stones of the other side."""
     for row in range(len(states)):
         state = game.load(states, row)
-        mine, theirs = game.planes(state)
+        mine, theirs = game.as_planes(game.planes(state))
         write_cells(mine, 1.0, 0, row, out)
         write_cells(theirs, -1.0, 0, row, out)
         if not game.has_equal_sides:

@@ -47,7 +47,7 @@ def write_planes(game: Any, state: Any, row: Any, out: Any) -> None:
     """Write the planes of a state to `out[row]`, one after the other; `game` may be its hooks."""
     size = out.shape[1] // (game.num_planes + (0 if game.has_equal_sides else 1))
     begin = 0
-    for plane in game.planes(state):
+    for plane in game.as_planes(game.planes(state)):
         for cell in range(size):
             out[row, begin + cell] = (plane >> word(cell)) & word(1)
         begin += size

@@ -41,7 +41,7 @@ class Solution:
     nodes: int = 0
     seconds: float = 0.0
     source: str = "search"
-    diff: int | None = None  #: Reversi: the raw disc difference
+    diff: int | None = None  #: in games with scores: the score, in Reversi the disc difference
     depth: int | None = None  #: the number of plies searched for an estimate
     complete: bool = True  #: whether `best` contains all best moves
     wins: bool | None = None  #: for the goal "win": whether the side to move wins, when proven
@@ -72,12 +72,24 @@ class Solution:
 def game_specific_scores(
     position: Position, value: Value | None, plies: int | None, diff: int | None
 ) -> dict[str, int | None]:
-    """Return the fields that some games add: `diff` in Reversi, `score` with gravity."""
+    """Return the fields that some games add.
+
+    Reversi adds `diff`; games with scores of their own, and those with gravity, add `score`.
+    """
     if isinstance(position.game, Reversi):
         return {"diff": diff}
+    if position.game.has_scores:
+        return {"score": diff}
     if isinstance(position.game, LineGame) and position.game.gravity:
         return {"score": connect_four_score(position, value, plies)}
     return {}
+
+
+def final_score(position: Position) -> int | None:
+    """Return the score of a finished game for the side that would move; None if it has none."""
+    if isinstance(position.game, Reversi):
+        return position.game.diff(position.state)
+    return int(position.game.score(position.state)) if position.game.has_scores else None
 
 
 def connect_four_score(position: Position, value: Value | None, plies: int | None) -> int | None:
@@ -137,7 +149,7 @@ def solver_for(game: WordGame, settings: SolverSettings | None = None) -> Solver
 def solve_finished(position: Position) -> Solution:
     """Return the solution of a finished game, for the side that would move."""
     value = Value.from_score(position.game.result(position.state)[1])
-    diff = position.game.diff(position.state) if isinstance(position.game, Reversi) else None
+    diff = final_score(position)
     return Solution(position, value, plies=0, exact=True, source="end", diff=diff)
 
 
@@ -197,7 +209,7 @@ class _PositionSolver:
         max_depth = self.limit.depth
         for iteration in deepen(engine, state, clock, max_depth=max_depth, all_moves=all_moves):
             score = iteration.score
-            line = tuple(map(game.to_text, iteration.pv))
+            line = game.line_to_text(state, iteration.pv)
             self.solution = Solution(
                 self.position,
                 estimate=engine.to_estimate(score),
@@ -222,7 +234,7 @@ class _PositionSolver:
             value=Value.from_score(score),
             plies=plies,
             diff=None if ply_cost else score,
-            best=tuple(map(self.position.game.to_text, sorted(best))),
+            best=tuple(map(self.position.to_move_text, sorted(best))),
             exact=True,
             complete=False,
         )
@@ -230,7 +242,7 @@ class _PositionSolver:
     def prove_score(self, solver: Solver, clock: SearchClock, score: int | None) -> None:
         """Find the score, all best moves and a line; pass `score` if it is already proven."""
         game, state, hooks = solver.game, self.position.state, solver.hooks
-        estimated_best = game.parse_action(self.solution.best[0])
+        estimated_best = game.parse_action(state, self.solution.best[0])
         if score is None:
             score = solver.score(state, clock)
         plies = hooks.win_score - abs(score) if hooks.ply_cost and score else None
@@ -242,7 +254,7 @@ class _PositionSolver:
                 self.set_score(score, plies, hooks.ply_cost, best)
         self.solution = replace(self.solution, complete=True)
         line = solver.principal_variation(state, score, clock)
-        self.solution = replace(self.solution, pv=tuple(map(game.to_text, line)))
+        self.solution = replace(self.solution, pv=game.line_to_text(state, line))
 
     def prove_value(self, solver: Solver, clock: SearchClock) -> None:
         """Find the value and all best moves or, for the goal "win", only whether it is a win."""
@@ -257,6 +269,7 @@ class _PositionSolver:
         best: list[str] = []
         for action in self.position.actions:
             self.solution = replace(proven, best=tuple(best) or estimated_best, complete=False)
-            if -solver.sign(game.play(state, action), clock) == sign:
-                best.append(game.to_text(action))
+            child = game.play(state, action)
+            if game.turn_sign(state, child) * solver.sign(child, clock) == sign:
+                best.append(game.to_text(state, action))
         self.solution = replace(proven, best=tuple(best))
