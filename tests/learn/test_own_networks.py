@@ -19,15 +19,20 @@ from support.layouts import GRID, write_game
 from support.learners import alphazero_recipe, dqn_recipe, have_same_weights, train_until
 from support.paths import ROOT
 from zermelo.core.errors import ZermeloError
+from zermelo.learn.actors.protocol import RolloutRequest
+from zermelo.learn.alphazero.rollouts import AlphaZeroRollouts
+from zermelo.learn.alphazero.tensor_games import TensorGame
+from zermelo.learn.alphazero.trainer import AlphaZeroTrainer
 from zermelo.learn.batch.custom_encoder import CustomEncoder
 from zermelo.learn.batch.encoders import Encoder
+from zermelo.learn.batch.evaluation_sets import build_evaluation_set
 from zermelo.learn.config import custom, recipes
 from zermelo.learn.config.network import NetworkConfig
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.validation import BadRecipe, check
 from zermelo.learn.models import files as model_files
 from zermelo.learn.models import packing
-from zermelo.learn.networks import weights_file
+from zermelo.learn.networks import torch_arrays, weights_file
 from zermelo.learn.networks.custom import build_custom_q_network
 from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.learn.runs import training_loop
@@ -167,6 +172,27 @@ def test_the_check_changes_neither_the_network_nor_the_random_numbers(nets: Path
     module.eval()(torch.zeros(2, 2, 3, 3))  # for the lazy layer
     assert torch.equal(torch.rand(1), after)
     assert torch.equal(module.body[1].weight, net.state_dict()["module.body.1.weight"])
+
+
+@pytest.mark.parametrize("encoder", ["cells", "nets"])
+def test_both_searches_evaluate_the_network_alike(tmp_path: Path, nets: Path, encoder: str) -> None:
+    """The search by kernels, in play, and that by tensors, with which a GPU would play."""
+    torch.set_num_threads(1)  # as in every training
+    encoder = f"{nets}:Stones" if encoder == "nets" else encoder
+    recipe = alphazero(tmp_path, f"{nets}:PolicyValue", encoder)
+    game, weights = z.game("tictactoe"), None
+    assert isinstance(game, z.WordGame)
+    rollouts = []
+    for use_tensors in (False, True):
+        actor = AlphaZeroRollouts(recipe, game, use_tensors=use_tensors)
+        weights = weights or torch_arrays.network_to_arrays("", actor.net)
+        rollouts.append(actor(weights, RolloutRequest((1, 2), 0.5)))
+    for name, array in rollouts[0].items():
+        np.testing.assert_allclose(array, rollouts[1][name], atol=1e-3)
+    trainer = AlphaZeroTrainer(recipe, game, seed=1)
+    evaluation_set = build_evaluation_set(game)
+    assert evaluation_set is not None
+    assert 0 < trainer.grade(evaluation_set)["raw"] < 1
 
 
 def test_actors_load_the_file(tmp_path: Path, nets: Path) -> None:
@@ -353,8 +379,6 @@ def test_recipes_are_checked(tmp_path: Path, nets: Path) -> None:
 
 
 def test_an_encoder_on_a_gpu_is_refused(tmp_path: Path, nets: Path) -> None:
-    from zermelo.learn.alphazero.tensor_games import TensorGame
-
     game = z.game("tictactoe")
     with pytest.raises(z.BadSpec, match="Stones runs on the CPU, but AlphaZero's search on a GPU"):
         TensorGame(game, "cuda", CustomEncoder(f"{nets}:Stones", game))  # type: ignore[arg-type]
