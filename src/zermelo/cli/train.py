@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.options import Fields
 from zermelo.cli.common.progress import Progress
 from zermelo.core.errors import ZermeloError
@@ -27,7 +28,12 @@ _GRADE_LABELS = {
 }
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo train tictactoe-dqn --short",
+        "zermelo train squava-hybrid --seed 1 --actors 2",
+    )
+)
 @click.argument("recipe")
 @click.option(
     "--out",
@@ -159,7 +165,13 @@ def _warn_of_bad_store() -> Iterator[None]:
         click.echo(f"zermelo: warning: the run is not recorded in the store: {error}", err=True)
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo runs",
+        "zermelo runs show tictactoe-dqn-0",
+        "zermelo runs export tictactoe-dqn-0 --out model.safetensors",
+    )
+)
 @click.argument("action", type=click.Choice(["list", "show", "export"]), default="list")
 @click.argument("name", required=False)
 @options.file_option(

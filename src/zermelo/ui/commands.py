@@ -1,5 +1,6 @@
 """The commands of the terminal. Each one acts on the match and returns the text to print."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,7 @@ from zermelo.matches import saves
 from zermelo.matches.match import Match
 from zermelo.search.explain import analysis
 from zermelo.ui import texts
+from zermelo.ui.styles import style_of
 from zermelo.ui.terminal_match import TerminalMatch
 from zermelo.ui.texts import Fields
 from zermelo.ui.thinking import ThinkingThread
@@ -77,12 +79,16 @@ def _analyze(terminal: TerminalMatch) -> Fields:
 
 
 def _explain(terminal: TerminalMatch, candidate: Fields, result: Fields) -> str:
-    head = texts.candidate_text(candidate, terminal.side_names(terminal.match.position))[2:]
-    reasons = [f"  {reason['text']}: {' '.join(reason['line'])}" for reason in candidate["reasons"]]
+    sides, style = terminal.side_names(terminal.match.position), style_of(sys.stdout)
+    head = style.paint(texts.candidate_text(candidate, sides)[2:], candidate["value"])
+    reasons = [
+        f"  {texts.reason_text(reason, sides)}: {' '.join(reason['line'])}"
+        for reason in candidate["reasons"]
+    ]
     reasons = reasons or [f"  expected: {texts.reasons_text(candidate)}"]
     # `exact` refers to this move: another move may be proven to win while this one is estimated.
     effort = texts.effort_text(result | {"exact": candidate["exact"]})
-    return "\n".join([head, *reasons, f"  ({effort})"])
+    return "\n".join([head, *(style.wrap(reason, 4) for reason in reasons), f"  ({effort})"])
 
 
 def _undo(terminal: TerminalMatch, _: str) -> str:

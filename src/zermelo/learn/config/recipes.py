@@ -3,6 +3,7 @@
 import dataclasses
 import tomllib
 import typing
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from zermelo.learn.config.validation import BadRecipe, check
 
 _MAX_BYTES = 100_000
 _SUFFIX = ".toml"
+_METHODS = {"value": "hybrid"}  # recipe kinds whose players have another name
 
 
 def names() -> list[str]:
@@ -20,6 +22,44 @@ def names() -> list[str]:
     folder = resources.files(__package__) / "cookbook"
     files = (file.name for file in folder.iterdir())
     return sorted(name.removesuffix(_SUFFIX) for name in files if name.endswith(_SUFFIX))
+
+
+@dataclass(frozen=True)
+class RecipeEntry:
+    """The description of a recipe in a list."""
+
+    name: str
+    game: str
+    method: str  #: dqn, tabular, supervised, hybrid or alphazero
+    updates: int  #: the training budget: the number of gradient updates
+    summary: str
+
+
+def list_recipes() -> list[RecipeEntry]:
+    """Return a description of every recipe that comes with the package, sorted by name.
+
+    >>> [entry.name for entry in list_recipes() if entry.method == "hybrid"]
+    ['squava-hybrid', 'squava-hybrid-published']
+    """
+    return [describe(load(name)) for name in names()]
+
+
+def describe(recipe: Recipe) -> RecipeEntry:
+    """Return the description of a recipe in a list."""
+    method = _METHODS.get(recipe.kind, recipe.kind)
+    return RecipeEntry(recipe.name, recipe.game, method, recipe.learning.updates, recipe.summary)
+
+
+def read_text(name: str) -> str:
+    """Return the text of a recipe, given its name or the path of its TOML file.
+
+    Raise BadRecipe if there is no such recipe.
+    """
+    try:
+        return _read_recipe(name).decode()
+    except UnicodeDecodeError as error:
+        msg = f"{name} is not a recipe: {error}"
+        raise BadRecipe(msg) from None
 
 
 def load(name: str, *, short: bool = False) -> Recipe:
@@ -31,13 +71,9 @@ def load(name: str, *, short: bool = False) -> Recipe:
     >>> load("tictactoe-dqn").game
     'tictactoe'
     """
-    if name in names():
-        data = (resources.files(__package__) / "cookbook" / f"{name}{_SUFFIX}").read_bytes()
-    elif name.endswith(_SUFFIX):
-        data, name = _read(Path(name)), Path(name).stem
-    else:
-        msg = f"there is no recipe {name!r}: give a .toml file, or one of {', '.join(names())}"
-        raise BadRecipe(msg)
+    data = _read_recipe(name)
+    if name not in names():
+        name = Path(name).stem
     try:
         recipe = _parse(name, data, short=short)
     except RecursionError:
@@ -45,6 +81,16 @@ def load(name: str, *, short: bool = False) -> Recipe:
         raise BadRecipe(msg) from None
     check(recipe)
     return recipe
+
+
+def _read_recipe(name: str) -> bytes:
+    """Return the bytes of a shipped recipe or of a TOML file; raise BadRecipe if there is none."""
+    if name in names():
+        return (resources.files(__package__) / "cookbook" / f"{name}{_SUFFIX}").read_bytes()
+    if name.endswith(_SUFFIX):
+        return _read(Path(name))
+    msg = f"there is no recipe {name!r}: give a .toml file, or one of {', '.join(names())}"
+    raise BadRecipe(msg)
 
 
 def _parse(name: str, data: bytes, *, short: bool) -> Recipe:

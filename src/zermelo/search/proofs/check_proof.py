@@ -1,4 +1,4 @@
-"""Check a proof file without zermelo: python scripts/check_proof.py FILE (see docs/proofs.md)."""
+"""Check a proof file without the rest of zermelo: python check_proof.py FILE (docs/proofs.md)."""
 
 import re
 import sys
@@ -81,19 +81,27 @@ def find_flaw(game: LineGame, goal: int, mine: str, theirs: str, strategy: dict[
     return ""
 
 
-if __name__ == "__main__":
-    path = Path(sys.argv[-1])
+def check_file(path: Path) -> str:
+    """Return the verdict on a proof file: a line that begins with `proven` or `not proven`."""
     is_small = path.is_file() and path.stat().st_size <= MAX_BYTES
     text = path.read_text(encoding="ascii", errors="replace") if is_small else ""
     if not (header := HEADER.match(text)):
-        sys.exit("not proven: the file must begin with a proof's header and be at most 20 MB")
+        return "not proven: the file must begin with a proof's header and be at most 20 MB"
     name, rules, *numbers, claim = header.groups()
     lines = [line.partition(" ") for line in text[header.end() :].splitlines()]
     moves = {board: entry or "?" for board, _, entry in lines}
     flaw = "" if len(moves) == len(lines) else "a position is listed twice"
-    for mine, theirs in {"first": ["XO"], "second": ["OX"], "draw": ["XO", "OX"]}[claim]:
-        flaw = flaw or find_flaw(LineGame(*map(int, numbers)), claim != "draw", mine, theirs, moves)
+    game, xo, ox = LineGame(*map(int, numbers)), ("X", "O"), ("O", "X")
+    for mine, theirs in {"first": [xo], "second": [ox], "draw": [xo, ox]}[claim]:
+        flaw = flaw or find_flaw(game, claim != "draw", mine, theirs, moves)
     unused = [f"{x[:80]}: listed, but never reached" for x in moves if moves[x] != VISITED]
     if flaw or unused:
-        sys.exit(f"not proven: {flaw or unused[0]}")
-    print(f"proven: {name} ({rules}), claim {claim}: {len(lines):,} positions")
+        return f"not proven: {flaw or unused[0]}"
+    return f"proven: {name} ({rules}), claim {claim}: {len(lines):,} positions"
+
+
+if __name__ == "__main__":
+    verdict = check_file(Path(sys.argv[-1]))
+    if verdict.startswith("not proven"):
+        sys.exit(verdict)
+    print(verdict)
