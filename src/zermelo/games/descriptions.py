@@ -77,7 +77,7 @@ def _line_rules(game: LineGame) -> list[str]:
 
 
 def _board_rule(symbols: str, rows: int, cols: int) -> str:
-    first, second = symbols
+    first, second = tuple(symbols)
     board = f"{count(rows, 'row')} and {count(cols, 'column')}"
     return (
         f"Two players, {first} and {second}, take turns on a board of {board}. {first} moves first."

@@ -12,7 +12,7 @@ HEADER = re.compile(
 STEPS = ((0, 1), (1, 0), (1, 1), (1, -1), (0, -1), (-1, 0), (-1, -1), (-1, 1))
 
 
-class LineGame:
+class CheckedGame:
     """A line game. A board is a string: X, O or a dot per cell, row by row from the top left."""
 
     def __init__(self, rows: int, cols: int, win: int, lose: int, gravity: int, exact: int) -> None:
@@ -50,7 +50,7 @@ class LineGame:
         return is_closed and is_disjoint and not self.lose and not (self.gravity and cells)
 
 
-def find_flaw(game: LineGame, goal: int, mine: str, theirs: str, strategy: dict[str, str]) -> str:
+def find_flaw(game: CheckedGame, goal: int, mine: str, theirs: str, strategy: dict[str, str]) -> str:
     """Return the flaw in a strategy that must win (goal 1) or not lose (goal 0), "" if none."""
     start = "." * len(game.cells)
     pending = [(start, strategy.pop(start, "?") if mine == "X" else VISITED)]
@@ -91,7 +91,7 @@ def check_file(path: Path) -> str:
     lines = [line.partition(" ") for line in text[header.end() :].splitlines()]
     moves = {board: entry or "?" for board, _, entry in lines}
     flaw = "" if len(moves) == len(lines) else "a position is listed twice"
-    game, xo, ox = LineGame(*map(int, numbers)), ("X", "O"), ("O", "X")
+    game, xo, ox = CheckedGame(*map(int, numbers)), ("X", "O"), ("O", "X")
     for mine, theirs in {"first": [xo], "second": [ox], "draw": [xo, ox]}[claim]:
         flaw = flaw or find_flaw(game, claim != "draw", mine, theirs, moves)
     unused = [f"{x[:80]}: listed, but never reached" for x in moves if moves[x] != VISITED]
