@@ -32,6 +32,7 @@ _GRADE_LABELS = {
     examples=(
         "zermelo train tictactoe-dqn --short",
         "zermelo train squava-hybrid --seed 1 --actors 2",
+        "zermelo train tictactoe-dqn --short --game examples/domineering.py",
     )
 )
 @click.argument("recipe")
@@ -52,6 +53,12 @@ _GRADE_LABELS = {
     default="cpu",
     help="Device to run the network on.",
 )
+@click.option(
+    "--game",
+    metavar="GAME",
+    show_default="the recipe's game",
+    help="Learn this game, such as a Python file of your own, with the settings of the recipe.",
+)
 @click.option("--opponent", metavar="PLAYER", help="Learn a best response to this player.")
 @options.integer_option(
     "--actors",
@@ -68,9 +75,9 @@ _GRADE_LABELS = {
 def train(recipe: str, as_json: bool, **settings: Any) -> None:
     """Train a player by RECIPE and grade it.
 
-    RECIPE is the name of a shipped recipe or a .toml file. The run is stored in a folder. You can
-    stop it at any time: --resume continues from its checkpoint and ends with the same weights as an
-    uninterrupted run.
+    RECIPE is the name of a shipped recipe, which `zermelo recipes` lists, or a .toml file. The run
+    is stored in a folder. You can stop it at any time: --resume continues from its checkpoint and
+    ends with the same weights as an uninterrupted run.
     `zermelo runs` lists the runs. To play against a finished run, name the player dqn:FOLDER,
     hybrid:FOLDER or alphazero:FOLDER.
     """

@@ -134,15 +134,26 @@ def _reversi_rules(game: Reversi) -> list[str]:
 def _author_rules(game: Game) -> list[str]:
     """Return the docstrings of the module and the class of a game, in paragraphs."""
     kind = type(game)
-    # A game may consist of functions, so the module is found through one that every game has.
-    module_doc = getattr(kind.initial, "__globals__", {}).get("__doc__")
     paragraphs = [
         " ".join(part.split())
-        for text in (module_doc, vars(kind).get("__doc__"))
+        for text in (_module_docstring(kind), vars(kind).get("__doc__"))
         for part in inspect.cleandoc(text or "").split("\n\n")
         if part.strip()
     ]
     return paragraphs or [f"The author of {game.spec} has not described the rules."]
+
+
+def _module_docstring(kind: type) -> str | None:
+    """Return the docstring of the file that defines a game.
+
+    The class of a game that consists of functions is not in that file, but its functions are.
+    """
+    for member in vars(kind).values():
+        function = getattr(member, "__func__", member)
+        if inspect.isfunction(function):
+            text: str | None = function.__globals__.get("__doc__")
+            return text
+    return None
 
 
 def _is_renju(game: LineGame) -> bool:

@@ -1,5 +1,6 @@
 """How text looks on a terminal: its width, and colours for wins, draws and losses."""
 
+import contextlib
 import os
 import shutil
 import sys
@@ -49,7 +50,11 @@ def style_of(stream: IO[str]) -> Style:
     """Return the style for a stream: plain unless it is a terminal."""
     if not stream.isatty():
         return PLAIN
-    return Style(max(_MIN_WIDTH, shutil.get_terminal_size().columns), wants_colour(stream))
+    columns = 0
+    with contextlib.suppress(OSError, ValueError):  # not every stream has a file
+        columns = os.get_terminal_size(stream.fileno()).columns
+    columns = columns or shutil.get_terminal_size().columns  # a terminal need not know its size
+    return Style(max(_MIN_WIDTH, columns), wants_colour(stream))
 
 
 def wants_colour(stream: IO[str] | None = None) -> bool:

@@ -39,13 +39,19 @@ def analysis_text(
     if exact:
         for row, candidate in zip(rows, shown, strict=True):
             row.insert(1, "| " + candidate_text(exact[candidate["move"]], sides)[7:])
-    lines = _rows_text(rows, [candidate["value"] for candidate in shown], style)
+    lines = _rows_text(rows, [_value_for_reader(c["value"], sides) for c in shown], style)
     num_hidden = len(candidates) - len(rows)
     lines += [f"  and {count(num_hidden, 'more move')}"] if num_hidden else []
     lines.append(escape_controls(effort_text(analysis)))
     if exact:
         lines.append(escape_controls(f"| exact search: {effort_text(analysis['verdict'])}"))
     return "\n".join(lines)
+
+
+def _value_for_reader(value: str | None, sides: tuple[str, str] | None) -> str | None:
+    """Return the value of a move for the human, if that is the other side, or for the mover."""
+    is_opponent = sides is not None and sides[1] == YOU
+    return {"win": "loss", "loss": "win"}.get(value or "", value) if is_opponent else value
 
 
 def _rows_text(rows: list[list[str]], values: list[str | None], style: Style) -> list[str]:

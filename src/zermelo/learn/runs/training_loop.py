@@ -15,6 +15,7 @@ import torch
 from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.core.game import WordGame
 from zermelo.games import registry
+from zermelo.games.user_games import is_game_file
 from zermelo.learn.actors.protocol import ActorPool
 from zermelo.learn.alphazero.trainer import AlphaZeroTrainer
 from zermelo.learn.batch.evaluation_sets import EvaluationSet, build_evaluation_set
@@ -71,6 +72,7 @@ def train(
     opponent: str | None = None,
     actors: int = 0,
     cluster: str | None = None,
+    game: str | None = None,
     grade: bool = True,
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> Run:
@@ -81,6 +83,7 @@ def train(
     `opponent`: learn a best response to this player, instead of using the recipe's opponents.
     `actors`: the number of processes that play games while this process learns.
     `cluster`: run the actors on the Ray cluster at this address, or on a new local one if "local".
+    `game`: the game to learn, such as a Python file, instead of the recipe's game.
     `grade`: whether to grade the final weights; this takes long for large games.
     """
     run, trainer = prepare_training(
@@ -93,6 +96,7 @@ def train(
         opponent=opponent,
         actors=actors,
         cluster=cluster,
+        game=game,
     )
     run_training(run, trainer, progress)
     write_card(run, grade_run(run) if grade else {}, device)
@@ -110,6 +114,7 @@ def prepare_training(
     opponent: str | None = None,
     actors: int = 0,
     cluster: str | None = None,
+    game: str | None = None,
 ) -> tuple[Run, Trainer]:
     """Return a run and its trainer: both new, or with `resume` restored from the run's folder."""
     torch.set_num_threads(1)  # so that results do not depend on the number of cores
@@ -126,22 +131,25 @@ def prepare_training(
             actors=actors,
             cluster=cluster,
             device=device,
+            game=game,
         )
         recipe = recipes.load(recipe, short=short)
-    name = _run_name(recipe, seed, opponent, short=short)
+    name = _run_name(recipe, seed, game, opponent, short=short)
+    if game is not None:
+        recipe = replace(recipe, game=game)
     if opponent is not None:
         recipe = _with_opponent(recipe, opponent)
-    game = registry.game(recipe.game)
-    if not isinstance(game, WordGame):
+    rules = registry.game(recipe.game)
+    if not isinstance(rules, WordGame):
         msg = f"{recipe.game}: training supports games with at most 64 cells"
         raise BadSpec(msg)
-    recipe = _with_first_move(recipe, game)
+    recipe = _with_first_move(recipe, rules)
     check(recipe)
-    run = Run(Path(out) if out is not None else runs_folder() / name, recipe, seed, game, command)
+    run = Run(Path(out) if out is not None else runs_folder() / name, recipe, seed, rules, command)
     pool = create_actor_pool(recipe, actors, cluster)
     try:
         with _explain_out_of_memory():
-            trainer = create_trainer(recipe, game, seed, pool, device)
+            trainer = create_trainer(recipe, rules, seed, pool, device)
             run.resume(trainer) if resume else run.create()
     except BaseException:
         if pool is not None:
@@ -172,13 +180,21 @@ def _explain_out_of_memory() -> Iterator[None]:
         raise ZermeloError(msg) from None
 
 
-def _run_name(recipe: Recipe, seed: int, opponent: str | None, *, short: bool) -> str:
+def _run_name(
+    recipe: Recipe, seed: int, game: str | None, opponent: str | None, *, short: bool
+) -> str:
     """Return the default name of a run's folder.
 
-    It is tictactoe-dqn-against-level-3-7 for opponent level:3 and seed 7.
+    It is tictactoe-dqn-on-hex-against-level-3-7 for game hex.py, opponent level:3 and seed 7.
     """
-    against = "" if opponent is None else "-against-" + re.sub(r"[^\w.]+", "-", opponent)
-    return f"{recipe.name}{'-short' * short}{against}-{seed}"
+    spec = "" if game is None else Path(game).stem if is_game_file(game) else game
+    on = f"-on-{_to_file_name(spec)}" if spec else ""
+    against = "" if opponent is None else f"-against-{_to_file_name(opponent)}"
+    return f"{recipe.name}{'-short' * short}{on}{against}-{seed}"
+
+
+def _to_file_name(spec: str) -> str:
+    return re.sub(r"[^\w.]+", "-", spec)
 
 
 def _with_opponent(recipe: Recipe, opponent: str) -> Recipe:
