@@ -103,9 +103,7 @@ def test_reasons_have_their_own_lines_on_a_narrow_terminal(tmp_path: Path) -> No
 def test_values_have_colours_on_a_terminal(
     environment: dict[str, str], colour: bool, tmp_path: Path
 ) -> None:
-    written = run_on_terminal(
-        ["analyze", "tictactoe", "--moves", "b2 b1"], tmp_path, **environment
-    )
+    written = run_on_terminal(["analyze", "tictactoe", "--moves", "b2 b1"], tmp_path, **environment)
     assert ("\x1b[32m* a1   wins in 3 moves\x1b[0m" in written) == colour
     assert ("\x1b[33m" in written) == colour
     solved = run_on_terminal(["solve", "tictactoe"], tmp_path, **environment)

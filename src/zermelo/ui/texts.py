@@ -140,14 +140,18 @@ def verdict_text(match: Match, players: tuple[str, str]) -> str:
 
     >>> verdict_text(Match("tictactoe", "b2 a1 c1 b1 a3"), ("human", "level:3"))
     'you win'
+    >>> verdict_text(Match("tictactoe", "b2 a1 c1 b1 a3"), ("level:3", "human"))
+    'you lose'
     >>> verdict_text(Match("tictactoe", "b2 a1 c1 b1 a3"), ("human", "human"))
     'X wins'
     """
     winner = match.outcome.winner if match.outcome else None
     if winner is None or players.count(HUMAN) != 1:
         return match.verdict
-    result = f"{YOU} {'win' if players[winner] == HUMAN else 'lose'}"
-    return match.verdict.replace(f"{match.game.symbols[winner]} wins", result, 1)
+    human, symbols = players.index(HUMAN), match.game.symbols
+    result = f"{YOU} {'win' if winner == human else 'lose'}"
+    text = match.verdict.replace(f"{symbols[winner]} wins", result, 1)
+    return text.replace(f": {symbols[human]} ", f": {YOU} ", 1)
 
 
 def history_text(moves: Sequence[str], seconds: Sequence[float | None]) -> str:

@@ -50,7 +50,9 @@ class CheckedGame:
         return is_closed and is_disjoint and not self.lose and not (self.gravity and cells)
 
 
-def find_flaw(game: CheckedGame, goal: int, mine: str, theirs: str, strategy: dict[str, str]) -> str:
+def find_flaw(
+    game: CheckedGame, goal: int, mine: str, theirs: str, strategy: dict[str, str]
+) -> str:
     """Return the flaw in a strategy that must win (goal 1) or not lose (goal 0), "" if none."""
     start = "." * len(game.cells)
     pending = [(start, strategy.pop(start, "?") if mine == "X" else VISITED)]
