@@ -36,10 +36,12 @@ def recipes(name: str | None, as_json: bool) -> None:
     if as_json:
         options.print_json([dataclasses.asdict(entry) for entry in entries])
         return
-    options.print_table(
-        ("recipe", "game", "method", "updates", "description"),
-        [(e.name, e.game, e.method, f"{e.updates:,}", e.summary) for e in entries],
-    )
+    width, style = max(len(entry.name) for entry in entries) + 2, options.output_style()
+    for entry in entries:
+        budget = f"{entry.game}, {entry.method}, {entry.updates:,} updates"
+        options.print_line(f"{entry.name:{width}}{budget}", bold=True)
+        options.print_text(style.wrap(f"  {entry.summary}", indent=2))
+    options.print_line("")
     options.print_line("`zermelo train RECIPE` trains one; `zermelo recipes NAME` shows its file.")
 
 

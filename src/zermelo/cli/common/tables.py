@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Sequence
 
 _GAP = "  "  # between columns
-_MIN_WIDTH = 12  # columns are made no narrower than this
+_MIN_WIDTH = 12  # columns are made no narrower than this, and no narrower than a word
 
 
 def table_lines(rows: Sequence[tuple[str, ...]], max_width: int | None) -> list[list[str]]:
@@ -17,15 +17,22 @@ def table_lines(rows: Sequence[tuple[str, ...]], max_width: int | None) -> list[
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if max_width is not None:
-        widths = _shrink(widths, max_width - len(_GAP) * (len(widths) - 1))
+        words = [
+            [word for cell in column for word in cell.split()] for column in zip(*rows, strict=True)
+        ]
+        least = [max(_MIN_WIDTH, *map(len, column), 0) for column in words]
+        widths = _shrink(widths, least, max_width - len(_GAP) * (len(widths) - 1))
     return [_row_lines(row, widths) for row in rows]
 
 
-def _shrink(widths: list[int], total: int) -> list[int]:
-    """Make the widest columns narrower until all fit into `total`, but none below the minimum."""
+def _shrink(widths: list[int], least: list[int], total: int) -> list[int]:
+    """Make the widest columns narrower until all fit into `total`, but none below its minimum."""
     widths = list(widths)
-    while sum(widths) > total and max(widths) > _MIN_WIDTH:
-        widths[widths.index(max(widths))] -= 1
+    while sum(widths) > total:
+        spare = [(width, i) for i, width in enumerate(widths) if width > least[i]]
+        if not spare:
+            break
+        widths[max(spare)[1]] -= 1
     return widths
 
 
