@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from support.commands import command
+from support.paths import ROOT
 from zermelo.cli import cli
 from zermelo.games import registry
 from zermelo.players.registry import HUMAN, load_player
@@ -46,6 +47,16 @@ EXAMPLES = [
 ]
 
 
+DOCUMENTED = [
+    pytest.param(line, id=f"{path.name}: {line}")
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    for line in re.findall(
+        r"^(?:\$ )?(zermelo [a-z].*?)(?:  +#.*)?$", path.read_text(), re.MULTILINE
+    )
+    if not re.search(r"[A-Z]{4}|…|\[", line) and line.split()[1].strip(":,.`") in cli.commands
+]
+
+
 def help_of(name: str) -> str:
     shown = CliRunner().invoke(cli, [*name.split(), "--help"], prog_name="zermelo")
     assert shown.exit_code == 0
@@ -54,7 +65,8 @@ def help_of(name: str) -> str:
 
 def words_of(example: str) -> list[str]:
     """Return the arguments of the last command in a line such as `zermelo a | zermelo b > c`."""
-    part = re.split(r" [|] ", example)[-1]
+    part = re.split(r" [|] (?=zermelo )", example)[-1]
+    part = re.split(r" [|] ", part)[0]
     return shlex.split(re.split(r" >>? ", part)[0])[1:]
 
 
@@ -84,9 +96,9 @@ def test_the_help_of_a_command_ends_with_examples(name: str) -> None:
         assert len(line) <= 80, "the example does not fit into 80 columns"
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", EXAMPLES + DOCUMENTED)
 def test_examples_are_valid(example: str) -> None:
-    """The options exist, and so do the games and the players."""
+    """The options exist, and so do the games and the players, also in the README and the docs."""
     item: click.Command = cli
     words = words_of(example)
     while isinstance(item, click.Group):
@@ -96,13 +108,12 @@ def test_examples_are_valid(example: str) -> None:
             parameter.type = click.STRING
     context = item.make_context(None, words)
     for name, value in context.params.items():
-        if name in ("game", "first", "second", "player", "players") and value and "." not in value:
-            is_game, is_name = name == "game", item.name in ("players", "games")
-            for spec in value if isinstance(value, tuple) else (value,):
-                if is_game:
-                    registry.game(spec)
-                elif spec != HUMAN and not is_name:
-                    load_player(spec)
+        if name not in ("game", "first", "second", "player", "players") or not value:
+            continue
+        for spec in value if isinstance(value, tuple) else (value,):
+            if "." in spec or spec == HUMAN:  # a file, which need not exist here
+                continue
+            registry.game(spec) if name == "game" else load_player(spec)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ COMMANDS = [
     "why",
     "undo",
     "redo",
+    "rules",
     "history",
     "board",
     "save",
@@ -95,6 +96,11 @@ def test_help_names_every_command(home: Path) -> None:
     assert "pie rule" not in done.stdout
     pie = zermelo("play", "squava:pie=true", "--second", "human", given="help\n")
     assert "swap is a legal move by the pie rule" in pie.stdout
+
+
+def test_rules(home: Path) -> None:
+    done = zermelo("play", "squava", "--second", "human", given="rules\n")
+    assert "Three in a row lose at once, unless they are part of a row that wins.\n" in done.stdout
 
 
 def test_redo(home: Path) -> None:

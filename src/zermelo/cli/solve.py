@@ -132,7 +132,7 @@ def _value_text(fields: Fields) -> str:
     "--player",
     metavar="PLAYER",
     show_default="exact search, with estimates where it does not finish",
-    help="Player that evaluates the moves.",
+    help="Player that evaluates the moves; `zermelo players` lists them.",
 )
 @options.seconds_option("Time limit for the analysis.", show_default="10")
 @options.db_option("Store the analysis in this SQLite file.")

@@ -4,8 +4,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from zermelo.core.phrases import count
+from zermelo.core.phrases import count, escape_controls
 from zermelo.core.player import Analysis
+from zermelo.games.descriptions import rules_text
 from zermelo.matches import saves
 from zermelo.matches.match import Match
 from zermelo.search.explain import analysis
@@ -121,6 +122,12 @@ def _load(terminal: TerminalMatch, name: str) -> str:
     return f"{terminal.title}\n{terminal.board}"
 
 
+def _rules(terminal: TerminalMatch, _: str) -> str:
+    style = style_of(sys.stdout)
+    sentences = rules_text(terminal.match.game).sentences
+    return "\n".join(style.wrap(escape_controls(sentence)) for sentence in sentences)
+
+
 def _resign(terminal: TerminalMatch, _: str) -> str:
     terminal.match.resign()
     return ""
@@ -164,6 +171,7 @@ _COMMANDS = {
         Command("why", "MOVE", "explain what a move leads to", _why),
         Command("undo", "", "take back your last move", _undo),
         Command("redo", "", "play again the moves you took back", _redo),
+        Command("rules", "", "explain how the game is played", _rules),
         Command("history", "", "list the moves so far with their times", _history),
         Command("board", "", "show the board again", lambda terminal, _: terminal.board),
         Command("save", "[NAME]", "save the game, optionally under a name", TerminalMatch.save),

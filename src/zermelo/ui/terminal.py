@@ -69,7 +69,8 @@ def _read_line(terminal: TerminalMatch) -> None:
         before = match.position
         match.play(line)
     except ZermeloError as error:
-        print(f"{to_sentence(error)} Type help for the commands.")
+        text = f"{to_sentence(error)} Type help for the commands."
+        print(style_of(sys.stdout).wrap(text))
         return
     print(f"You played: {_echo(match, before)}\n{terminal.board}")
 

@@ -97,7 +97,10 @@ def match_options(second: str) -> Callable[[Command], Command]:
             click.option("--resume", is_flag=True, help="Continue the last unfinished game."),
             seconds_option("Time limit for each move of a player."),
             click.option(
-                "--second", metavar="PLAYER", show_default=second, help="Player who moves second."
+                "--second",
+                metavar="PLAYER",
+                show_default=second,
+                help="Player who moves second; `zermelo players` lists them.",
             ),
             click.option(
                 "--first", metavar="PLAYER", show_default="human", help="Player who moves first."

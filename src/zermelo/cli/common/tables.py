@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Sequence
 
 _GAP = "  "  # between columns
-_MIN_WIDTH = 12  # columns are made no narrower than this, and no narrower than a word
+_MIN_WIDTH = 8  # columns are made no narrower than this, and no narrower than a word
 
 
 def table_lines(rows: Sequence[tuple[str, ...]], max_width: int | None) -> list[list[str]]:
