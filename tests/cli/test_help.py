@@ -17,11 +17,9 @@ from zermelo.players.registry import HUMAN, load_player
 #: examples that take a second at most, once the kernels are compiled
 QUICK = (
     "analyze tictactoe",
-    "bench signature",
     "choose tictactoe",
     "completion bash",
     "count tictactoe",
-    "doctor",
     "games",
     "players",
     "recipes",

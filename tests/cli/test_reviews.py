@@ -24,10 +24,9 @@ def test_a_record_is_reviewed_like_its_moves(
 ) -> None:
     path = tmp_path / f"game.{suffix}"
     path.write_text(write(record_of("tictactoe", MOVES), record_format))
-    game = ("--game", "tictactoe") if record_format == "sgf" else ()
     _, expected, _ = command("review", "tictactoe", "--moves", MOVES)
     assert expected.endswith("2 mistakes; X to move\n")
-    assert command("review", str(path), *game) == (0, expected, "")
+    assert command("review", str(path)) == (0, expected, "")
 
 
 def test_standard_input_may_hold_several_games() -> None:
