@@ -195,8 +195,6 @@ def test_a_recipe_learns_a_game_in_a_file(tmp_path: Path) -> None:
     assert shlex.split(card["command"])[-2:] == ["--game", game]
     start = z.game(game).start()
     assert z.player(f"dqn:{tmp_path / 'run'}").choose(start).move in start.legal
-    name = training_loop._run_name(recipes.load(recipe), 1, game, "level:3", short=False)
-    assert name == f"{Path(recipe).stem}-on-domineering-against-level-3-1"
 
 
 def test_options_that_choose_the_machine_are_part_of_the_command() -> None:

@@ -1,6 +1,6 @@
 """Commands that describe games and players: `games`, `rules`, `players` and `count`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -8,11 +8,9 @@ from zermelo.cli.common import options
 from zermelo.cli.common.help import command
 from zermelo.cli.common.options import Fields
 from zermelo.cli.common.progress import Progress
+from zermelo.core import specs
 from zermelo.core.phrases import count as count_text
 from zermelo.core.phrases import escape_controls
-
-if TYPE_CHECKING:
-    from zermelo.core.specs import Parameter
 
 
 @command(examples=("zermelo games", "zermelo games gomoku"))
@@ -20,33 +18,10 @@ if TYPE_CHECKING:
 @options.json_option
 def games(name: str | None, as_json: bool) -> None:
     """List the games with all their parameters, or only NAME."""
-    from zermelo.core import specs
-    from zermelo.games import registry, user_games
+    from zermelo.games import registry
 
-    entries = {entry.name: entry for entry in registry.entries()}
-    rows: list[Fields] = [
-        {
-            "name": entry.name,
-            "summary": entry.summary,
-            **_parameter_fields(entry.parameters),
-            "example": entry.example,
-        }
-        for entry in entries.values()
-    ]
-    rows += [
-        {
-            "name": installed,
-            "summary": "from an installed package",
-            **_parameter_fields(()),
-            "example": installed,
-        }
-        for installed in user_games.installed_games()
-    ]
-    if name is not None:
-        rows = [row for row in rows if row["name"] == name]
-        if not rows:
-            specs.raise_unknown("game", name, [*entries, *user_games.installed_games()])
-    _print_entries(rows, as_json=as_json, only=name)
+    rows = [entry.to_dict() for entry in registry.list_games()]
+    _print_entries("game", rows, name, as_json=as_json)
     if not as_json and name is None:
         options.print_line("")
         options.print_line("`zermelo rules GAME` explains how a game is played. GAME may also be a")
@@ -61,45 +36,20 @@ def players(name: str | None, as_json: bool) -> None:
 
     Write parameters after the name and a colon, as in mcts:sims=200,seed=1.
     """
-    from zermelo.core import specs
     from zermelo.players.registry import list_players
 
-    rows: list[Fields] = [
-        {
-            "name": entry.name,
-            "summary": entry.summary,
-            **_parameter_fields(entry.parameters),
-            "example": entry.example,
-        }
-        for entry in list_players()
-        if name in (None, entry.name)
-    ]
-    if not rows and name is not None:
-        specs.raise_unknown("player", name, [entry.name for entry in list_players()])
-    _print_entries(rows, as_json=as_json, only=name)
+    _print_entries("player", [e.to_dict() for e in list_players()], name, as_json=as_json)
 
 
-def _parameter_fields(parameters: "tuple[Parameter, ...]") -> Fields:
-    """Return the defaults of parameters, and a list with all that is known about each."""
-    return {
-        "parameters": {p.name: p.default for p in parameters},
-        "parameter_list": [
-            {
-                "name": p.name,
-                "type": p.kind.__name__,
-                "default": p.default,
-                "choices": list(p.choices),
-                "meaning": p.note,
-            }
-            for p in parameters
-        ],
-    }
-
-
-def _print_entries(rows: list[Fields], *, as_json: bool, only: str | None) -> None:
-    """Print a list of games or players; each parameter is on a line below its owner."""
+def _print_entries(kind: str, rows: list[Fields], name: str | None, *, as_json: bool) -> None:
+    """Print games or players, or only the one of this name; parameters are below their owner."""
+    if name is not None:
+        names = [row["name"] for row in rows]
+        if name not in names:
+            specs.raise_unknown(kind, name, names)
+        rows = [rows[names.index(name)]]
     if as_json:
-        options.print_json(rows if only is None else rows[0])
+        options.print_json(rows if name is None else rows[0])
         return
     head_width = max(len(row["name"]) for row in rows) + 2
     parts = [(row, [_parameter_cells(p) for p in row["parameter_list"]]) for row in rows]

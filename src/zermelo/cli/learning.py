@@ -1,6 +1,5 @@
 """Commands about learning: `recipes` lists what to train, `inspect` shows what networks see."""
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +11,7 @@ from zermelo.core.phrases import escape_controls
 
 if TYPE_CHECKING:
     from zermelo.core.position import Position
+    from zermelo.learn.config.recipe import Recipe
 
 
 @command(examples=("zermelo recipes", "zermelo recipes tictactoe-dqn > mine.toml"))
@@ -28,21 +28,31 @@ def recipes(name: str | None, as_json: bool) -> None:
     if name is not None:
         recipe = cookbook.load(name)
         if as_json:
-            options.print_json(recipe.to_json())
+            options.print_json(recipe.to_dict())
         else:
             options.print_record(cookbook.read_text(name).rstrip("\n"))
         return
     entries = cookbook.list_recipes()
     if as_json:
-        options.print_json([dataclasses.asdict(entry) for entry in entries])
+        options.print_json([_recipe_fields(recipe) for recipe in entries])
         return
     width, style = max(len(entry.name) for entry in entries) + 2, options.output_style()
     for entry in entries:
-        budget = f"{entry.game}, {entry.method}, {entry.updates:,} updates"
+        budget = f"{entry.game}, {entry.method}, {entry.learning.updates:,} updates"
         options.print_line(f"{entry.name:{width}}{budget}", bold=True)
         options.print_text(style.wrap(f"  {entry.summary}", indent=2))
     options.print_line("")
     options.print_line("`zermelo train RECIPE` trains one; `zermelo recipes NAME` shows its file.")
+
+
+def _recipe_fields(recipe: "Recipe") -> Fields:
+    return {
+        "name": recipe.name,
+        "game": recipe.game,
+        "method": recipe.method,
+        "updates": recipe.learning.updates,
+        "summary": recipe.summary,
+    }
 
 
 @command(examples=('zermelo inspect gomoku6 --moves "b2 a1 c2"',))

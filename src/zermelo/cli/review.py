@@ -68,7 +68,7 @@ def review(
                 num_moves = len(match.moves)
                 progress(f"move {move.ply} of {num_moves}", move.ply / max(1, num_moves))
         if as_json:
-            options.print_json([record.to_json() for record in reviewed])
+            options.print_json([record.to_dict() for record in reviewed])
         else:
             _print_review(match, reviewed)
 
@@ -135,7 +135,7 @@ def puzzle(game: str, plies: int, seed: int, solution: bool, as_json: bool) -> N
         progress("")
         found = puzzles.puzzle(game, plies, seed)
     if as_json:
-        options.print_json(found.to_json() | {"game": game, "solution": found.solution})
+        options.print_json(found.to_dict() | {"game": game, "solution": found.solution})
         return
     position = found.position
     options.print_text(position.to_text())

@@ -21,6 +21,16 @@ class Parameter:
     note: str = ""  #: a description for help texts
     choices: tuple[str, ...] = ()  #: the texts that a str parameter accepts; () accepts any text
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the JSON output."""
+        return {
+            "name": self.name,
+            "type": self.kind.__name__,
+            "default": self.default,
+            "choices": list(self.choices),
+            "meaning": self.note,
+        }
+
     def parse(self, text: str, where: str) -> Any:
         """Parse a value of this parameter; raise BadSpec if the text is not a valid value."""
         value: Any
@@ -89,6 +99,20 @@ def parse_parameters(
         name: parameter.parse(texts[name], quote_text(spec)) if name in texts else parameter.default
         for name, parameter in by_name.items()
     }
+
+
+def describe(name: str, parameters: Iterable[Parameter]) -> str:
+    """Return a name and its parameters in the notation of specs, with their defaults if any.
+
+    >>> describe("lookahead", [Parameter("plies", int, 3), Parameter("seed", int, None)])
+    'lookahead:plies=3,seed'
+    """
+    texts = []
+    for parameter in parameters:
+        default = parameter.default
+        default = str(default).lower() if isinstance(default, bool) else default
+        texts.append(parameter.name if default is None else f"{parameter.name}={default}")
+    return f"{name}:{','.join(texts)}" if texts else name
 
 
 def raise_unknown(kind: str, name: str, known: Iterable[str]) -> NoReturn:

@@ -9,7 +9,6 @@ from zermelo.core.player import Analysis
 from zermelo.games.descriptions import rules_text
 from zermelo.matches import saves
 from zermelo.matches.match import Match
-from zermelo.search.explain import analysis
 from zermelo.ui import texts
 from zermelo.ui.styles import style_of
 from zermelo.ui.terminal_match import TerminalMatch
@@ -76,7 +75,7 @@ def _analyze(terminal: TerminalMatch) -> Fields:
     limit = replace(limit, seconds=limit.seconds or _HINT_SECONDS)
     position = terminal.match.position
     result = wait_or_stop(ThinkingThread(terminal.analyst, position, limit))
-    return analysis.to_json(position, result, terminal.match.game.spec)
+    return result.to_dict(position=position)
 
 
 def _explain(terminal: TerminalMatch, candidate: Fields, result: Fields) -> str:

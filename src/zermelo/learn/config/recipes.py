@@ -3,7 +3,6 @@
 import dataclasses
 import tomllib
 import typing
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from zermelo.learn.config.validation import BadRecipe, check
 
 _MAX_BYTES = 100_000
 _SUFFIX = ".toml"
-_METHODS = {"value": "hybrid"}  # recipe kinds whose players have another name
 
 
 def names() -> list[str]:
@@ -24,30 +22,13 @@ def names() -> list[str]:
     return sorted(name.removesuffix(_SUFFIX) for name in files if name.endswith(_SUFFIX))
 
 
-@dataclass(frozen=True)
-class RecipeEntry:
-    """The description of a recipe in a list."""
+def list_recipes() -> list[Recipe]:
+    """Return the recipes that come with the package, sorted by name.
 
-    name: str
-    game: str
-    method: str  #: dqn, tabular, supervised, hybrid or alphazero
-    updates: int  #: the training budget: the number of gradient updates
-    summary: str
-
-
-def list_recipes() -> list[RecipeEntry]:
-    """Return a description of every recipe that comes with the package, sorted by name.
-
-    >>> [entry.name for entry in list_recipes() if entry.method == "hybrid"]
-    ['squava-hybrid', 'squava-hybrid-published']
+    >>> [recipe.name for recipe in list_recipes()][:2]
+    ['connect4-alphazero', 'gomoku6-alphazero']
     """
-    return [describe(load(name)) for name in names()]
-
-
-def describe(recipe: Recipe) -> RecipeEntry:
-    """Return the description of a recipe in a list."""
-    method = _METHODS.get(recipe.kind, recipe.kind)
-    return RecipeEntry(recipe.name, recipe.game, method, recipe.learning.updates, recipe.summary)
+    return [load(name) for name in names()]
 
 
 def read_text(name: str) -> str:
@@ -104,14 +85,14 @@ def _parse(name: str, data: bytes, *, short: bool) -> Recipe:
     if short:
         _merge(table, overrides)
     try:
-        return from_json({"name": name} | table)
+        return from_dict({"name": name} | table)
     except BadSpec as error:
         msg = f"{name}: {error}"
         raise BadRecipe(msg) from None
 
 
-def from_json(data: dict[str, Any]) -> Recipe:
-    """Return the recipe whose `to_json` is `data`; only the types of its fields are checked."""
+def from_dict(data: dict[str, Any]) -> Recipe:
+    """Return the recipe whose `to_dict` is `data`; only the types of its fields are checked."""
     recipe = _convert(Recipe, data, str(data.get("name")))
     assert isinstance(recipe, Recipe)
     return recipe
