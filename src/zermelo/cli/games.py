@@ -83,10 +83,9 @@ def _default_text(default: Any) -> str:
 @options.json_option
 def rules(game: str, as_json: bool) -> None:
     """Explain how GAME is played, and how to write its moves."""
-    from zermelo.games import registry
-    from zermelo.games.descriptions import rules_text
+    from zermelo.games.descriptions import describe_rules
 
-    text = rules_text(registry.game(game))
+    text = describe_rules(game)
     if as_json:
         options.print_json(text.to_dict() | {"game": game})
         return

@@ -12,12 +12,13 @@ from typing import Any
 from zermelo.core.game import Game
 from zermelo.core.phrases import count
 from zermelo.games.lines.rules import LineGame
+from zermelo.games.registry import GameLike, as_game
 from zermelo.games.reversi.rules import Reversi
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RulesText:
     """How a game is played: its rules, how to write moves, and its initial position."""
 
@@ -26,8 +27,16 @@ class RulesText:
     move_forms: str  #: the forms in which moves can be written
     start: str  #: a drawing of the initial position
 
+    def __str__(self) -> str:
+        """Return everything as text, with a paragraph on each line."""
+        return "\n".join([*self.sentences, f"Moves: {self.move_forms}.", "", self.start])
+
+    def __repr__(self) -> str:
+        """Return the spec in angle brackets; `print` shows the rules."""
+        return f"<rules of {self.game}>"
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON output."""
+        """Return the fields of the JSON output."""
         return {
             "game": self.game,
             "rules": list(self.sentences),
@@ -36,11 +45,10 @@ class RulesText:
         }
 
 
-def rules_text(game: Game) -> RulesText:
-    """Return how a game is played.
+def describe_rules(game: GameLike) -> RulesText:
+    """Return how a game is played; `game` is a game or a spec.
 
-    >>> from zermelo.games import registry
-    >>> for sentence in rules_text(registry.game("squava")).sentences:
+    >>> for sentence in describe_rules("squava").sentences:
     ...     print(sentence)
     Two players, X and O, take turns on a board of 5 rows and 5 columns. X moves first.
     A move places a stone on any empty cell. Stones never move.
@@ -48,6 +56,7 @@ def rules_text(game: Game) -> RulesText:
     Three in a row lose at once, unless they are part of a row that wins.
     If the board is full and nobody has won, the game is a draw.
     """
+    game = as_game(game)
     is_ours = type(game).__module__.startswith("zermelo.games.")  # and not a user's subclass
     if is_ours and isinstance(game, LineGame):
         sentences = _line_rules(game)

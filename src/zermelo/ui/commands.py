@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from zermelo.core.phrases import count, escape_controls
 from zermelo.core.player import Analysis
-from zermelo.games.descriptions import rules_text
+from zermelo.games.descriptions import describe_rules
 from zermelo.matches import saves
 from zermelo.matches.match import Match
 from zermelo.ui import texts
@@ -123,7 +123,7 @@ def _load(terminal: TerminalMatch, name: str) -> str:
 
 def _rules(terminal: TerminalMatch, _: str) -> str:
     style = style_of(sys.stdout)
-    sentences = rules_text(terminal.match.game).sentences
+    sentences = describe_rules(terminal.match.game).sentences
     return "\n".join(style.wrap(escape_controls(sentence)) for sentence in sentences)
 
 
