@@ -286,7 +286,7 @@ def test_resigning_and_taking_it_back(slow: Slow) -> None:
     session.play("b2")
     session.resign()  # while the opponent thinks
     view = session.view()
-    assert (view.verdict, view.thinking) == ("O wins: X resigned", False)
+    assert (view.verdict, view.thinking) == ("you lose: you resigned", False)
     session.resign()
     assert "the game is over" in session.view().message
     session.undo()

@@ -14,6 +14,7 @@ import pytest
 
 import zermelo as z
 from support.commands import zermelo
+from zermelo.ui import texts
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 COMMANDS = [
@@ -21,6 +22,7 @@ COMMANDS = [
     "why",
     "undo",
     "redo",
+    "rules",
     "history",
     "board",
     "save",
@@ -77,6 +79,15 @@ def test_commands(home: Path) -> None:
     assert "O wins: X resigned." in done.stdout
 
 
+def test_the_human_is_called_you_against_a_program(home: Path) -> None:
+    lost = zermelo("play", "tictactoe", given="resign\n").stdout
+    assert lost.startswith("tictactoe: you (X) against random (O).")
+    assert lost.endswith("You lose: you resigned.\n")
+    move = {"move": "b3", "value": "win", "estimate": None, "plies": 7, "best": True}
+    assert texts.candidate_text(move, ("you", "AI")) == "* b3   you win in 4 moves"
+    assert texts.candidate_text(move | {"value": "loss"}, ("you", "AI"))[7:] == "AI wins in 4 moves"
+
+
 def test_help_names_every_command(home: Path) -> None:
     done = zermelo("play", "tictactoe", "--second", "human", given="help\n")
     for command in COMMANDS:
@@ -85,6 +96,11 @@ def test_help_names_every_command(home: Path) -> None:
     assert "pie rule" not in done.stdout
     pie = zermelo("play", "squava:pie=true", "--second", "human", given="help\n")
     assert "swap is a legal move by the pie rule" in pie.stdout
+
+
+def test_rules(home: Path) -> None:
+    done = zermelo("play", "squava", "--second", "human", given="rules\n")
+    assert "Three in a row lose at once, unless they are part of a row that wins.\n" in done.stdout
 
 
 def test_redo(home: Path) -> None:
@@ -172,10 +188,10 @@ def test_quitting_at_once_keeps_the_earlier_save(home: Path) -> None:
 def test_level_and_swap_change_the_opponent(home: Path) -> None:
     given = "level 10\nb2\nswap\nlevel 1\nhistory\n"
     done = zermelo("play", "tictactoe", given=given)
-    assert "tictactoe: human (X) against level:10 (O)." in done.stdout
-    assert "tictactoe: level:10 (X) against human (O)." in done.stdout
+    assert "tictactoe: you (X) against level:10 (O)." in done.stdout
+    assert "tictactoe: level:10 (X) against you (O)." in done.stdout
     assert "level:10 (X) plays" in done.stdout
-    assert "tictactoe: level:1 (X) against human (O)." in done.stdout
+    assert "tictactoe: level:1 (X) against you (O)." in done.stdout
 
 
 def test_swap_plays_the_move_if_it_is_legal(home: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.progress import Progress
 
 _BACKLOG = 2048
@@ -15,7 +16,12 @@ _BACKLOG = 2048
 _SWITCH_INTERVAL = 0.0005
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo studio",
+        "zermelo studio --port 8080",
+    )
+)
 @click.option("--host", default="127.0.0.1", help="Address to bind to.")
 @click.option(
     "--port",
@@ -25,7 +31,7 @@ _SWITCH_INTERVAL = 0.0005
 )
 @options.db_option("SQLite file to store matches in.", "studio.db in Zermelo's state folder")
 def studio(host: str, port: int, db: Path | None) -> None:
-    """Serve the web page.
+    """Play and analyze in the browser: serve the web page.
 
     On the page you can play, watch the engine think, review games and solve puzzles. The first
     time, kernels are compiled in the background while you play.

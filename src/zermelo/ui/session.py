@@ -17,7 +17,7 @@ from zermelo.core.position import Outcome, Position
 from zermelo.matches.match import Match
 from zermelo.players.registry import HUMAN
 from zermelo.ui.saving import MatchSaver
-from zermelo.ui.texts import to_sentence
+from zermelo.ui.texts import to_sentence, verdict_text
 from zermelo.ui.thinking import LiveAnalysis, ThinkingThread, load_seats
 
 _JOIN = 0.5  # seconds that `close` waits for threads; they usually need a few hundredths
@@ -99,7 +99,7 @@ class Session:
                 move_seconds=tuple(match.move_seconds),
                 legal=position.legal if can_play else [],
                 outcome=match.outcome,
-                verdict=match.verdict,
+                verdict=verdict_text(match, self.players),
                 turn=escape_controls(self._turn(match.position)) if is_running else None,
                 thinking=self._thinking is not None,
                 paused=is_running and self._is_paused and not self._is_human(match.position),

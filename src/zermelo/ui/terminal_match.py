@@ -3,7 +3,7 @@
 import shutil
 from dataclasses import dataclass, field
 
-from zermelo.core.phrases import escape_controls
+from zermelo.core.phrases import YOU, escape_controls
 from zermelo.core.player import Limit
 from zermelo.core.position import Position
 from zermelo.matches.match import Match
@@ -48,9 +48,10 @@ class TerminalMatch:
     @property
     def title(self) -> str:
         """A line with the game, the players and, if a human plays, how to type a move."""
+        names = [YOU if name == HUMAN and len(self.humans) == 1 else name for name in self.players]
         sides = " against ".join(
             f"{escape_controls(name)} ({symbol})"
-            for name, symbol in zip(self.players, self.match.game.symbols, strict=True)
+            for name, symbol in zip(names, self.match.game.symbols, strict=True)
         )
         move_forms = f"\nMoves: {self.match.game.move_forms}. Type help for more."
         spec = escape_controls(self.match.game.spec)

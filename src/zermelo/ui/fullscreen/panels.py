@@ -88,7 +88,7 @@ class AnalysisPanel(Static):
             for candidate in fields["candidates"][:_MAX_ROWS]:
                 style = "bold" if candidate["best"] else ""
                 text.append(f"{texts.candidate_text(candidate, sides)}\n", style)
-                text.append(f"{self._indent(texts.reasons_text(candidate))}\n", "dim")
+                text.append(f"{self._indent(texts.reasons_text(candidate, sides))}\n", "dim")
             self.update(text)
 
     def _indent(self, text: str) -> str:

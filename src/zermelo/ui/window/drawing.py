@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import pygame
 
 from zermelo.core.cells import MoveCells
-from zermelo.core.phrases import count, count_moves, word_for
+from zermelo.core.phrases import YOU, count, count_moves, word_for
 from zermelo.core.player import Analysis
 from zermelo.ui.session import View
+from zermelo.ui.texts import side_names
 from zermelo.ui.window import board, layout, menu_items, panel, theme
 from zermelo.ui.window.layout import Layout
 from zermelo.ui.window.menu_items import SEATS
@@ -163,11 +164,11 @@ def analysis_text(view: View) -> str:
 
 
 def _value_text(view: View, analysis: Analysis) -> str:
-    mover = view.position.player
-    sides = view.game.symbols[mover], view.game.symbols[1 - mover]
+    sides = side_names(view.game.symbols, view.players, view.position.player)
     word = word_for(analysis.value, analysis.estimate, sides)
     if analysis.value is None:
-        return f"{sides[0]} is {word}" if word != "balanced" else word
+        verb = "are" if sides[0] == YOU else "is"
+        return f"{sides[0]} {verb} {word}" if word != "balanced" else word
     if analysis.diff:
         return f"{word} by {abs(analysis.diff)}"
     is_decided = analysis.plies and analysis.value != "draw"
