@@ -80,7 +80,7 @@ def rank_move(position: Position, action: int) -> MoveRank:
     child = game.play(position.state, action)
     is_over, value = game.result(child)
     result = -int(value) if is_over else 0
-    return MoveRank(result, _points(game, child), -_distance_from_centre(game, child, action))
+    return MoveRank(result, _points(game, child), -_distance_from_centre(position, action))
 
 
 def _points(game: Game, child: Any) -> int:
@@ -102,10 +102,11 @@ def _lines(game: LineGame) -> tuple[int, ...]:
     )
 
 
-def _distance_from_centre(game: Game, child: Any, action: int) -> float:
-    grid, cell = game.grid, game.last_cell(child, action)
-    if grid is None or cell is None:
+def _distance_from_centre(position: Position, action: int) -> float:
+    game, cells = position.game, position.game.move_cells(position.state, action)
+    grid = game.grid
+    if grid is None or not cells:
         return 0.0
-    row, col = divmod(cell, grid.cols)
+    row, col = divmod(cells[-1], grid.cols)
     vertical = 0.0 if getattr(game, "gravity", False) else abs(row - (grid.rows - 1) / 2)
     return vertical + abs(col - (grid.cols - 1) / 2)

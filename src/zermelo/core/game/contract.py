@@ -33,6 +33,8 @@ class Game(PlainTraversal, ABC):
     grid: "Grid | None" = None  #: the board, for games that have one
     symbols: str = "XO"  #: one letter for each player
     gravity: bool = False  #: whether actions are columns, in which stones fall to the bottom
+    #: whether the sides take turns; if not, a side may move several times in succession
+    is_alternating: bool = True
     has_discs: bool = False  #: whether boards are drawn with discs instead of marks
     disc_colours: tuple[str, str] = ("#1b6ca8", "#e0a126")
     #: whether perft counts a finished game again at every later depth
@@ -48,7 +50,7 @@ class Game(PlainTraversal, ABC):
     def player(self, state: Any) -> int:
         """Return the side to move, 0 or 1; in a finished game, the side that would be next.
 
-        The sides alternate.
+        The sides alternate, unless `is_alternating` is False.
         """
 
     @abstractmethod
@@ -113,14 +115,20 @@ class Game(PlainTraversal, ABC):
         del state
         return []
 
-    def last_cell(self, state: Any, action: int) -> int | None:
-        """Return the cell that `action` filled; `state` is the state directly after it."""
+    def move_cells(self, state: Any, action: int) -> tuple[int, ...]:
+        """Return the cells that a person clicks to play an action in a state.
+
+        These are the cell that the move fills, or the cells that a piece moves from and to; () for
+        a move without a cell, such as a pass. Every screen uses this mapping.
+        """
         del state
-        return action if self.grid and action < self.grid.size else None
+        return (action,) if self.grid and action < self.grid.size else ()
 
     def cell_hint(self, state: Any, cell: int) -> str:
         """Return the text to type for a move to an empty cell, or "" if there is no such move."""
-        return self.to_text(cell) if cell in self.actions(state) else ""
+        moves = (a for a in self.actions(state) if self.move_cells(state, a) == (cell,))
+        action = next(moves, None)
+        return "" if action is None else self.to_text(action)
 
     @property
     def column_labels(self) -> tuple[str, ...]:
@@ -135,6 +143,15 @@ class Game(PlainTraversal, ABC):
     def draw(self, state: Any) -> str:
         """Return a text drawing of a state, for games without a board."""
         return str(state)
+
+    def draw_svg(self, state: Any) -> str | None:
+        """Return a picture of a state as an SVG element, or None if there is none.
+
+        Notebooks show it; the studio shows it for games without a board. An SVG element is
+        self-contained and begins with `<svg`; its size or its `viewBox` is given.
+        """
+        del state
+        return None
 
     def symmetries(self) -> tuple[Symmetry, ...]:
         """Return the symmetries of the rules, the identity first; () if none are known."""
