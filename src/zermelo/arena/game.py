@@ -251,9 +251,8 @@ def _build_row(
 ) -> GameRow:
     """Return the row of a finished game; `opening` is the number of plies in its opening."""
     first, second = (plan.names[player] for player in fixture.seats)
-    starter = plan.rules.player(plan.rules.initial())
-    turns = range(starter + opening, starter + len(actions))  # the sides alternate
-    first_moves = sum(turn % 2 == 0 for turn in turns)
+    turns = plan.rules.line_players(plan.rules.initial(), actions)[opening:]
+    first_moves = turns.count(0)
     return GameRow(
         fixture.number,
         first,

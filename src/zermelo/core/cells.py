@@ -36,6 +36,7 @@ class MoveCells:
 
     move_at: dict[int, str]  #: cell → the move that a click on it plays
     targets: dict[int, dict[int, tuple[str, ...]]]  #: from → to → the moves of this piece
+    sources: dict[str, int]  #: move → the cell from which its piece moves
     landing: dict[str, int]  #: move → the cell that its stone fills or its piece moves to
     extra: tuple[str, ...]  #: moves without cells of their own, such as pass and swap
 
@@ -51,18 +52,24 @@ class MoveCells:
             return Click(None, (self.move_at[cell],))
         return Click(cell if cell in self.targets and cell != selected else None, ())
 
-    def marked_cells(self, selected: int | None) -> Collection[int]:
-        """Return the cells where a click does something: single moves, and pieces or targets."""
-        pieces = self.targets if selected is None else self.targets.get(selected, {})
-        return {*self.move_at, *pieces}
+    def cell_of(self, move: str, selected: int | None) -> int | None:
+        """Return the cell on which to show the value of a move, or None if there is none.
+
+        This is the cell that the move fills. If a piece moves, it is the cell of the piece until
+        that is selected, and then the cell that it moves to.
+        """
+        source = self.sources.get(move, selected)
+        if source == selected:
+            return self.landing.get(move)
+        return source if selected is None else None
 
 
 def moves_by_cell(position: Position, playable: Collection[str] | None = None) -> MoveCells:
     """Map the legal moves of a position to cells and back.
 
     With gravity, a click on any cell of a column plays the column's move. If `playable` is given,
-    `move_at`, `targets` and `extra` contain only these moves; `landing` always has all moves that
-    have cells.
+    `move_at`, `targets` and `extra` contain only these moves; `sources` and `landing` always have
+    all moves that have such cells.
     """
     game = position.game
     move_at: dict[int, str] = {}
@@ -73,10 +80,11 @@ def moves_by_cell(position: Position, playable: Collection[str] | None = None) -
         move: game.move_cells(position.state, action) if game.grid else ()
         for action, move in zip(position.actions, position.legal, strict=True)
     }
-    sources = {cells[0] for cells in cells_of.values() if len(cells) > 1}
+    sources = {move: cells[0] for move, cells in cells_of.items() if len(cells) > 1}
+    pieces = set(sources.values())
     for move, cells in cells_of.items():
         is_playable = playable is None or move in playable
-        if not cells or (len(cells) == 1 and (cells[0] in move_at or cells[0] in sources)):
+        if not cells or (len(cells) == 1 and (cells[0] in move_at or cells[0] in pieces)):
             extra += [move] * is_playable
             continue
         landing[move] = cells[-1]
@@ -87,7 +95,7 @@ def moves_by_cell(position: Position, playable: Collection[str] | None = None) -
             moves[cells[-1]] = (*moves.get(cells[-1], ()), move)
         else:
             move_at |= dict.fromkeys(_clickable_cells(position, cells[0]), move)
-    return MoveCells(move_at, targets, landing, tuple(extra))
+    return MoveCells(move_at, targets, sources, landing, tuple(extra))
 
 
 def _clickable_cells(position: Position, cell: int) -> Iterable[int]:

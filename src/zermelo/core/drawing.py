@@ -5,6 +5,7 @@ This module contains no rules: cells, lines and hints come from the position.
 
 from html import escape
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 from zermelo.core.errors import ZermeloError
 
@@ -131,6 +132,17 @@ def to_svg(position: "Position", *, title: str = "") -> str:
         f'width="{width}" height="{height}" role="img" aria-label="{name}">'
         f"<title>{name}</title><style>{_STYLE}</style>{''.join(parts)}</svg>"
     )
+
+
+def is_svg(picture: object) -> bool:
+    """Return whether an object is the text of one well-formed SVG element without declarations."""
+    if not isinstance(picture, str) or not picture.startswith("<svg") or "<!" in picture:
+        return False
+    try:
+        ET.fromstring(picture)  # noqa: S314 - without declarations there are no entities
+    except ET.ParseError:
+        return False
+    return True
 
 
 def _cell(x: int, y: int, *, is_marked: bool) -> list[str]:

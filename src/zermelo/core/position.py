@@ -122,11 +122,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
         """The player of each move from the start; None if play began with a given board."""
         if self.history is None:
             return None
-        state, movers = self.game.initial(), []
-        for action in self.history:
-            movers.append(self.game.player(state))
-            state = self.game.play(state, action)
-        return movers
+        return list(self.game.line_players(self.game.initial(), self.history))
 
     @property
     def key(self) -> tuple[str, Any]:

@@ -23,6 +23,10 @@ _OPTIONAL = (
     "why_illegal",
     "symbols",
     "draw",
+    "draw_svg",
+    "move_cells",
+    "is_alternating",
+    "remark",
     "board",
     "grid",
 )

@@ -86,11 +86,23 @@ def side_names(symbols: str, players: tuple[str, str], mover: int) -> tuple[str,
     return names[mover], names[1 - mover]
 
 
-def history_text(moves: Sequence[str], seconds: Sequence[float | None]) -> str:
-    """Return the moves in numbered pairs, with the time of each move if it is known."""
+def history_text(
+    moves: Sequence[str], seconds: Sequence[float | None], sides: Sequence[str] = ()
+) -> str:
+    """Return the moves in numbered pairs, with the time of each move if it is known.
+
+    If `sides` names the side of each move, because a side may move several times in succession,
+    each move has a line of its own.
+    """
     if not moves:
         return "No moves yet."
     width = max(map(len, moves))
+    if sides:
+        rows = enumerate(zip(sides, moves, seconds, strict=True), 1)
+        return "\n".join(
+            f"{ply:>3}. {side} {move:{width}}  {'' if s is None else f'{s:.1f} s'}".rstrip()
+            for ply, (side, move, s) in rows
+        )
     lines = []
     for ply in range(0, len(moves), 2):
         pair = "  ".join(f"{move:{width}}" for move in moves[ply : ply + 2]).rstrip()

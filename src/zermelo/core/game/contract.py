@@ -176,6 +176,14 @@ class Game(PlainTraversal, ABC):
             state = self.play(state, action)
         return tuple(actions)
 
+    def line_players(self, state: Any, line: Iterable[int]) -> tuple[int, ...]:
+        """Return the player of each action of a line of legal actions that begins in a state."""
+        players = []
+        for action in line:
+            players.append(self.player(state))
+            state = self.play(state, action)
+        return tuple(players)
+
     def start(self) -> Position:
         """Return the position before the first move."""
         return Position(self, self.initial())
