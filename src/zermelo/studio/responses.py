@@ -1,6 +1,7 @@
 """The bodies of responses, and the functions that build them from positions, matches and analyses.
 
-The rules, such as legal moves and where a stone falls, come from the game and `core.cells`.
+The rules, such as legal moves and where a stone falls, come from the game and `core.cells`: clients
+need not know them.
 """
 
 from functools import lru_cache
@@ -8,7 +9,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from zermelo.core.cells import line_cells, moves_by_cell
+from zermelo.core.cells import moves_by_cell, trace_line
+from zermelo.core.drawing import is_svg
 from zermelo.core.notation import Grid
 from zermelo.core.phrases import describe_value
 from zermelo.core.player import Analysis
@@ -16,6 +18,8 @@ from zermelo.core.position import Outcome, Position
 from zermelo.players.registry import HUMAN
 from zermelo.search.explain import analysis as analyses
 from zermelo.store.matches import MatchRow
+
+_MAX_DRAWING, _MAX_PICTURE = 20_000, 200_000  # characters
 
 OutcomeName = Literal["first", "second", "draw"]
 
@@ -27,10 +31,16 @@ class Problem(BaseModel):
 
 
 class CellView(BaseModel):
-    """A cell of the board: its name, and the move that a click on it plays."""
+    """A cell of the board: its name, and what a click on it does.
+
+    `move` is the move that the click plays. If a piece on this cell can move, `targets` has the
+    cells that it can move to, with the moves for each; there are several if, for example, the piece
+    is promoted.
+    """
 
     name: str
     move: str | None
+    targets: dict[int, list[str]]
 
 
 class PositionView(BaseModel):
@@ -38,6 +48,7 @@ class PositionView(BaseModel):
 
     game: str
     moves: list[str]
+    movers: list[int]
     ply: int
     to_move: int
     rows: int
@@ -49,9 +60,13 @@ class PositionView(BaseModel):
     columns: list[str]
     cells: list[CellView]
     legal: list[str]
+    sources: dict[str, int]
     landing: dict[str, int]
     extra: list[str]
     last_cell: int | None
+    last_cells: list[int]
+    drawing: str | None
+    picture: str | None
     winning_line: list[int]
     over: bool
     outcome: OutcomeName | None
@@ -112,7 +127,9 @@ def analysis_event(position: Position, analysis: Analysis) -> dict[str, Any]:
         part["words"] = describe_value(
             part["value"], part["estimate"], part["plies"], part.get("diff")
         )
-        part["pv_cells"] = line_cells(position, part["pv"])
+        line = trace_line(position, part["pv"])
+        part["pv_cells"] = [move.filled for move in line]
+        part["pv_line"] = [{"player": move.player, "cells": move.cells} for move in line]
     return record
 
 
@@ -135,9 +152,11 @@ def _position_fields(position: Position) -> dict[str, Any]:
     grid, outcome = game.grid, position.outcome
     cells = moves_by_cell(position)
     names = _cell_names(grid) if grid else ()
+    drawing, picture = (None, None) if grid else _draw(position)
     return {
         "game": game.spec,
         "moves": moves,
+        "movers": position.movers or [],
         "ply": len(moves),
         "to_move": position.player,
         "rows": grid.rows if grid else 0,
@@ -148,19 +167,36 @@ def _position_fields(position: Position) -> dict[str, Any]:
         "gravity": game.gravity,
         "columns": game.column_labels,
         "cells": [
-            # A click on a stone plays no move, even if its column has an empty cell.
-            {"name": name, "move": None if stone else cells.move_at.get(cell)}
+            # With gravity, a click on a stone plays no move, even if its column has an empty cell.
+            {
+                "name": name,
+                "move": None if stone and game.gravity else cells.move_at.get(cell),
+                "targets": cells.targets.get(cell, {}),
+            }
             for cell, (name, stone) in enumerate(zip(names, board, strict=True))
         ],
         "legal": position.legal,
+        "sources": cells.sources,
         "landing": cells.landing,
         "extra": cells.extra,
         "last_cell": position.last_cell,
+        "last_cells": position.last_cells,
+        "drawing": drawing,
+        "picture": picture,
         "winning_line": position.winning_line or (),
         "over": outcome is not None,
         "outcome": outcome.value if outcome else None,
         "verdict": position.verdict,
     }
+
+
+def _draw(position: Position) -> tuple[str, str | None]:
+    """Return the drawing of a game without a grid, and its SVG picture if it has a valid one."""
+    game, state = position.game, position.state
+    drawing, picture = game.draw(state), game.draw_svg(state)
+    if picture is not None and (len(picture) > _MAX_PICTURE or not is_svg(picture)):
+        picture = None
+    return drawing[:_MAX_DRAWING], picture
 
 
 @lru_cache(maxsize=64)
