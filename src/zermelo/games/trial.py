@@ -97,6 +97,7 @@ def _check_state(game: Game, state: Any) -> list[int]:
     if bool(actions) == bool(over):
         expected = "there must be none when the game is over, and some while it runs"
         _refuse(game, "actions", actions, expected)
+    _check_moves(game, state, actions)
     return list(actions)
 
 
@@ -111,22 +112,26 @@ def _check_move_cells(game: Game, state: Any, actions: list[int]) -> None:
             _refuse(game, "move_cells", cells, expected if size else "without a grid it must be ()")
 
 
-def _check_presentation(game: Game) -> None:
-    """Check that symbols and board size are valid and that moves are distinct words."""
-    symbols: Any = game.symbols
-    if not isinstance(symbols, str) or len(symbols) != 2:
-        _refuse(game, "symbols", symbols, "it must be two letters, such as XO")
-    texts: Any = [game.to_text(action) for action in range(game.num_actions)]
+def _check_moves(game: Game, state: Any, actions: list[int]) -> None:
+    """Check that the moves of a state are distinct words."""
+    texts: Any = [game.to_text(state, action) for action in actions]
     for text in texts:
         if not isinstance(text, str) or len(text.split()) != 1 or "," in text or len(text) > 40:
             _refuse(game, "to_text", text, "a move must be one short word without commas")
-    for action, text in enumerate(texts):
-        again = game.to_text(action)
+    for action, text in zip(actions, texts, strict=True):
+        again = game.to_text(state, action)
         if again != text:
             determinism.refuse(game, "to_text", text, again, f"the same action {action}")
     if len({text.lower() for text in texts}) != len(texts):
         duplicate = next(text for text in texts if texts.count(text) > 1 or text != text.lower())
         _refuse(game, "to_text", duplicate, "two actions share this move")
+
+
+def _check_presentation(game: Game) -> None:
+    """Check that symbols, board size and drawing are valid."""
+    symbols: Any = game.symbols
+    if not isinstance(symbols, str) or len(symbols) != 2:
+        _refuse(game, "symbols", symbols, "it must be two letters, such as XO")
     grid: Any = game.grid
     if grid is not None and not isinstance(grid, Grid):
         _refuse(game, "grid", grid, "it must be a zermelo.core.notation.Grid")

@@ -63,7 +63,8 @@ class Boxes(Game):
         counts = sorted((state[1].count(1), state[1].count(-1)))
         return f", {counts[1]} to {counts[0]}"
 
-    def to_text(self, action: int) -> str:
+    def to_text(self, state: Any, action: int) -> str:
+        del state
         return "".join(DOTS[dot] for dot in LINES[action])
 
     def draw(self, state: Any) -> str:

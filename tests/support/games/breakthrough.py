@@ -57,8 +57,8 @@ class Breakthrough(Game):
         over = other in far_row or -other not in cells
         return over, -1 if over else 0
 
-    def to_text(self, action: int) -> str:
-        return f"{self.grid.text(action // 3)}{'lsr'[action % 3]}"
+    def to_text(self, state: Any, action: int) -> str:
+        return "".join(map(self.grid.text, self.move_cells(state, action)))
 
     def move_cells(self, state: Any, action: int) -> tuple[int, ...]:
         target = self._target(state, action)

@@ -47,7 +47,8 @@ class Promotion(Game):
         over = state[4] is not None
         return over, (1 if state[4] == state[3] else -1) if over else 0
 
-    def to_text(self, action: int) -> str:
+    def to_text(self, state: Any, action: int) -> str:
+        del state
         return ACTIONS[action]
 
     def move_cells(self, state: Any, action: int) -> tuple[int, ...]:
