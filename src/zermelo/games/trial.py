@@ -7,7 +7,6 @@ import random
 from typing import Any, NoReturn
 
 from zermelo.core.bitboard import WORD_BITS
-from zermelo.core.drawing import is_svg
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game, WordGame
 from zermelo.core.notation import Grid, quote_text
@@ -61,8 +60,7 @@ def _check_random_game(
         is_thorough = len(states) < num_thorough
         values = determinism.check_repeatable(game, state, actions if is_thorough else [action])
         child = values.children[action]
-        _check_move_cells(game, state, actions if is_thorough else [action])
-        if game.is_alternating and game.player(child) != 1 - game.player(state):
+        if game.is_alternating and game.player(child) == game.player(state):
             _refuse(game, "player", game.player(child), "the sides must take turns; add a pass")
         states.append((state, values))
         state = child
@@ -101,17 +99,6 @@ def _check_state(game: Game, state: Any) -> list[int]:
     return list(actions)
 
 
-def _check_move_cells(game: Game, state: Any, actions: list[int]) -> None:
-    """Check that every move has at most two cells, which are on the board."""
-    size = game.grid.size if game.grid else 0
-    for action in actions:
-        cells: Any = game.move_cells(state, action)
-        is_tuple = isinstance(cells, tuple) and all(type(cell) is int for cell in cells)
-        if not is_tuple or len(cells) > 2 or not all(0 <= cell < size for cell in cells):
-            expected = f"it must be a tuple of at most two cells, each from 0 to {size - 1}"
-            _refuse(game, "move_cells", cells, expected if size else "without a grid it must be ()")
-
-
 def _check_moves(game: Game, state: Any, actions: list[int]) -> None:
     """Check that the moves of a state are distinct words."""
     texts: Any = [game.to_text(state, action) for action in actions]
@@ -142,9 +129,6 @@ def _check_presentation(game: Game) -> None:
     drawing: Any = game.draw(state)
     if not isinstance(drawing, str):
         _refuse(game, "draw", drawing, "it must be a string")
-    picture: Any = game.draw_svg(state)
-    if picture is not None and not is_svg(picture):
-        _refuse(game, "draw_svg", picture, "it must be None or one well-formed <svg> element")
 
 
 def _check_words(game: WordGame, state: Any) -> None:

@@ -23,10 +23,6 @@ _OPTIONAL = (
     "why_illegal",
     "symbols",
     "draw",
-    "draw_svg",
-    "move_cells",
-    "is_alternating",
-    "remark",
     "board",
     "grid",
 )

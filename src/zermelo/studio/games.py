@@ -1,5 +1,9 @@
-"""Find the games that requests name; Python files are refused, since they could run any code."""
+"""Find the games that requests name; Python files are refused, since they could run any code.
 
+The only exceptions are the games that the user offered when the server was started.
+"""
+
+import sys
 from functools import lru_cache
 from typing import Any
 
@@ -7,10 +11,37 @@ from zermelo.core.game import Game
 from zermelo.games import registry as games
 from zermelo.games.lines.small import WordLineGame
 
+_offered: dict[str, Game] = {}  # games of the user, by spec
+
+
+def offer_game(game: Game) -> None:
+    """Let requests name a game of the user, which is already loaded, by its spec."""
+    _offered[game.spec] = game
+
+
+def offered_entries() -> list[games.GameEntry]:
+    """Return an entry for each game that the user offers; its summary is from the game's file."""
+    return [
+        games.GameEntry(spec, _summary_of(game), build=lambda _, game=game: game, example=spec)
+        for spec, game in _offered.items()
+    ]
+
+
+def _summary_of(game: Game) -> str:
+    """Return the first line of the docstring of a game's module, or of its class."""
+    module = sys.modules.get(type(game).__module__)
+    text = (module and module.__doc__) or type(game).__doc__ or ""
+    return text.strip().partition("\n")[0].rstrip(".") or "a game of your own"
+
+
+def find_game(spec: str) -> Game:
+    """Return the game with this spec. Raise BadSpec if there is no such game."""
+    return _offered.get(spec) or _find_registered_game(spec)
+
 
 @lru_cache(maxsize=256)
-def find_game(spec: str) -> Game:
-    """Return the game with this spec. Raise BadSpec if there is no such game.
+def _find_registered_game(spec: str) -> Game:
+    """Return a game of the registry.
 
     If the spec describes a preset, as `mnk:3x3x3` describes tictactoe, return the preset, because
     compiling the same rules again would take seconds.

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from zermelo.games import registry as games
 from zermelo.learn.models import files as model_files
 from zermelo.players import registry as players
+from zermelo.studio.games import offered_entries
 
 router = APIRouter(prefix="/api/v1")
 
@@ -59,8 +60,8 @@ class PlayerInfo(_Info):
 
 @router.get("/games", response_model=list[GameInfo])
 def list_games() -> list[games.GameEntry]:
-    """List the games."""
-    return games.entries()
+    """List the games; those that the user offers come last."""
+    return games.entries() + offered_entries()
 
 
 @router.get("/players")
