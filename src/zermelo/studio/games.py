@@ -19,15 +19,12 @@ def offer_game(game: Game) -> None:
     _offered[game.spec] = game
 
 
-def offered_entries() -> list[games.GameEntry]:
-    """Return an entry for each game that the user offers; its summary is from the game's file."""
-    return [
-        games.GameEntry(spec, _summary_of(game), build=lambda _, game=game: game, example=spec)
-        for spec, game in _offered.items()
-    ]
+def offered_games() -> list[Game]:
+    """Return the games that the user offers."""
+    return list(_offered.values())
 
 
-def _summary_of(game: Game) -> str:
+def summary_of(game: Game) -> str:
     """Return the first line of the docstring of a game's module, or of its class."""
     module = sys.modules.get(type(game).__module__)
     text = (module and module.__doc__) or type(game).__doc__ or ""

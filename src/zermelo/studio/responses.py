@@ -20,6 +20,7 @@ from zermelo.search.explain import analysis as analyses
 from zermelo.store.matches import MatchRow
 
 _MAX_DRAWING, _MAX_PICTURE = 20_000, 200_000  # characters
+_NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
 
 OutcomeName = Literal["first", "second", "draw"]
 
@@ -193,10 +194,14 @@ def _position_fields(position: Position) -> dict[str, Any]:
 def _draw(position: Position) -> tuple[str, str | None]:
     """Return the drawing of a game without a grid, and its SVG picture if it has a valid one."""
     game, state = position.game, position.state
-    drawing, picture = game.draw(state), game.draw_svg(state)
-    if picture is not None and (len(picture) > _MAX_PICTURE or not is_svg(picture)):
-        picture = None
-    return drawing[:_MAX_DRAWING], picture
+    return game.draw(state)[:_MAX_DRAWING], to_picture(game.draw_svg(state))
+
+
+def to_picture(svg: str | None) -> str | None:
+    """Return an SVG element as browsers accept it for an image; None if it is not valid."""
+    if svg is None or len(svg) > _MAX_PICTURE or not is_svg(svg):
+        return None
+    return svg if _NAMESPACE in svg else svg.replace("<svg", f"<svg {_NAMESPACE}", 1)
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from zermelo.games import registry as games
 from zermelo.learn.models import files as model_files
 from zermelo.players import registry as players
-from zermelo.studio.games import offered_entries
+from zermelo.studio.games import offered_games, summary_of
+from zermelo.studio.responses import to_picture
 
 router = APIRouter(prefix="/api/v1")
 
@@ -30,12 +31,13 @@ class ParameterInfo(_Info):
 
 
 class GameInfo(_Info):
-    """A game, with an example of its spec."""
+    """A game, with an example of its spec; a game that the user offers has a picture in SVG."""
 
     name: str
     summary: str
     example: str
     parameters: list[ParameterInfo]
+    picture: str | None = None
 
 
 class ModelInfo(BaseModel):
@@ -58,10 +60,19 @@ class PlayerInfo(_Info):
 # These routes read files, so they are not async: FastAPI then runs them in its thread pool.
 
 
-@router.get("/games", response_model=list[GameInfo])
-def list_games() -> list[games.GameEntry]:
+@router.get("/games")
+def list_games() -> list[GameInfo]:
     """List the games; those that the user offers come last."""
-    return games.entries() + offered_entries()
+    return [GameInfo.model_validate(entry) for entry in games.entries()] + [
+        GameInfo(
+            name=game.spec,
+            summary=summary_of(game),
+            example=game.spec,
+            parameters=[],
+            picture=to_picture(game.start().svg()),
+        )
+        for game in offered_games()
+    ]
 
 
 @router.get("/players")
