@@ -251,8 +251,8 @@ def _build_row(
 ) -> GameRow:
     """Return the row of a finished game; `opening` is the number of plies in its opening."""
     first, second = (plan.names[player] for player in fixture.seats)
-    turns = plan.rules.line_players(plan.rules.initial(), actions)[opening:]
-    first_moves = turns.count(0)
+    movers = plan.rules.line_players(plan.rules.initial(), actions)[opening:]
+    first_moves = movers.count(0)
     return GameRow(
         fixture.number,
         first,
@@ -262,7 +262,7 @@ def _build_row(
         outcome.value,
         reason,
         first_moves,
-        len(turns) - first_moves,
+        len(movers) - first_moves,
         round(clock[0], 6),
         round(clock[1], 6),
         round(time.time(), 3),

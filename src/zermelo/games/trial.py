@@ -13,6 +13,7 @@ from zermelo.core.notation import Grid, quote_text
 from zermelo.games import determinism
 from zermelo.games.determinism import RuleValues
 
+MAX_ACTIONS = 1000  #: of a bitboard game
 _NUM_GAMES, _MAX_PLIES = 20, 5_000
 _MIN_STATES, _MAX_GAMES = 200, 200  # play until there are enough states, or too many games
 _NUM_THOROUGH = 50  # the number of states in the first game in which every action is played
@@ -26,8 +27,8 @@ def check_game(game: Game) -> None:
     number: Any = getattr(game, "num_actions", None)
     if not isinstance(number, int) or number < 1:
         _refuse(game, "num_actions", number, "it must be the number of actions")
-    if isinstance(game, WordGame) and number > WORD_BITS + 1:
-        _refuse(game, "num_actions", number, "a bitboard game has at most 64 actions and a pass")
+    if isinstance(game, WordGame) and number > MAX_ACTIONS:
+        _refuse(game, "num_actions", number, f"a bitboard game has at most {MAX_ACTIONS} actions")
     first, second = game.initial(), game.initial()
     _check_state(game, first)
     if first != second:
@@ -60,8 +61,9 @@ def _check_random_game(
         is_thorough = len(states) < num_thorough
         values = determinism.check_repeatable(game, state, actions if is_thorough else [action])
         child = values.children[action]
-        if game.is_alternating and game.player(child) == game.player(state):
-            _refuse(game, "player", game.player(child), "the sides must take turns; add a pass")
+        if game.is_alternating and game.player(child) != 1 - game.player(state):
+            expected = "the sides must take turns, unless the game sets is_alternating = False"
+            _refuse(game, "player", game.player(child), expected)
         states.append((state, values))
         state = child
     determinism.check_repeatable(game, state)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from zermelo.core import notation
 from zermelo.core.errors import BadBoard, BadMove
 from zermelo.core.game.traversal import PlainTraversal
+from zermelo.core.phrases import count
 from zermelo.core.position import Position
 from zermelo.core.symmetry import Symmetry
 
@@ -34,10 +35,13 @@ class Game(PlainTraversal, ABC):
     grid: "Grid | None" = None  #: the board, for games that have one
     symbols: str = "XO"  #: one letter for each player
     gravity: bool = False  #: whether actions are columns, in which stones fall to the bottom
-    #: whether the sides take turns; if not, a side may move several times in succession
-    is_alternating: bool = True
     has_discs: bool = False  #: whether boards are drawn with discs instead of marks
     disc_colours: tuple[str, str] = ("#1b6ca8", "#e0a126")
+    #: whether the sides take turns; if not, `player` tells who moves next, as after an extra turn
+    is_alternating: ClassVar[bool] = True
+    #: whether a finished game has a score beyond win, draw and loss: see `score`
+    has_scores: ClassVar[bool] = False
+    score_unit: ClassVar[str] = "point"  #: what a score counts, in the singular
     #: whether perft counts a finished game again at every later depth
     counts_finished: ClassVar[bool] = False
 
@@ -51,7 +55,7 @@ class Game(PlainTraversal, ABC):
     def player(self, state: Any) -> int:
         """Return the side to move, 0 or 1; in a finished game, the side that would be next.
 
-        The sides alternate, unless `is_alternating` is False.
+        The sides alternate unless `is_alternating` is False.
         """
 
     @abstractmethod
@@ -67,6 +71,24 @@ class Game(PlainTraversal, ABC):
         """Return (is_over, value): the value for the side to move is 1, 0 or -1; 0 if not over."""
 
     # Methods that a game may override.
+
+    def score(self, state: Any) -> Any:
+        """Return the score of a finished game for the side to move, such as its lead in points.
+
+        The score must be positive in a win, 0 in a draw and negative in a loss. Only games with
+        `has_scores` need this method. Best play then means the highest score.
+        """
+        del state
+        return 0
+
+    def evaluate(self, state: Any) -> float:
+        """Return an estimate of an unfinished state for the side to move, between -1 and 1.
+
+        Searches in plain Python use it at their horizon. Games that compile have
+        `SolverHooks.evaluate` instead.
+        """
+        del state
+        return 0.0
 
     def to_text(self, state: Any, action: int) -> str:
         """Return the text of an action in a state, which is called a move.
@@ -114,9 +136,13 @@ class Game(PlainTraversal, ABC):
         return None
 
     def remark(self, state: Any, last: int | None) -> str:
-        """Return a text to append to the outcome, such as a disc count or the reason for a loss."""
-        del state, last
-        return ""
+        """Return a text to append to the outcome, such as a disc count or the reason for a loss.
+
+        The default is the margin, as in " by 3 points", if the game has scores.
+        """
+        del last
+        margin = abs(int(self.score(state))) if self.has_scores else 0
+        return f" by {count(margin, self.score_unit)}" if margin else ""
 
     def forbidden(self, state: Any) -> list[int]:
         """Return the legal actions that lose immediately by rule, as in renju."""
@@ -175,6 +201,16 @@ class Game(PlainTraversal, ABC):
         return action in self.actions(state)
 
     # Methods that every game has.
+
+    def turn_sign(self, state: Any, child: Any) -> Any:
+        """Return 1 if the same side is to move in a state and in its child, otherwise -1.
+
+        The value of the child, multiplied by this sign, is its value for the side to move in the
+        state.
+        """
+        if self.is_alternating:
+            return -1
+        return 1 if self.player(state) == self.player(child) else -1
 
     def legal_line(self, state: Any, line: Iterable[int]) -> tuple[int, ...]:
         """Return the actions of a line before the first illegal one.
