@@ -71,6 +71,7 @@ class PositionView(BaseModel):
     winning_line: list[int]
     over: bool
     outcome: OutcomeName | None
+    score: int | None
     verdict: str
 
 
@@ -124,9 +125,11 @@ def view_created_match(row: MatchRow, position: Position, deleted: list[str]) ->
 def analysis_event(position: Position, analysis: Analysis) -> dict[str, Any]:
     """Return the JSON of `zermelo analyze`, plus values in words and the cells of lines of play."""
     record = analyses.to_json(position, analysis, position.game.spec)
+    has_scores = position.game.has_scores
     for part in (record, *record["candidates"]):
+        part["margin"] = part.get("diff", part.get("score") if has_scores else None)
         part["words"] = describe_value(
-            part["value"], part["estimate"], part["plies"], part.get("diff")
+            part["value"], part["estimate"], part["plies"], part["margin"]
         )
         line = trace_line(position, part["pv"])
         part["pv_cells"] = [move.filled for move in line]
@@ -187,6 +190,7 @@ def _position_fields(position: Position) -> dict[str, Any]:
         "winning_line": position.winning_line or (),
         "over": outcome is not None,
         "outcome": outcome.value if outcome else None,
+        "score": int(game.score(position.state)) if outcome and game.has_scores else None,
         "verdict": position.verdict,
     }
 

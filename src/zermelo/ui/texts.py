@@ -54,8 +54,8 @@ def candidate_text(candidate: Fields, sides: tuple[str, str] | None = None) -> s
     """Return a move with its value in words; a star marks the best moves."""
     star = "*" if candidate["best"] else " "
     text = word_for(candidate["value"], candidate["estimate"], sides)
-    if candidate.get("diff"):
-        text += f" by {abs(candidate['diff'])}"
+    if margin_of(candidate):
+        text += f" by {abs(margin_of(candidate))}"
     elif candidate["plies"]:
         text += f" in {count_moves(candidate['plies'])}"
     elif candidate["value"] is None:
@@ -65,6 +65,16 @@ def candidate_text(candidate: Fields, sides: tuple[str, str] | None = None) -> s
     if "parts" in candidate:
         text += " (" + ", ".join(f"{k} {v:+.2f}" for k, v in candidate["parts"].items()) + ")"
     return f"{star} {candidate['move']:4} {text}"
+
+
+def margin_of(fields: Fields) -> int:
+    """Return the margin by which a proven position is won or lost, or 0 if there is none.
+
+    The field `score` is a margin only in games with scores, in which the length of a win is not
+    known.
+    """
+    score = fields.get("score") if fields["value"] and fields["plies"] is None else None
+    return fields.get("diff") or score or 0
 
 
 def reasons_text(candidate: Fields) -> str:

@@ -100,7 +100,7 @@ export function outcomeWords(part) {
 /** The few letters that fit into a cell; `brief` for boards with small cells. */
 export function cellWords(part, brief) {
   if (brief) return part.best ? '★' : worth(part) > 0.3 ? '+' : worth(part) < -0.3 ? '−' : '=';
-  if (part.diff) return `${part.value} ${Math.abs(part.diff)}`;
+  if (part.margin) return `${part.value} ${Math.abs(part.margin)}`;
   if (part.value) return part.plies ? `${part.value} ${part.plies}` : part.value;
   return signed(part.estimate ?? 0);
 }
