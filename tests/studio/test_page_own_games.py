@@ -160,7 +160,10 @@ def test_extra_turns_of_the_human_and_of_the_computer(page: Any, studio: Studio)
         page.locator("[data-testid^=extra-]").first.click()
         expect(moves(page).nth(count)).to_be_attached(timeout=TIMEOUT)
     expect(pick(page, "verdict")).to_contain_text(page_words(" to ", "draw"), timeout=TIMEOUT)
+    texts = moves(page).all_inner_texts()
+    last_choice = max(ply for ply, text in enumerate(texts) if "You (X)" in text)
     pick(page, "undo").click()
+    expect(moves(page)).to_have_count(last_choice, timeout=TIMEOUT)
     expect(pick(page, "verdict")).to_contain_text("Your move", timeout=TIMEOUT)
 
 

@@ -280,6 +280,10 @@ def test_a_piece_is_moved_by_keys_and_escape_deselects_it() -> None:
             assert screen.session.view().moves[-1] == "b3a2"
             assert "(X)" in screen.text
             assert "(.)" in screen.text
+            await screen.click(*screen.where("f4"))
+            assert board.selected == 23
+            await screen.press("u")
+            assert board.selected is None  # the selection belongs to the position
 
     run(scenario)
 
