@@ -253,7 +253,7 @@ def test_rows_describe_the_game() -> None:
     assert all(row.second_moves - row.first_moves in (0, 1) for row in odd)
 
 
-def test_moves_are_counted_for_the_side_that_made_them() -> None:
+def test_moves_are_counted_for_the_side_that_plays_them() -> None:
     """In Boxes a player who completes a box moves again."""
     result = z.tournament(BOXES, ["random", "random:seed=1"], games=6, processes=1)
     for row in result.games:

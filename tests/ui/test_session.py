@@ -484,7 +484,7 @@ def test_a_player_moves_again_as_often_as_the_rules_say(slow: Slow) -> None:
     session.close()
 
 
-def test_the_view_says_who_made_each_move() -> None:
+def test_the_view_says_who_played_each_move() -> None:
     session = Session(BOXES, "human", "human", moves=BOXES_WIN)
     view = session.view()
     assert view.movers == tuple(BOXES_MOVERS)

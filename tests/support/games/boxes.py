@@ -68,16 +68,16 @@ class Boxes(Game):
         return "".join(DOTS[dot] for dot in LINES[action])
 
     def draw(self, state: Any) -> str:
-        drawn = {LINES[line] for line in range(self.num_actions) if state[0] >> line & 1}
+        present = {LINES[line] for line in range(self.num_actions) if state[0] >> line & 1}
         rows = ["   a   b   c"]
         for row in range(3):
             dots = [3 * row + col for col in range(3)]
             rows.append(
                 f"{row + 1}  "
-                + "".join(f"+{'---' if (d, d + 1) in drawn else '   '}" for d in dots)
+                + "".join(f"+{'---' if (d, d + 1) in present else '   '}" for d in dots)
             )
             if row < 2:
-                walls = ["|" if (d, d + 3) in drawn else " " for d in dots]
+                walls = ["|" if (d, d + 3) in present else " " for d in dots]
                 owners = [" XO"[state[1][2 * row + col]] for col in range(2)]
                 rows.append(f"   {walls[0]} {owners[0]} {walls[1]} {owners[1]} {walls[2]}")
         return "\n".join(line.rstrip() for line in rows)
