@@ -11,7 +11,7 @@ from zermelo import __version__
 from zermelo.core.game import Game
 from zermelo.store.matches import MatchStore
 from zermelo.studio.errors import add_error_handlers
-from zermelo.studio.games import offer_game
+from zermelo.studio.games import offer_games
 from zermelo.studio.limits import RequestLimits
 from zermelo.studio.player_pool import IDLE_SECONDS, PlayerPool
 from zermelo.studio.requests import MAX_SECONDS
@@ -41,8 +41,7 @@ def create_app(
     It accepts requests for local host names and `host`, or for any name if `host` is 0.0.0.0 or ::.
     It offers `games` of the user in addition to all others.
     """
-    for game in games:
-        offer_game(game)
+    offer_games(games)
     app = FastAPI(
         title="Zermelo studio",
         version=__version__,

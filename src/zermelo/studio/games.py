@@ -4,6 +4,7 @@ The only exceptions are the games that the user offered when the server was star
 """
 
 import sys
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -14,9 +15,13 @@ from zermelo.games.lines.small import WordLineGame
 _offered: dict[str, Game] = {}  # games of the user, by spec
 
 
-def offer_game(game: Game) -> None:
-    """Let requests name a game of the user, which is already loaded, by its spec."""
-    _offered[game.spec] = game
+def offer_games(games: Iterable[Game]) -> None:
+    """Let requests name these games of the user, which are already loaded, by their specs.
+
+    They replace the games that were offered before: a process serves one application at a time.
+    """
+    _offered.clear()
+    _offered.update((game.spec, game) for game in games)
 
 
 def offered_games() -> list[Game]:

@@ -32,20 +32,18 @@ class Problem(BaseModel):
 
 
 class CellView(BaseModel):
-    """A cell of the board: its name, and what a click on it does.
-
-    `move` is the move that the click plays. If a piece on this cell can move, `targets` has the
-    cells that it can move to, with the moves for each; there are several if, for example, the piece
-    is promoted.
-    """
+    """A cell of the board: its name, and the move that a click on it plays."""
 
     name: str
     move: str | None
-    targets: dict[int, list[str]]
 
 
 class PositionView(BaseModel):
-    """Everything that a client needs to draw a position and to play a move in it."""
+    """Everything that a client needs to draw a position and to play a move in it.
+
+    `targets` has, for the cell of each piece that can move, the cells that it can move to, with the
+    moves that lead there; there are several if, for example, the piece is promoted.
+    """
 
     game: str
     moves: list[str]
@@ -61,6 +59,7 @@ class PositionView(BaseModel):
     columns: list[str]
     cells: list[CellView]
     legal: list[str]
+    targets: dict[int, dict[int, list[str]]]
     sources: dict[str, int]
     landing: dict[str, int]
     extra: list[str]
@@ -175,11 +174,11 @@ def _position_fields(position: Position) -> dict[str, Any]:
             {
                 "name": name,
                 "move": None if stone and game.gravity else cells.move_at.get(cell),
-                "targets": cells.targets.get(cell, {}),
             }
             for cell, (name, stone) in enumerate(zip(names, board, strict=True))
         ],
         "legal": position.legal,
+        "targets": cells.targets,
         "sources": cells.sources,
         "landing": cells.landing,
         "extra": cells.extra,

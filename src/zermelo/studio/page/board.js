@@ -118,7 +118,7 @@ export class Board {
 
   /** Where the piece selected can go, by cell: the moves that lead there. */
   get _targets() {
-    return this.selected === null ? {} : this.position.cells[this.selected].targets;
+    return this.position.targets[this.selected] ?? {};
   }
 
   _build() {
@@ -157,12 +157,12 @@ export class Board {
   }
 
   _draw(button, i, line) {
-    const { board, cells, last_cell: last, last_cells: lastCells, symbols, discs } = this.position;
+    const { board, cells, targets, last_cell: last, last_cells: lastCells, symbols, discs } = this.position;
     const stone = board[i];
     const [heat, ghost, ring] = [this.heat.get(i), this.ghosts.get(i), this.rings.get(i)];
     const isLeft = i !== last && lastCells.includes(i);
     const isTarget = this.open && i in this._targets;
-    const isPiece = this.open && Object.keys(cells[i].targets).length > 0;
+    const isPiece = this.open && i in targets;
     const plays = this.open && (cells[i].move !== null || isTarget || isPiece);
     const words = heat ? cellWords(heat, this._brief) : '';
     const value = heat ? worth(heat).toFixed(2) : '';
@@ -208,7 +208,7 @@ export class Board {
 
   /** What a click does, by what the position says: it moves the piece selected, plays, or selects a piece. */
   _act(i) {
-    const [{ move, targets }, moves] = [this.position.cells[i], this._targets[i]];
+    const [{ move }, moves] = [this.position.cells[i], this._targets[i]];
     const { selected } = this;
     if (moves || move !== null) {
       this.selected = null;
@@ -216,7 +216,7 @@ export class Board {
       this.render();
       if (moves?.length > 1) this._choose(moves);
       else this._play(moves ? moves[0] : move);
-    } else this.select(Object.keys(targets).length && i !== selected ? i : null);
+    } else this.select(i in this.position.targets && i !== selected ? i : null);
   }
 
   /** Several moves have the same cells, as where a piece is promoted: asks which one. */

@@ -31,7 +31,7 @@ class ParameterInfo(_Info):
 
 
 class GameInfo(_Info):
-    """A game, with an example of its spec; a game that the user offers has a picture in SVG."""
+    """A game, with an example of its spec; only a game of the user has a picture, in SVG."""
 
     name: str
     summary: str
@@ -60,7 +60,7 @@ class PlayerInfo(_Info):
 # These routes read files, so they are not async: FastAPI then runs them in its thread pool.
 
 
-@router.get("/games")
+@router.get("/games", response_model_exclude_defaults=True)
 def list_games() -> list[GameInfo]:
     """List the games; those that the user offers come last."""
     return [GameInfo.model_validate(entry) for entry in games.entries()] + [
