@@ -134,3 +134,11 @@ def test_undo_and_redo_stop_at_a_turn_even_if_a_side_moves_again() -> None:
     assert match.redo_to_turn({0}) == 3
     assert match.undo_to_turn({1}) == 1  # the second move of O, who moved again
     assert match.position.player == 1
+
+
+def test_the_verdict_of_a_game_with_scores_has_the_margin() -> None:
+    """By default; Boxes itself says how many boxes each side has."""
+    boxes = type(z.game(BOXES))
+    plain = type("Plain", (boxes,), {"remark": z.Game.remark, "spec": "plain"})()
+    assert Match(plain, BOXES_WIN).verdict == "O wins by 2 points"
+    assert Match(plain, BOXES_WIN[:-1]).verdict == "X to move"

@@ -236,6 +236,7 @@ def test_a_side_may_move_again_in_a_game_without_a_grid(start: Start) -> None:
 def test_the_drawing_of_a_game_without_a_grid_is_above_its_buttons(start: Start) -> None:
     app = start(BOXES)
     app.draw()
+    assert "boxes.py" in [control.label for control in app.screen.controls]
     top = app.screen.move_buttons[0].rect.top
     assert app.screen.layout.area.bottom < top
     ink = pygame.Color(theme.INK)

@@ -93,7 +93,7 @@ def _menu_openers(menu: str, row: pygame.Rect, view: View) -> list[Control]:
     """
     rect = pygame.Rect(row.x + _CAPTION, row.y, row.width - _CAPTION, row.height)
     if menu == "game":
-        return [Control("menu:game", rect, view.game.spec, "menu")]
+        return [Control("menu:game", rect, menu_items.game_name(view.game.spec), "menu")]
     spec = view.players[menu_items.SEATS.index(menu)]
     strength = menu_items.strength_label(spec)
     name = Control(f"menu:{menu}", rect, menu_items.player_name(spec), "menu")
