@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from zermelo.core.errors import ZermeloError
-from zermelo.core.game import BoardGame, WordGame
-from zermelo.core.player import Limit
-from zermelo.core.position import Position
+from zermelo.core.game import BoardGame, Game, WordGame
+from zermelo.core.phrases import describe_value
+from zermelo.core.player import Limit, as_limit
+from zermelo.core.position import Position, as_position
 from zermelo.core.value import Value
-from zermelo.games.lines.rules import LineGame
 from zermelo.games.reversi.rules import Reversi
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
@@ -19,9 +19,11 @@ from zermelo.search.iterative_deepening import deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.searcher import Unsolved
 from zermelo.search.solver.solver import Solver, SolverSettings
+from zermelo.search.solver.solver_pool import SolverPool
 from zermelo.search.tablebase.opening_book import OpeningBook
 from zermelo.search.tablebase.tablebase import Tablebase
 
+_MAX_SHOWN_MOVES = 8  # in the repr of a solution
 GOALS = ("exact", "wdl", "win")
 _ESTIMATE_SHARE = 0.1  # the share of a limit that is spent on an estimate before the proof
 _SECONDS_AFTER_CTRL_C = 0.2  # time for an estimate after Ctrl-C stops a search without a limit
@@ -46,10 +48,10 @@ class Solution:
     complete: bool = True  #: whether `best` contains all best moves
     wins: bool | None = None  #: for the goal "win": whether the side to move wins, when proven
 
-    def to_json(self, spec: str) -> dict[str, Any]:
-        """Return the fields that `zermelo solve --json` prints."""
+    def to_dict(self, spec: str = "") -> dict[str, Any]:
+        """Return the fields of the JSON output; `spec` is the game's spec as the user typed it."""
         fields = {
-            "game": spec,
+            "game": spec or self.position.game.spec,
             "moves": self.position.moves,
             "to_move": self.position.player,
             "value": self.value,
@@ -66,23 +68,19 @@ class Solution:
         }
         if self.wins is not None:
             fields["wins"] = self.wins
-        return fields | game_specific_scores(self.position, self.value, self.plies, self.diff)
+        game, state = self.position.game, self.position.state
+        return fields | game.score_fields(state, self.value, self.plies, self.diff)
 
-
-def game_specific_scores(
-    position: Position, value: Value | None, plies: int | None, diff: int | None
-) -> dict[str, int | None]:
-    """Return the fields that some games add.
-
-    Reversi adds `diff`; games with scores of their own, and those with gravity, add `score`.
-    """
-    if isinstance(position.game, Reversi):
-        return {"diff": diff}
-    if position.game.has_scores:
-        return {"score": diff}
-    if isinstance(position.game, LineGame) and position.game.gravity:
-        return {"score": connect_four_score(position, value, plies)}
-    return {}
+    def __repr__(self) -> str:
+        """Return the position, its value and the best moves in angle brackets."""
+        value = f"estimate {self.estimate or 0:+.2f}"
+        if self.value is not None:
+            value = describe_value(self.value, None, self.plies, self.diff)
+        elif self.wins is False:
+            value = "does not win"
+        more = " …" if len(self.best) > _MAX_SHOWN_MOVES else ""
+        best = f", best {' '.join(self.best[:_MAX_SHOWN_MOVES])}{more}" if self.best else ""
+        return f"<solution of {self.position.describe()}: {value}{best}>"
 
 
 def final_score(position: Position) -> int | None:
@@ -90,19 +88,6 @@ def final_score(position: Position) -> int | None:
     if isinstance(position.game, Reversi):
         return position.game.diff(position.state)
     return int(position.game.score(position.state)) if position.game.has_scores else None
-
-
-def connect_four_score(position: Position, value: Value | None, plies: int | None) -> int | None:
-    """Return (cells + 3) // 2 minus the winner's final stones; negative for a loss, 0 if drawn."""
-    if value is Value.DRAW:
-        return 0
-    if value is None or plies is None:
-        return None
-    board = position.board or ()
-    winner = position.player if value is Value.WIN else 1 - position.player
-    stones = sum(map(abs, board)) + plies + 1 - winner  # the first player plays the odd stone
-    size = (len(board) + 3) // 2 - stones // 2
-    return size if value is Value.WIN else -size
 
 
 def solve(
@@ -113,7 +98,7 @@ def solve(
     solver: Solver | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Solution:
-    """Solve a position within a limit.
+    """Solve a position within a limit. For many positions, `solve_many` is much faster.
 
     The goal is "exact" (the value with its distance), "wdl" (win, draw or loss) or "win" (only
     whether it is a win). If the limit is reached or Ctrl-C is pressed before the proof, the
@@ -125,16 +110,26 @@ def solve(
     >>> solution.value, solution.plies, solution.exact
     ('win', 5, True)
     """
+    check_goal(goal)
+    limit = as_limit(limit)
+    if as_position(position).is_over:
+        return solve_finished(position)
+    check_solvable(position.game, limit)
+    return _PositionSolver(position, goal, limit, solver, progress).solve()
+
+
+def check_goal(goal: str) -> None:
+    """Raise ZermeloError if this is not the name of a goal."""
     if goal not in GOALS:
         msg = f"goal is {goal!r}: it must be one of {', '.join(GOALS)}"
         raise ZermeloError(msg)
-    limit = limit or Limit()
-    if position.is_over:
-        return solve_finished(position)
-    if isinstance(position.game, BoardGame) and limit == Limit():
-        msg = f"{position.game.spec} has more than 64 cells, too many for the solver: set a limit"
+
+
+def check_solvable(game: Game, limit: Limit) -> None:
+    """Raise Unsolved if the positions of a game can only be estimated, and there is no limit."""
+    if isinstance(game, BoardGame) and limit == Limit():
+        msg = f"{game.spec} has more than 64 cells, too many for the solver: set a limit"
         raise Unsolved(msg)
-    return _PositionSolver(position, goal, limit, solver, progress).solve()
 
 
 def solver_for(game: WordGame, settings: SolverSettings | None = None) -> Solver:
@@ -144,6 +139,18 @@ def solver_for(game: WordGame, settings: SolverSettings | None = None) -> Solver
     """
     notify = logging.getLogger(__name__).warning
     return Solver(game, settings, Tablebase.open(game, notify) or OpeningBook.find(game, notify))
+
+
+#: the solvers that `solve` uses if the caller gives none
+DEFAULT_SOLVERS = SolverPool(solver_for)
+
+
+def estimate_position(position: Position, limit: Limit) -> Solution:
+    """Estimate an unfinished position by iterative deepening; the estimate may prove its value."""
+    search = _PositionSolver(position, "exact", limit, None, None)
+    clock = SearchClock(limit)
+    search.estimate(clock)
+    return replace(search.solution, nodes=clock.nodes, seconds=clock.seconds)
 
 
 def solve_finished(position: Position) -> Solution:
@@ -169,14 +176,20 @@ class _PositionSolver:
         """The engine for estimates, created when it is first needed."""
         return engine_for(self.position.game)
 
-    def solve(self) -> Solution:
+    def __post_init__(self) -> None:
         first = self.position.legal[0]
         self.solution = Solution(self.position, estimate=0.0, best=(first,), complete=False)
+
+    def solve(self) -> Solution:
         game = self.position.game
+        if self.solver is not None or not isinstance(game, WordGame):
+            return self.search()
+        with DEFAULT_SOLVERS.borrow(game) as self.solver:
+            return self.search()
+
+    def search(self) -> Solution:
         # Compile everything before the clock starts.
-        if isinstance(game, WordGame):
-            self.solver = self.solver or solver_for(game)
-        else:
+        if self.solver is None:
             self.engine  # noqa: B018 - creates the engine
         clock = SearchClock(self.limit, self.progress)
         try:
