@@ -124,7 +124,7 @@ def test_one_wrong_move_fails(spec: str, tmp_path: Path) -> None:
         state = game.position(board).state
         for action in game.actions(state):
             after = game.play(state, action)
-            cell = game.grid.text(game.last_cell(after, action) or 0)
+            cell = game.grid.text(game.move_cells(state, action)[0])
             if cell != move and -solver.sign(after) < least:
                 line = " ".join((board, cell, *pairs))
                 text = "\n".join([*lines[:place], line, *lines[place + 1 :]])
