@@ -242,6 +242,11 @@ def test_progress_and_errors_in_it() -> None:
     z.solve_many(positions, threads=2, progress=lambda *numbers: seen.append(numbers))
     assert seen[-1] == (60, 60)
     assert sorted(seen) == seen
+    mixed = [*positions[:9], *positions[:9], CONNECT4.start(), z.game("connect4").start()]
+    mixed.append(z.game("tictactoe").position("XXX/OO./..."))
+    for moves in (False, True):
+        z.solve_many(mixed, moves=moves, progress=lambda *numbers: seen.append(numbers))
+        assert seen[-1] == (21, 21)
 
     def fail(solved: int, total: int) -> None:
         raise RuntimeError(total)
