@@ -182,3 +182,16 @@ def test_batches_are_compared_with_what_they_wrap(monkeypatch: pytest.MonkeyPatc
     }
     assert set(report["ratios"]["connect4/solve many"]) == {"kernel", "loop"}
     assert all(row["rate"] > 0 for row in report["rows"])
+
+
+def test_environments(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
+    from zermelo.bench import envs
+
+    monkeypatch.setattr(measure, "is_installed", lambda _: False)
+    report = envs.run(0.001, 1, ["tictactoe"], ignore)
+    rates = {row["task"]: row["rate"] for row in report["rows"]}
+    assert rates.keys() >= {"vector against random", "vector self-play", "wrapped step"}
+    assert min(rates.values()) > 0
+    assert rates["vector against random"] > rates["gymnasium against random"]
+    assert len(report["notes"]) == 2

@@ -185,7 +185,7 @@ def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: 
 @_bench_options
 @options.json_option
 def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
-    """Compare our PettingZoo environments with PettingZoo's own."""
+    """Compare our environments, single and vector, with those of PettingZoo and pgx."""
     from zermelo.bench import envs as suite
 
     for name in names:
@@ -265,7 +265,7 @@ def solved(write: Path | None, as_json: bool) -> None:
     if write is not None:
         write.write_text(suite.to_markdown(rows), encoding="utf-8")
     if as_json:
-        options.print_json(suite.to_json(rows))
+        options.print_json(suite.to_dict(rows))
         return
     options.print_table(
         ("game", "after", "value", "plies", "nodes", "seconds"),
