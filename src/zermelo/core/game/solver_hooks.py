@@ -92,8 +92,8 @@ class SolverHooks:
     def plies_to_end(self, score: int, *, played: int = 0) -> int | None:
         """Return the plies to the end that an exact score encodes, plus `played`, or None.
 
-        There is no such number for a draw, in games with scores of their own, and in games whose sides do not
-        alternate: there, the number of plies does not tell how many moves each side makes.
+        There is no such number for a draw, and in games with scores of their own. There is none in
+        games whose sides do not alternate either: it would not tell how many moves each side makes.
         """
         is_known = score != 0 and self.ply_cost > 0 and self.game.is_alternating
         return played + self.win_score - abs(score) if is_known else None
