@@ -6,11 +6,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from zermelo.core.errors import BadSpec
-from zermelo.core.game import Game
+from zermelo.core.errors import BadSpec, KernelError
+from zermelo.core.game import Game, WordGame
 from zermelo.core.notation import quote_text
 from zermelo.games import user_code
 from zermelo.games.trial import check_game
+from zermelo.kernels.rules_check import check_rules
 
 GROUP = "zermelo.games"  #: the entry-point group for installed packages
 
@@ -18,6 +19,15 @@ GROUP = "zermelo.games"  #: the entry-point group for installed packages
 _FUNCTIONS = ("initial", "player", "actions", "play", "result")
 _OPTIONAL = (
     "num_actions",
+    "num_players",
+    "is_alternating",
+    "has_scores",
+    "has_equal_sides",
+    "score",
+    "evaluate",
+    "move_cells",
+    "draw_svg",
+    "move_forms",
     "to_text",
     "parse_action",
     "why_illegal",
@@ -43,6 +53,7 @@ def load_game(spec: str) -> Game:
         game = _build_game(spec, user_code.load_module(path))
         game.spec = spec
         check_game(game)
+    _check_compilation(game)
     return game
 
 
@@ -58,8 +69,21 @@ def load_installed_game(name: str) -> Game | None:
                 raise BadSpec(msg)
             game.spec = name
             check_game(game)
-            return game
+        _check_compilation(game)
+        return game
     return None
+
+
+def _check_compilation(game: Game) -> None:
+    """Raise BadSpec if the rules of a bitboard game do not compile.
+
+    The time limit on users' code does not apply: it must not interrupt the compiler.
+    """
+    if isinstance(game, WordGame):
+        try:
+            check_rules(game)
+        except KernelError as error:
+            raise BadSpec(str(error)) from None
 
 
 def installed_games() -> list[str]:

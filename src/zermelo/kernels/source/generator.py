@@ -28,7 +28,8 @@ from zermelo.core.game import SolverHooks
 from zermelo.core.symmetry import transform_word
 from zermelo.kernels.registry import Kernel, Rules, kernel_options, qualified_name
 from zermelo.kernels.source.constants import find_annotation, to_literal, to_typed
-from zermelo.kernels.source.rewriter import rewrite_source
+from zermelo.kernels.source.line_numbers import SourceLine, line_of_constant, pair_lines
+from zermelo.kernels.source.rewriter import rewrite_function
 
 _INTRINSICS = (
     "word",
@@ -66,6 +67,7 @@ class ModuleGenerator:
         self._globals: dict[str, Any] = {}  # name of a number that functions read → its value
         self._tuples: dict[str, tuple[str, ...]] = {}  # named tuple that kernels build → its fields
         self._origins: dict[str, Any] = {}  # name in the generated module → the original function
+        self._trees: dict[str, ast.FunctionDef] = {}  # the same name → the rewritten function
 
     def generate(self) -> tuple[str, tuple[Any, ...]]:
         """Return the module's source text, and the values of the constants that it needs."""
@@ -95,6 +97,16 @@ class ModuleGenerator:
         lines.append(f"bind = entry(kernel, {constants}, {signature!r})")
         return "\n".join(lines) + "\n", values
 
+    def original_lines(self, text: str) -> dict[int, SourceLine]:
+        """Return the line of the original source for lines of the generated module `text`."""
+        lines = {}
+        for name, tree in self._trees.items():
+            source = self._functions[name]
+            before = text[: text.index(f"@helper\n{source}\n")].count("\n") + 1
+            paired = pair_lines(self._origins[name], tree, source)
+            lines.update({before + number: line for number, line in paired.items()})
+        return lines
+
     def _import_lines(self) -> list[str]:
         is_bare = kernel_options(self._function).is_bare
         flags = "bare_entry as entry, bare_helper as helper" if is_bare else "entry, helper"
@@ -115,13 +127,18 @@ class ModuleGenerator:
                 raise KernelError(msg)
             return
         self._origins[name] = function
-        self._functions[name] = rewrite_source(self, function, name)
+        tree = rewrite_function(self, function, name)
+        self._functions[name] = ast.unparse(tree)
+        self._trees[name] = tree
 
     def add_rule(self, name: str) -> str:
         """Add a method of the rules to the module and return its name there."""
         if name in _STATE_ACCESS:
             return self._add_state_access(name)
         function = next((getattr(cls, name) for cls in self._classes if hasattr(cls, name)), None)
+        if function is None:
+            msg = f"{self._classes[-1].__name__} has no method {name}"
+            raise KernelError(msg)
         if not isinstance(function, types.FunctionType):
             msg = f"{self._rules.spec}: {name} is not a plain method, so it cannot be compiled"
             raise KernelError(msg)
@@ -164,12 +181,17 @@ class ModuleGenerator:
     def add_constant(self, name: str) -> None:
         """Add a constant of the rules to the module; its annotation determines its type."""
         if name not in self._annotations:
+            if not hasattr(self._rules, name):
+                msg = f"{self._classes[-1].__name__} has no attribute {name}"
+                raise KernelError(msg)
             is_state = name == "initial"
             self._annotations[name] = _STATE if is_state else find_annotation(self._classes, name)
 
     def _value(self, name: str) -> Any:
         value = self._rules.initial() if name == "initial" else getattr(self._rules, name)
-        return to_typed(value, self._annotations[name], f"{self._rules.spec}.{name}")
+        line = line_of_constant(self._classes, name)
+        where = f"{line}: {name}" if line else f"{self._rules.spec}.{name}"
+        return to_typed(value, self._annotations[name], where)
 
     def add_global(self, name: str, function: Any) -> str | None:
         """Add a global object that a function uses; return its new name, or None if unchanged.
@@ -191,7 +213,10 @@ class ModuleGenerator:
         elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
             self._tuples[name] = value._fields
         elif name != "np":
-            msg = f"{qualified_name(function)} uses {name}, which cannot be compiled"
+            msg = (
+                f"{function.__qualname__} uses {name}, which cannot be compiled: rules may use "
+                "numbers, functions and annotated constants of the game"
+            )
             raise KernelError(msg)
         return None
 

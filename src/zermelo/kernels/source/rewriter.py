@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from zermelo.core.errors import KernelError
 from zermelo.kernels.registry import qualified_name
+from zermelo.kernels.source.line_numbers import line_of
 
 if TYPE_CHECKING:
     from zermelo.kernels.source.generator import ModuleGenerator
@@ -16,12 +17,26 @@ if TYPE_CHECKING:
 _GAME_NAMES = ("game", "_game", "self")
 
 
-def rewrite_source(generator: "ModuleGenerator", function: Any, name: str) -> str:
-    """Return the source of a function, renamed and rewritten for the generated module."""
+def rewrite_function(generator: "ModuleGenerator", function: Any, name: str) -> ast.FunctionDef:
+    """Return the syntax tree of a function, renamed and rewritten for the generated module.
+
+    Raise KernelError, with the line in the function's file, if it uses what cannot be compiled.
+    """
     tree = _parse(function)
     tree.name = name
-    tree = _Rewriter(generator, function).visit(tree)
-    return ast.unparse(ast.fix_missing_locations(tree))
+    rewriter = _Rewriter(generator, function)
+    try:
+        tree = rewriter.visit(tree)
+    except KernelError as error:
+        if isinstance(error, _LocatedError):
+            raise
+        msg = f"{line_of(function, rewriter.statement)}: {error}"
+        raise _LocatedError(msg) from None
+    return ast.fix_missing_locations(tree)
+
+
+class _LocatedError(KernelError):
+    """An error whose message begins with a file and a line."""
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -35,6 +50,12 @@ class _Rewriter(ast.NodeTransformer):
         self._generator, self._function = generator, function
         code = function.__code__
         self._locals = set(code.co_varnames) | set(code.co_cellvars)
+        self.statement: ast.AST | None = None  #: the statement that is being rewritten
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.stmt | ast.Attribute | ast.Name):
+            self.statement = node
+        return super().visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.decorator_list, node.returns = [], None
