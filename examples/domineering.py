@@ -47,7 +47,7 @@ class Domineering(WordGame):
 
     # Notation and drawing: moves as cells, and the board.
 
-    def to_text(self, action: int) -> str:
+    def to_text(self, state: Any, action: int) -> str:
         return self.grid.text(action)
 
     def why_illegal(self, state: Any, action: int) -> str:

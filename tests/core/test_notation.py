@@ -27,7 +27,7 @@ from zermelo.core.notation import Grid
     ],
 )
 def test_accepted_forms(spec: str, text: str, action: int) -> None:
-    assert z.game(spec).parse_action(text) == action
+    assert z.game(spec).parse_action(z.game(spec).initial(), text) == action
 
 
 @pytest.mark.parametrize(

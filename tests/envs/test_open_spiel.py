@@ -79,7 +79,7 @@ def test_our_registered_games_pass_the_random_simulation(
     capfd.readouterr()
     state = game.new_initial_state()
     assert state.legal_actions() == z.game(spec).start().actions
-    assert state.action_to_string(0, 0) == z.game(spec).to_text(0)
+    assert state.action_to_string(0, 0) == z.game(spec).start().to_move_text(0)
 
 
 @pytest.mark.parametrize(

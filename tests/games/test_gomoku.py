@@ -91,7 +91,7 @@ def test_forbidden_points_as_published(row: int) -> None:
     }
     for point in record["points"]:
         move = from_bottom(point["move"])
-        foul = FOULS[game.foul_of(position.state, game.parse_action(move))]
+        foul = FOULS[game.foul_of(position.state, game.parse_action(position.state, move))]
         assert foul == kinds.get(point["forbidden"], ""), (record["id"], move)
         assert (move in position.forbidden) == bool(foul)
         if foul:
@@ -123,7 +123,7 @@ def renju(drawing: str) -> tuple[RenjuGame, Position]:
 def fouls(drawing: str) -> dict[str, str]:
     game, position = renju(drawing)
     return {
-        move: FOULS[game.foul_of(position.state, game.parse_action(move))]
+        move: FOULS[game.foul_of(position.state, game.parse_action(position.state, move))]
         for move in position.forbidden
     }
 

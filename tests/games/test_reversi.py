@@ -283,7 +283,7 @@ def test_every_move_of_the_ffo() -> None:
     game = Reversi(spec="awarded")
     game.hooks = WinnerTakesEmpties(game)
     for state, expected in ffo("endgame_ffo_1_19.obf"):
-        children = [game.play(state, game.parse_action(move)) for move in expected]
+        children = [game.play(state, game.parse_action(state, move)) for move in expected]
         assert [-score for score in scores(game, children)] == list(expected.values())
 
 
@@ -297,7 +297,7 @@ def test_ffo_40_takes_seconds() -> None:
     begin = time.process_time()
     assert solver.score(state) == max(expected.values()) == 38
     assert time.process_time() - begin < 10
-    assert solver.best_actions(state, 38) == [game.parse_action("a2")]
+    assert solver.best_actions(state, 38) == [game.parse_action(state, "a2")]
 
 
 def test_the_evaluation_is_the_sum_of_the_weights_of_all_lines() -> None:

@@ -54,7 +54,7 @@ class ByColour(WordGame):
         over = won | (first | second == self.full)
         return over, -1 * won
 
-    def to_text(self, action):
+    def to_text(self, state, action):
         return self.grid.text(action)
 
     def board(self, state):

@@ -287,7 +287,7 @@ def test_in_a_drawn_game_a_draw_is_enough() -> None:
     assert result.unbeatable is False
     for seat, check in enumerate(result.seat_checks):
         if check.refutation:
-            moves = [game.to_text(action) for action in check.refutation]
+            moves = game.line_to_text(game.initial(), check.refutation)
             outcome = game.position(moves=moves).outcome
             assert outcome is not None
             assert outcome.winner == 1 - seat

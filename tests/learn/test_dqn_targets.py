@@ -335,7 +335,7 @@ def test_a_losing_three_is_a_loss_for_the_side_that_makes_it() -> None:
         position = game.position(board, 0, unchecked=True)
         self_play = SelfPlay(GameBatch(game), ActingConfig(1, GAMMA), np.random.default_rng(0))
         self_play.states = np.array([position.state], np.uint64)
-        action = game.parse_action(move)
+        action = game.parse_action(game.initial(), move)
         rows = self_play.step(lambda _s, _l, a=action: np.array([a]), None, 0.0)
         assert rows.returns.tolist() == [reward]
         assert rows.discounts.tolist() == [0.0 if reward else pytest.approx(-GAMMA)]

@@ -215,7 +215,7 @@ def test_a_move_that_changes_nothing_is_penalised() -> None:
     game_batch, counter = GameBatch(game), shaping.PatternCounter(game)  # type: ignore[arg-type]
     before = game.position("....../.X..../....../....../....../.....O").state
     states = np.array([before] * 2, np.uint64)
-    actions = np.array([game.parse_action(move) for move in ("c2", "f1")])
+    actions = np.array([game.parse_action(game.initial(), move) for move in ("c2", "f1")])
     after, _, _ = game_batch.step(states, actions)
     assert shaping.idle_penalty(counter, states, after, 0.02).tolist() == [0.0, -0.02]
 

@@ -114,7 +114,7 @@ def test_labels_are_exact() -> None:
     assert len(labels.actions) == 16167, "moves of all states"
     assert not labels.discounts.any()
     board = {  # X to move wins immediately with c1, and with nothing else
-        game.to_text(int(action)): float(value)
+        game.to_text(game.initial(), int(action)): float(value)
         for state, action, value in zip(labels.states, labels.actions, labels.returns, strict=True)
         if np.array_equal(state, game.position("XX./OO./... X").state)
     }

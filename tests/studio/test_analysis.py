@@ -30,7 +30,7 @@ def test_an_analysis_deepens_and_ends(studio: Studio) -> None:
         check_exactness(record)
         assert len(record["candidates"]) == 7
     last = events[-2][1]
-    cells = [z.game("tictactoe").parse_action(move) for move in last["pv"]]
+    cells = [z.game("tictactoe").start().parse(move) for move in last["pv"]]
     assert last["pv_cells"] == last["candidates"][0]["pv_cells"] == cells
     truth = solve(z.game("tictactoe").position(moves="b2 b1"))
     assert (last["exact"], last["value"], last["plies"]) == (True, "win", truth.plies)

@@ -228,7 +228,7 @@ def player(state): return state[1]
 def actions(state): return [a for a in range(3) if a < state[0]]
 def play(state, action): return (state[0] - action - 1, 1 - state[1])
 def result(state): return (state[0] == 0, -1 if state[0] == 0 else 0)
-def to_text(action): return f"take{action + 1}"
+def to_text(state, action): return f"take{action + 1}"
 def draw(state): return f"{state[0]} matches\\n" + "| " * state[0]
 """
 

@@ -221,7 +221,9 @@ def test_the_echo_shows_the_short_form_that_is_accepted(
     move, _, digits = echo.partition(" ")
     if digits:
         game = z.game(spec)
-        assert game.parse_action(digits.strip("()")) == game.parse_action(move)
+        assert game.parse_action(game.initial(), digits.strip("()")) == game.parse_action(
+            game.initial(), move
+        )
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -136,7 +136,7 @@ def test_a_game_without_a_board_has_its_moves_as_buttons(start: Start, tmp_path:
         "    def actions(self, state): return list(range(min(3, state[0])))\n"
         "    def play(self, state, action): return (state[0] - action - 1, 1 - state[1])\n"
         "    def result(self, state): return state[0] == 0, -1 if state[0] == 0 else 0\n"
-        "    def to_text(self, action): return f'take{action + 1}'\n"
+        "    def to_text(self, state, action): return f'take{action + 1}'\n"
     )
     app = start(str(file))
     for move in ("take3", "take3", "take1"):
@@ -191,7 +191,7 @@ def test_discs_fall_and_the_mouse_shows_where(start: Start) -> None:
 def test_reversi_marks_legal_cells_and_enter_plays_a_forced_pass(start: Start) -> None:
     app = start("reversi")
     dots = {i for i in range(64) if pixel(app, i, 0.5, 0.5) == theme.EVEN}
-    assert dots == {app.view.game.parse_action(move) for move in app.view.legal}
+    assert dots == {app.view.position.parse(move) for move in app.view.legal}
     match, rng = Match("reversi:4"), random.Random(1)
     while match.position.legal != ["pass"]:
         match = Match("reversi:4") if match.outcome else match
@@ -205,7 +205,10 @@ def test_reversi_marks_legal_cells_and_enter_plays_a_forced_pass(start: Start) -
 def test_renju_marks_forbidden_points(start: Start) -> None:
     app = start(RENJU, "e5 a1 e6 a3 d4 a5 c4 a7")  # e4 would be a double three
     assert app.view.position.forbidden == ["e4"]
-    assert pixel(app, app.view.game.parse_action("e4"), 0.5, 0.5) != theme.CELL
+    assert (
+        pixel(app, app.view.game.parse_action(app.view.position.state, "e4"), 0.5, 0.5)
+        != theme.CELL
+    )
 
 
 def test_a_proven_value_fills_the_cell_and_an_estimate_does_not(start: Start) -> None:
@@ -213,8 +216,8 @@ def test_a_proven_value_fills_the_cell_and_an_estimate_does_not(start: Start) ->
     key(app, pygame.K_a)
     wait(app, lambda app: bool(app.view.analysis and app.view.analysis.exact))
     assert app.view.analysis is not None
-    draw = app.view.game.parse_action("a3")
-    loss = app.view.game.parse_action("c3")
+    draw = app.view.game.parse_action(app.view.position.state, "a3")
+    loss = app.view.game.parse_action(app.view.position.state, "c3")
     assert pixel(app, draw, 0.1, 0.5) != pixel(app, loss, 0.1, 0.5) != theme.CELL
     assert drawing.analysis_text(app.view) == "draw (proven)"
     estimate = Candidate("c3", estimate=-0.4)

@@ -259,7 +259,7 @@ def _build_row(
         first,
         second,
         opening,
-        " ".join(map(plan.rules.to_text, actions)),
+        " ".join(plan.rules.line_to_text(plan.rules.initial(), actions)),
         outcome.value,
         reason,
         first_moves,

@@ -69,14 +69,14 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
     @property
     def legal(self) -> list[str]:
         """The legal moves, in the order of the actions."""
-        return [self.game.to_text(action) for action in self.actions]
+        return [self.to_move_text(action) for action in self.actions]
 
     @property
     def moves(self) -> list[str] | None:
         """The moves from the start to this position; None if play began with a given board."""
         if self.history is None:
             return None
-        return [self.game.to_text(action) for action in self.history]
+        return list(self.game.line_to_text(self.game.initial(), self.history))
 
     @property
     def is_over(self) -> bool:
@@ -102,7 +102,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
     @property
     def forbidden(self) -> list[str]:
         """The legal moves that lose immediately by rule: black's forbidden points in renju."""
-        return [self.game.to_text(action) for action in self.game.forbidden(self.state)]
+        return [self.to_move_text(action) for action in self.game.forbidden(self.state)]
 
     @property
     def last_cell(self) -> int | None:
@@ -119,13 +119,13 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
         """Return the legal action that a text names; raise IllegalMove if there is none."""
         if not isinstance(move, str):
             msg = (
-                f"a move must be a string such as {self.game.to_text(0)!r}, not {move!r}: "
+                f"a move must be a string such as {self.to_move_text(0)!r}, not {move!r}: "
                 "use play_action for an action"
             )
             raise BadMove(msg)
         actions = self.actions
         try:
-            action = self.game.parse_action(move)
+            action = self.game.parse_action(self.state, move)
         except BadMove as error:
             raise IllegalMove(self._explain_illegal(move, str(error), actions)) from None
         if action not in actions:
@@ -145,7 +145,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     def to_move_text(self, action: int) -> str:
         """Return the text of an action in this position."""
-        return self.game.to_text(action)
+        return self.game.to_text(self.state, action)
 
     def play(self, move: str) -> "Position":
         """Return the position after a move; raise IllegalMove if it is not legal."""
@@ -159,13 +159,13 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
     def _explain_illegal(self, move: str, reason: str, actions: list[int]) -> str:
         after = ""
         if self.history:
-            moves = [self.game.to_text(a) for a in self.history[-_MAX_SHOWN_MOVES:]]
+            moves = (self.moves or [])[-_MAX_SHOWN_MOVES:]
             cut = "… " if len(self.history) > _MAX_SHOWN_MOVES else ""
             after = f" after {cut}{' '.join(moves)}"
         head = f"illegal move {notation.quote_text(move)} in {self.game.spec}{after}"
         if self.outcome:
             return f"{head}: the game is over: {self.verdict}"
-        legal = [self.game.to_text(a) for a in actions[:_MAX_SHOWN_MOVES]]
+        legal = [self.to_move_text(a) for a in actions[:_MAX_SHOWN_MOVES]]
         more = f" and {len(actions) - len(legal)} more" if len(actions) > len(legal) else ""
         return f"{head}: {reason}; legal: {' '.join(legal)}{more}"
 

@@ -84,7 +84,7 @@ class _State(pyspiel.State):
         self.position = self.position.play_action(action)
 
     def _action_to_string(self, _player: int, action: int) -> str:
-        return self.position.game.to_text(action)
+        return self.position.to_move_text(action)
 
     def is_terminal(self) -> bool:
         return self.position.is_over

@@ -103,7 +103,7 @@ class OpenSpielPlayer(Player):
         if self.bot == "mcts":
             candidates = _root_candidates(position, bot.mcts_search(state))
         else:
-            move = position.game.to_text(bot.step(state))
+            move = position.to_move_text(bot.step(state))
             candidates = [Candidate(move, estimate=0.0, best=True, pv=(move,))]
         yield Analysis.from_candidates(
             candidates,
@@ -129,7 +129,7 @@ def _root_candidates(position: Position, root: Any) -> list[Candidate]:
     children = sorted(root.children, key=lambda c: (c.action != best, -c.explore_count))
     return [
         Candidate(
-            move := position.game.to_text(child.action),
+            move := position.to_move_text(child.action),
             estimate=child.total_reward / child.explore_count if child.explore_count else 0.0,
             best=child.action == best,
             visits=child.explore_count,

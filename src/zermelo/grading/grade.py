@@ -95,7 +95,7 @@ class Grade:
         return self._moves(min(lines, key=len)) if lines else None
 
     def _moves(self, actions: tuple[int, ...]) -> list[str]:
-        return [self.game.to_text(action) for action in actions]
+        return list(self.game.line_to_text(self.game.initial(), actions))
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""

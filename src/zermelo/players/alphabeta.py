@@ -38,7 +38,9 @@ class AlphaBetaPlayer(Player):
             engine, position.state, clock, max_depth=max_depth, all_moves=limit.all_moves
         ):
             analysis = Analysis.from_candidates(
-                candidates_from_iteration(engine, iteration, all_moves=limit.all_moves),
+                candidates_from_iteration(
+                    engine, position.state, iteration, all_moves=limit.all_moves
+                ),
                 nodes=clock.nodes,
                 seconds=clock.seconds,
                 depth=iteration.depth,

@@ -52,13 +52,12 @@ class GreedyPlayer(Player):
         clock = SearchClock()
         ranks = {action: rank_move(position, action) for action in position.actions}
         best = choose_best(ranks, self._rng)
-        to_text = position.game.to_text
         candidates = [
             Candidate(
-                to_text(action),
+                move := position.to_move_text(action),
                 estimate=rank.estimate,
                 best=action == best,
-                pv=(to_text(action),),
+                pv=(move,),
             )
             for action, rank in ranks.items()
         ]

@@ -80,7 +80,7 @@ class LevelPlayer(Player):
         for iteration, is_proven in self._deepen(position, engine, clock, limit):
             rates = MISTAKES if is_proven else SLIPS
             yield _sample(
-                candidates_from_iteration(engine, iteration, all_moves=True),
+                candidates_from_iteration(engine, position.state, iteration, all_moves=True),
                 move_sample,
                 clock,
                 is_mistake=error_sample < rates[self.level],

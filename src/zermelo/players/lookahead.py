@@ -54,7 +54,7 @@ class LookaheadPlayer(Player):
             score = proven[action]
             is_exact, is_best = score is not None, action == best
             candidate = candidate_from_score(
-                engine, action, score or 0, exact=is_exact, best=is_best
+                engine, position.state, action, score or 0, exact=is_exact, best=is_best
             )
             if not is_exact and action in ranks:
                 candidate = replace(candidate, estimate=ranks[action].estimate)

@@ -133,14 +133,14 @@ def _analysis(
 
 
 def _candidate(position: Position, tree: MCTSTree, move: RootMove, *, with_line: bool) -> Candidate:
-    to_text = position.game.to_text
     line = tree.principal_variation(move.action) if with_line else [move.action]
+    legal_line = position.game.legal_line(position.state, line)
     is_proven = move.value is not None
     return Candidate(
-        to_text(move.action),
+        position.to_move_text(move.action),
         value=None if move.value is None else Value.from_score(move.value),
         estimate=None if is_proven else move.mean,
         exact=is_proven,
         visits=move.visits,
-        pv=tuple(map(to_text, position.game.legal_line(position.state, line))),
+        pv=position.game.line_to_text(position.state, legal_line),
     )

@@ -56,7 +56,7 @@ class PerfectPlayer(Player):
             best = self._solver.best_actions(position.state, score, clock)
         except SearchStopped:
             return None
-        move = game.to_text(self._rng.choice(best))
+        move = position.to_move_text(self._rng.choice(best))
         return Analysis(
             move,
             value=Value.from_score(score),

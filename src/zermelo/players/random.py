@@ -25,7 +25,7 @@ class RandomPlayer(Player):
         del limit
         start_time = time.perf_counter()
         action = self._rng.choice(position.actions)
-        move = position.game.to_text(action)
+        move = position.to_move_text(action)
         candidates = [
             Candidate(text, estimate=0.0, best=text == move, pv=(text,))
             for text in sorted(position.legal, key=lambda text: text != move)

@@ -1,6 +1,7 @@
 """Create `Candidate` records from search scores, for analyses and for players that search."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from zermelo.core.player import Candidate, Reason
 from zermelo.core.value import Value
@@ -10,6 +11,7 @@ from zermelo.search.iterative_deepening import Iteration, is_settled
 
 def candidate_from_score(
     engine: Engine,
+    state: Any,
     action: int,
     score: int,
     *,
@@ -24,22 +26,22 @@ def candidate_from_score(
     The score is for the side that makes this move. `line` is the expected play from this move on.
     For `is_exhaustive`, see `Engine.plies_to_end`.
     """
-    to_text = engine.game.to_text
+    game = engine.game
     return Candidate(
-        to_text(action),
+        game.to_text(state, action),
         value=Value.from_score(score) if exact else None,
         estimate=None if exact else engine.to_estimate(score),
         plies=engine.plies_to_end(score, is_exhaustive=is_exhaustive) if exact else None,
         exact=exact,
         best=best,
         reasons=tuple(reasons),
-        pv=tuple(map(to_text, line or (action,))),
+        pv=game.line_to_text(state, line or (action,)),
         diff=score if exact and not engine.ply_cost else None,
     )
 
 
 def candidates_from_iteration(
-    engine: Engine, iteration: Iteration, *, all_moves: bool
+    engine: Engine, state: Any, iteration: Iteration, *, all_moves: bool
 ) -> list[Candidate]:
     """Return the records of the moves that one iteration has scored, best first.
 
@@ -49,6 +51,7 @@ def candidates_from_iteration(
     return [
         candidate_from_score(
             engine,
+            state,
             action,
             score,
             exact=iteration.exact or is_settled(engine, score, iteration.depth),

@@ -301,13 +301,13 @@ def _fields(
     position: Position, value: int | None, best: list[int], line: list[int], counts: SearchCounts
 ) -> dict[str, Any]:
     """Return the fields of the JSON output; `value` is None if it is not proven."""
-    has_distance = value is not None and abs(value) > 1
+    has_distance, game = value is not None and abs(value) > 1, position.game
     return {
         "value": None if value is None else Value.from_score(value),
         "estimate": 0.0 if value is None else None,
         "plies": 0 if position.is_over else WIN_SCORE - abs(value or 0) if has_distance else None,
-        "best": [position.game.to_text(action) for action in best],
-        "pv": list(map(position.game.to_text, position.game.legal_line(position.state, line))),
+        "best": [position.to_move_text(action) for action in best],
+        "pv": list(game.line_to_text(position.state, game.legal_line(position.state, line))),
         "exact": value is not None,
         **vars(counts),
     }

@@ -62,7 +62,7 @@ def _why(terminal: TerminalMatch, move: str) -> str:
     position = terminal.match.position
     if not move:
         return f"Name a move, as in: why {position.legal[0]}"
-    canonical = terminal.match.game.to_text(position.parse(move))
+    canonical = position.to_move_text(position.parse(move))
     result = _analyze(terminal)
     candidate = next(c for c in result["candidates"] if c["move"] == canonical)
     return _explain(terminal, candidate, result)

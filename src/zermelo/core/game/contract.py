@@ -7,6 +7,7 @@ A `value` is relative to the side to move, an `outcome` is absolute. Legality is
 `Position.play`, `Position.parse` and `Game.position`; the code that they call trusts its caller.
 """
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -65,15 +66,22 @@ class Game(PlainTraversal, ABC):
 
     # Methods that a game may override.
 
-    def to_text(self, action: int) -> str:
-        """Return the text of an action, which is called a move."""
+    def to_text(self, state: Any, action: int) -> str:
+        """Return the text of an action in a state, which is called a move.
+
+        Different actions that are legal in the same state must have different texts.
+        """
+        del state
         return str(action)
 
-    def parse_action(self, text: str) -> int:
-        """Return the action that a text names, legal or not; raise BadMove if it names none."""
+    def parse_action(self, state: Any, text: str) -> int:
+        """Return the action that a text names in a state; raise BadMove if it names none.
+
+        The action may be illegal. Legal actions are compared first.
+        """
         name = text.strip().lower()
-        for action in range(self.num_actions):
-            if self.to_text(action).lower() == name:
+        for action in itertools.chain(self.actions(state), range(self.num_actions)):
+            if self.to_text(state, action).lower() == name:
                 return action
         msg = f"{notation.quote_text(text)} is not a move: {self.move_forms}"
         raise BadMove(msg)
@@ -120,7 +128,7 @@ class Game(PlainTraversal, ABC):
 
     def cell_hint(self, state: Any, cell: int) -> str:
         """Return the text to type for a move to an empty cell, or "" if there is no such move."""
-        return self.to_text(cell) if cell in self.actions(state) else ""
+        return self.to_text(state, cell) if cell in self.actions(state) else ""
 
     @property
     def column_labels(self) -> tuple[str, ...]:
@@ -130,7 +138,8 @@ class Game(PlainTraversal, ABC):
     @property
     def move_forms(self) -> str:
         """A description of the accepted forms of a move, for prompts."""
-        return f"{self.to_text(0)} to {self.to_text(self.num_actions - 1)}"
+        state = self.initial()
+        return f"{self.to_text(state, 0)} to {self.to_text(state, self.num_actions - 1)}"
 
     def draw(self, state: Any) -> str:
         """Return a text drawing of a state, for games without a board."""
@@ -158,6 +167,14 @@ class Game(PlainTraversal, ABC):
             actions.append(action)
             state = self.play(state, action)
         return tuple(actions)
+
+    def line_to_text(self, state: Any, line: Iterable[int]) -> tuple[str, ...]:
+        """Return the moves of a line of legal actions that begins in a state."""
+        moves = []
+        for action in line:
+            moves.append(self.to_text(state, action))
+            state = self.play(state, action)
+        return tuple(moves)
 
     def start(self) -> Position:
         """Return the position before the first move."""

@@ -164,11 +164,11 @@ class LineGame(MaskGame):
 
     # Notation, boards and drawing.
 
-    def to_text(self, action: int) -> str:
+    def to_text(self, state: Any, action: int) -> str:  # noqa: ARG002 - a cell has one name
         """Return the name of a cell, `swap`, or with gravity the number of a column."""
         return self._moves[action]
 
-    def parse_action(self, text: str) -> int:
+    def parse_action(self, state: Any, text: str) -> int:  # noqa: ARG002 - as for to_text
         """Return the action that a move names, in any form listed in docs/notation.md."""
         action = self._actions_by_move.get(text)
         return line_notation.parse_action(self, text) if action is None else action

@@ -145,11 +145,11 @@ class Reversi(WordGame):
         board = self.board(state)
         return f" {board.count(1)}-{board.count(-1)}"
 
-    def to_text(self, action: int) -> str:
+    def to_text(self, state: Any, action: int) -> str:  # noqa: ARG002 - a cell has one name
         """Return the name of a cell, or `pass`."""
         return self.grid.text(action) if action < self.cells else "pass"
 
-    def parse_action(self, text: str) -> int:
+    def parse_action(self, state: Any, text: str) -> int:  # noqa: ARG002 - as for to_text
         """Return the action that a move names: a cell, its index, or `pass`."""
         text = text.strip().lower()
         if text == "pass":

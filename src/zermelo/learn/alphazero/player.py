@@ -82,10 +82,9 @@ def _candidates_by_search(position: Position, result: PolicySearchResult) -> lis
     visits, q, proven_q = result.visits[0], result.q[0], result.proven_q[0]
     policy = result.policy[0]
     ranked = sorted(position.actions, key=lambda a: (a != best, -visits[a], -policy[a]))
-    text = position.game.to_text
     return [
         Candidate(
-            move := text(action),
+            move := position.to_move_text(action),
             value=None if proven_q[action] == UNPROVEN else Value.from_score(proven_q[action]),
             estimate=None if proven_q[action] != UNPROVEN else _estimate(q[action]),
             exact=bool(proven_q[action] != UNPROVEN),
@@ -109,7 +108,7 @@ def _candidates_by_policy(
     ranked = sorted(position.actions, key=lambda action: -legal_logits[action])
     return [
         Candidate(
-            move := game.to_text(action),
+            move := position.to_move_text(action),
             estimate=_estimate(values[0] + legal_logits[action] - legal_logits[best]),
             best=action == best,
             pv=(move,),

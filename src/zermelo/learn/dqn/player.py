@@ -44,7 +44,7 @@ class DQNPlayer(Player):
         ranked = sorted(position.actions, key=lambda a: (a != best, -values[a]))
         candidates = [
             Candidate(
-                move := game.to_text(action),
+                move := position.to_move_text(action),
                 estimate=float(np.clip(values[action], -1, 1)),
                 best=action == best,
                 pv=(move,),

@@ -206,6 +206,7 @@ class _AnalysisInProgress:
         candidates = [
             candidate_from_score(
                 self.engine,
+                self.facts.state,
                 action,
                 self.scores[action],
                 exact=action in self.proven,

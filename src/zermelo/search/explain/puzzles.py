@@ -80,7 +80,7 @@ def puzzle(
         position = _random_position(game, rng)
         action = None if position is None else _only_win(solver, position.state, plies)
         if position is not None and action is not None:
-            return Puzzle(position, game.to_text(action), plies, seed)
+            return Puzzle(position, position.to_move_text(action), plies, seed)
     msg = f"no win in {plies} plies was found in {game.spec}: try another length"
     raise NoPuzzle(msg)
 

@@ -9,7 +9,7 @@ every kind of reason.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from zermelo.core.game import Game
 from zermelo.core.phrases import count, count_moves
@@ -49,6 +49,14 @@ class EvaluatedMove:
     forced_win: ForcedWin | None = None  #: the threats that prove the win or the loss
 
 
+class Claim(NamedTuple):
+    """A reason whose line has not been checked by the rules yet."""
+
+    kind: str
+    text: str
+    line: tuple[int, ...]
+
+
 class RuleFacts:
     """The facts about the moves of an unfinished state that follow from the rules alone."""
 
@@ -59,9 +67,8 @@ class RuleFacts:
         self.results = {action: game.result(child) for action, child in self.children.items()}
         self.opponent_threats = self._threats(state)
         self.winning_replies: dict[int, list[int]] = {}  # by move examined so far
-        self._actions = {game.to_text(action): action for action in range(game.num_actions)}
-        self._is_legal: dict[tuple[str, ...], bool] = {}  # by line checked so far
-        self._reasons = {
+        self._lines: dict[tuple[int, ...], tuple[str, ...] | None] = {}  # by line checked so far
+        self._claims = {
             action: [self._end_of_game(action)] for action in self.children if self.ends(action)
         }
 
@@ -69,27 +76,35 @@ class RuleFacts:
         """Return whether a move ends the game."""
         return bool(self.results[action][0])
 
-    def can_replay(self, line: tuple[str, ...]) -> bool:
-        """Return whether the rules allow all moves of a line from this state on."""
-        if line not in self._is_legal:
-            actions = tuple(self._actions[move] for move in line)
-            self._is_legal[line] = self.game.legal_line(self.state, actions) == actions
-        return self._is_legal[line]
+    def replay(self, line: tuple[int, ...]) -> tuple[str, ...] | None:
+        """Return the moves of a line from this state on; None if the rules do not allow them."""
+        if line not in self._lines:
+            is_legal = self.game.legal_line(self.state, line) == line
+            self._lines[line] = self.game.line_to_text(self.state, line) if is_legal else None
+        return self._lines[line]
+
+    def move(self, action: int) -> str:
+        """Return the text of an action of this state."""
+        return self.game.to_text(self.state, action)
+
+    def reply(self, action: int, reply: int) -> str:
+        """Return the text of a reply to an action."""
+        return self.game.to_text(self.children[action], reply)
 
     def examine(self, actions: Iterable[int]) -> None:
         """Find the threats that each of these actions blocks or makes; skip illegal actions."""
         for action in actions:
-            if action in self.children and action not in self._reasons:
+            if action in self.children and action not in self._claims:
                 self.winning_replies[action] = self._winning_actions(self.children[action])
-                self._reasons[action] = [
+                self._claims[action] = [
                     *self._blocked_threats(action),
                     *self._own_threats(action),
                     *self._forced_pass(action),
                 ]
 
-    def reasons(self, action: int) -> list[Reason]:
-        """Return the reasons that follow from the rules alone; empty for an unexamined move."""
-        return self._reasons.get(action, [])
+    def claims(self, action: int) -> list[Claim]:
+        """Return the claims that follow from the rules alone; empty for an unexamined move."""
+        return self._claims.get(action, [])
 
     def _winning_actions(self, state: Any) -> list[int]:
         """Return the actions that win immediately."""
@@ -111,13 +126,13 @@ class RuleFacts:
         passed = self.game.null_move(state)
         return [] if self.game.result(passed)[0] else self._winning_actions(passed)
 
-    def _end_of_game(self, action: int) -> Reason:
+    def _end_of_game(self, action: int) -> Claim:
         kind, text = {
             -1: ("wins-now", "wins immediately"),
             0: ("draws-now", "ends the game in a draw"),
             1: ("loses-now", self._describe_loss(action)),
         }[int(self.results[action][1])]
-        return Reason(kind, text, (self.game.to_text(action),))
+        return Claim(kind, text, (action,))
 
     def _describe_loss(self, action: int) -> str:
         if action in self.game.forbidden(self.state):
@@ -127,7 +142,7 @@ class RuleFacts:
             return "loses immediately"
         return f"makes {_NUMBER_WORDS.get(length, length)} in a row and loses"
 
-    def _blocked_threats(self, action: int) -> list[Reason]:
+    def _blocked_threats(self, action: int) -> list[Claim]:
         """Return a reason for each opposing threat that this move, but not every move, stops.
 
         The line of each reason begins with a move that does not stop the threat.
@@ -141,12 +156,12 @@ class RuleFacts:
                     continue
                 if self._wins(child, threat):
                     cell = self._describe_cell(self.state, threat)
-                    line = self.game.to_text(other), self.game.to_text(threat)
-                    reasons.append(Reason("blocks", f"blocks the threat at {cell}", line))
+                    line = other, threat
+                    reasons.append(Claim("blocks", f"blocks the threat at {cell}", line))
                     break
         return reasons
 
-    def _own_threats(self, action: int) -> list[Reason]:
+    def _own_threats(self, action: int) -> list[Claim]:
         """Return a reason that lists a move's threats, unless every reply stops all of them."""
         child = self.children[action]
         threats = self._threats(child)
@@ -158,29 +173,29 @@ class RuleFacts:
             legal = self.game.actions(after)
             winning = [t for t in threats if t in legal and self._wins(after, t)]
             if winning:
-                line = tuple(map(self.game.to_text, (action, reply, winning[0])))
+                line = action, reply, winning[0]
                 cells = [self._describe_cell(child, threat) for threat in threats]
                 if len(threats) == 1:
-                    return [Reason("threat", f"threatens to win at {cells[0]}", line)]
+                    return [Claim("threat", f"threatens to win at {cells[0]}", line)]
                 listed = f"{', '.join(cells[:-1])} and {cells[-1]}"
                 number = _NUMBER_WORDS.get(len(threats), len(threats))
-                return [Reason("two-threats", f"makes {number} threats, at {listed}", line)]
+                return [Claim("two-threats", f"makes {number} threats, at {listed}", line)]
         return []
 
     def _describe_cell(self, state: Any, action: int) -> str:
         """Return the cell, or with gravity the column, of a threat by the side not to move."""
         assert isinstance(self.game, LineGame)
         if self.game.gravity:
-            return f"column {self.game.to_text(action)}"
+            return f"column {self.game.to_text(state, action)}"
         passed = self.game.null_move(state)
         cell = self.game.last_cell(self.game.play(passed, action), action)
-        return self.game.to_text(action) if cell is None else self.game.grid.text(cell)
+        return self.game.to_text(state, action) if cell is None else self.game.grid.text(cell)
 
-    def _forced_pass(self, action: int) -> list[Reason]:
-        replies = [self.game.to_text(reply) for reply in self.game.actions(self.children[action])]
-        if replies == ["pass"]:
-            line = (self.game.to_text(action), "pass")
-            return [Reason("forces-pass", f"forces {self.opponent} to pass", line)]
+    def _forced_pass(self, action: int) -> list[Claim]:
+        replies = self.game.actions(self.children[action])
+        if [self.reply(action, reply) for reply in replies] == ["pass"]:
+            line = action, replies[0]
+            return [Claim("forces-pass", f"forces {self.opponent} to pass", line)]
         return []
 
 
@@ -203,39 +218,38 @@ def find_reasons(facts: RuleFacts, moves: list[EvaluatedMove]) -> dict[int, tupl
     facts.examine([move.action for move in moves[:examined]] + facts.opponent_threats)
     return {
         move.action: tuple(
-            reason for reason in _move_reasons(facts, move, moves) if facts.can_replay(reason.line)
+            Reason(claim.kind, claim.text, line)
+            for claim in _move_claims(facts, move, moves)
+            if (line := facts.replay(claim.line)) is not None
         )
         for move in moves
     }
 
 
-def _move_reasons(
-    facts: RuleFacts, move: EvaluatedMove, moves: list[EvaluatedMove]
-) -> list[Reason]:
-    by_rules = facts.reasons(move.action)
+def _move_claims(facts: RuleFacts, move: EvaluatedMove, moves: list[EvaluatedMove]) -> list[Claim]:
+    by_rules = facts.claims(move.action)
     comparison = _compare_to_all(facts, move, moves)
     if facts.ends(move.action):
         return [*by_rules, *comparison]
     return [*_outcome(facts, move), *comparison, *by_rules]
 
 
-def _outcome(facts: RuleFacts, move: EvaluatedMove) -> list[Reason]:
+def _outcome(facts: RuleFacts, move: EvaluatedMove) -> list[Claim]:
     """Return the reason for the outcome of a move if it is proven by search or by the rules."""
-    to_text = facts.game.to_text
-    line = tuple(map(to_text, move.line))
+    line = move.line
     if move.sign == 1 and move.forced_win is not None:
         text = f"wins by force within {_describe_forced_win(facts.game, move.forced_win)}"
-        return [Reason("forced", text, line)]
+        return [Claim("forced", text, line)]
     if move.sign == 1 and len(line) > 1:
-        return [Reason("wins", _describe_win(move), line)]
+        return [Claim("wins", _describe_win(move), line)]
     replies = facts.winning_replies.get(move.action)
     if replies:
-        reply = to_text(replies[0])
+        reply = facts.reply(move.action, replies[0])
         text = f"{facts.opponent} then wins immediately with {reply}"
-        return [Reason("lets-win", text, (to_text(move.action), reply))]
+        return [Claim("lets-win", text, (move.action, replies[0]))]
     if move.sign == -1 and len(line) > 1:
         text = f"{facts.opponent} then wins {_describe_defeat(facts.game, move)}"
-        return [Reason("lets-win", f"{text}, starting with {line[1]}", line)]
+        return [Claim("lets-win", f"{text}, starting with {facts.reply(line[0], line[1])}", line)]
     return []
 
 
@@ -266,39 +280,40 @@ def _describe_forced_win(game: Game, forced_win: ForcedWin) -> str:
 
 def _compare_to_all(
     facts: RuleFacts, move: EvaluatedMove, moves: list[EvaluatedMove]
-) -> list[Reason]:
+) -> list[Claim]:
     """Return a list with a reason that compares a proven move with all others, or no reason."""
-    line = _line_text(facts.game, move)
+    line = move.line or (move.action,)
     others = [other for other in moves if other.action != move.action]
     if not others:
-        return [Reason("only-move", "is the only legal move", line)]
+        return [Claim("only-move", "is the only legal move", line)]
     if move.sign is None:
         return []
     signs = [other.sign for other in others]
     if move.sign >= 0 and all(sign is not None and sign < move.sign for sign in signs):
         text = "is the only move that wins" if move.sign else "is the only move that does not lose"
-        return [Reason("only-move", text, line)]
+        return [Claim("only-move", text, line)]
     return _compare_to_others(facts, move, others, line)
 
 
 def _compare_to_others(
-    facts: RuleFacts, move: EvaluatedMove, others: list[EvaluatedMove], line: tuple[str, ...]
-) -> list[Reason]:
+    facts: RuleFacts, move: EvaluatedMove, others: list[EvaluatedMove], line: tuple[int, ...]
+) -> list[Claim]:
     """Return a list with a reason that compares a move with better or worse ones, or no reason."""
     signs = [other.sign for other in others]
     if move.sign == 0 and 1 in signs:
-        better = _line_text(facts.game, next(other for other in others if other.sign == 1))
-        return [Reason("gives-away", f"gives away the win: {better[0]} wins", better)]
+        better = next(other for other in others if other.sign == 1)
+        text = f"gives away the win: {facts.move(better.action)} wins"
+        return [Claim("gives-away", text, better.line or (better.action,))]
     if move.sign == 0 and -1 in signs and not facts.ends(move.action):
-        return [Reason("keeps-draw", "keeps the draw", line)]
+        return [Claim("keeps-draw", "keeps the draw", line)]
     if move.sign == -1 and all(sign == -1 for sign in signs):
         return _compare_losses(move, others, line)
     return []
 
 
 def _compare_losses(
-    move: EvaluatedMove, others: list[EvaluatedMove], line: tuple[str, ...]
-) -> list[Reason]:
+    move: EvaluatedMove, others: list[EvaluatedMove], line: tuple[int, ...]
+) -> list[Claim]:
     """Return a reason if this move loses as slowly, or by as little, as possible; all moves lose.
 
     Return no reason if all moves lose equally.
@@ -312,8 +327,4 @@ def _compare_losses(
         texts = "loses more slowly than the others", "no other move holds out longer"
     else:
         texts = "loses by less than the others", "no other move loses by less"
-    return [Reason("loses-slower", texts[own == max(known)], line)]
-
-
-def _line_text(game: Game, move: EvaluatedMove) -> tuple[str, ...]:
-    return tuple(map(game.to_text, move.line or (move.action,)))
+    return [Claim("loses-slower", texts[own == max(known)], line)]

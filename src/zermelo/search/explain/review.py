@@ -112,7 +112,7 @@ def _review_start(position: Position, analysis: Analysis) -> ReviewedMove:
 
 def _review_move(position: Position, analysis: Analysis, after: Position, ply: int) -> ReviewedMove:
     assert after.last_action is not None
-    move, best = position.game.to_text(after.last_action), analysis.candidates[0]
+    move, best = position.to_move_text(after.last_action), analysis.candidates[0]
     candidate = next(c for c in analysis.candidates if c.move == move)
     mistake = _classify(candidate, best)
     return ReviewedMove(

@@ -197,7 +197,7 @@ class _PositionSolver:
         max_depth = self.limit.depth
         for iteration in deepen(engine, state, clock, max_depth=max_depth, all_moves=all_moves):
             score = iteration.score
-            line = tuple(map(game.to_text, iteration.pv))
+            line = game.line_to_text(state, iteration.pv)
             self.solution = Solution(
                 self.position,
                 estimate=engine.to_estimate(score),
@@ -222,7 +222,7 @@ class _PositionSolver:
             value=Value.from_score(score),
             plies=plies,
             diff=None if ply_cost else score,
-            best=tuple(map(self.position.game.to_text, sorted(best))),
+            best=tuple(map(self.position.to_move_text, sorted(best))),
             exact=True,
             complete=False,
         )
@@ -230,7 +230,7 @@ class _PositionSolver:
     def prove_score(self, solver: Solver, clock: SearchClock, score: int | None) -> None:
         """Find the score, all best moves and a line; pass `score` if it is already proven."""
         game, state, hooks = solver.game, self.position.state, solver.hooks
-        estimated_best = game.parse_action(self.solution.best[0])
+        estimated_best = game.parse_action(state, self.solution.best[0])
         if score is None:
             score = solver.score(state, clock)
         plies = hooks.win_score - abs(score) if hooks.ply_cost and score else None
@@ -242,7 +242,7 @@ class _PositionSolver:
                 self.set_score(score, plies, hooks.ply_cost, best)
         self.solution = replace(self.solution, complete=True)
         line = solver.principal_variation(state, score, clock)
-        self.solution = replace(self.solution, pv=tuple(map(game.to_text, line)))
+        self.solution = replace(self.solution, pv=game.line_to_text(state, line))
 
     def prove_value(self, solver: Solver, clock: SearchClock) -> None:
         """Find the value and all best moves or, for the goal "win", only whether it is a win."""
@@ -258,5 +258,5 @@ class _PositionSolver:
         for action in self.position.actions:
             self.solution = replace(proven, best=tuple(best) or estimated_best, complete=False)
             if -solver.sign(game.play(state, action), clock) == sign:
-                best.append(game.to_text(action))
+                best.append(game.to_text(state, action))
         self.solution = replace(proven, best=tuple(best))

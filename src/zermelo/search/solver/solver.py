@@ -103,7 +103,7 @@ class Solver:
         top = max(scores.values())
         return [
             Candidate(
-                move := game.to_text(action),
+                move := game.to_text(state, action),
                 value=Value.WIN if score > 0 else Value.LOSS if score < 0 else Value.DRAW,
                 plies=1 + hooks.win_score - abs(score) if score and hooks.ply_cost else None,
                 exact=True,

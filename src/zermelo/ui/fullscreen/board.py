@@ -193,7 +193,11 @@ class Board(Widget, can_focus=True):
             return self.move_cells.move_at[spot]
         game = self.view.game
         has_cell_moves = game.num_actions >= self.num_cells
-        return game.to_text(spot) if has_cell_moves else game.column_labels[spot % self.cols]
+        return (
+            game.to_text(self.view.position.state, spot)
+            if has_cell_moves
+            else game.column_labels[spot % self.cols]
+        )
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Move the cursor to the mouse."""
