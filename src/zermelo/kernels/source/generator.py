@@ -17,9 +17,9 @@ How it works, and why (measurements in docs/design.md):
 import ast
 import functools
 import hashlib
-import inspect
 import re
 import types
+from pathlib import Path
 from typing import Any
 
 from zermelo.core import bitboard
@@ -230,12 +230,14 @@ def _named_tuple_lines(name: str, fields: list[str] | tuple[str, ...]) -> list[s
 
 @functools.cache
 def _intrinsics_digest() -> str:
-    """Return a digest of the code that generated modules import, without its docstrings."""
-    from zermelo.kernels import flags, helper_pipeline, intrinsics
+    """Return a digest of the code that generated modules import, without its docstrings.
 
+    The files are read, not imported: importing numba takes half a second.
+    """
     digest = hashlib.sha256()
-    for module in (intrinsics, flags, helper_pipeline):
-        tree = ast.parse(inspect.getsource(module))
+    for name in ("intrinsics", "flags", "helper_pipeline"):
+        path = Path(__file__).parents[1] / f"{name}.py"
+        tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.FunctionDef) and ast.get_docstring(node):
                 node.body = node.body[1:] or [ast.Pass()]
