@@ -39,19 +39,19 @@ class RandomTable:
 
 def random_table(rng: random.Random) -> RandomTable:
     """Return a random game of 1 to 200 states; many of its states can be reached in several ways."""
-    num_states = rng.choice((1, 2, 5, 20, 60, 120, 200))
+    num_states = rng.choice((1, 3, 10, 30, 60, 100, 150, 200))
     is_alternating = rng.random() < 0.5
     is_layered = rng.random() < 0.5
     has_scores = rng.random() < 0.3
-    width = rng.randint(1, 12)
+    width = rng.randint(3, 20)
     layers = [i // width if is_layered else i for i in range(num_states)]
     if is_alternating and is_layered:
         players = [layer % 2 for layer in layers]
     else:
         players = [rng.randrange(2) for _ in range(num_states)]
-    num_actions = rng.randint(1, 6)
+    num_actions = rng.randint(2, 6)
     reach = rng.choice((2, 5, 20, num_states))  # how far ahead a move leads
-    draw_share = rng.choice((0, 0.2, 0.6))
+    end_share, draw_share = rng.choice((0.01, 0.05, 0.2)), rng.choice((0, 0.2, 0.6))
     table = RandomTable(players, [], [], num_actions, has_scores, is_alternating)
     for state in range(num_states):
         if is_layered:
@@ -60,8 +60,8 @@ def random_table(rng: random.Random) -> RandomTable:
             targets = list(range(state + 1, min(num_states, state + 1 + reach)))
         if is_alternating:
             targets = [t for t in targets if players[t] != players[state]]
-        is_finished = state and rng.random() < 0.08
-        actions = rng.sample(range(num_actions), rng.randint(1, num_actions))
+        is_finished = state and rng.random() < end_share
+        actions = rng.sample(range(num_actions), rng.randint(1 + num_actions // 3, num_actions))
         moves = {a: rng.choice(targets) for a in sorted(actions)} if targets else {}
         table.children.append({} if is_finished else moves)
         margin = 0 if rng.random() < draw_share else rng.choice((-3, -2, -1, 1, 2, 3))
