@@ -248,7 +248,7 @@ class Drawish(Player):
         values = graph_of(position.game.spec).evaluate_moves(position.state).by_action
         fair = {a: v for a, v in values.items() if v >= 0} or values
         action = min(fair, key=lambda a: fair[a])
-        yield Analysis(position.game.to_text(action))
+        yield Analysis(position.to_move_text(action))
 
 
 def test_a_player_that_can_force_a_win_must_win() -> None:

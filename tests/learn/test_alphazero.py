@@ -57,17 +57,21 @@ def word_game(spec: str) -> WordGame:
 
 def test_value_targets_alternate_signs_back_from_the_end() -> None:
     search_values = torch.tensor([[0.1], [0.2], [0.3], [-0.4]])
+    signs = torch.full((4, 1), -1)
     ends = torch.tensor([[False], [False], [True], [False]])
     end_values = torch.tensor([[0.0], [0.0], [1.0], [0.0]])
-    results = compute_value_targets(search_values, ends, end_values, 1.0)
+    results = compute_value_targets(search_values, signs, ends, end_values, 1.0)
     assert results.flatten().tolist() == [1.0, -1.0, 1.0, pytest.approx(-0.4)]
-    mixed = compute_value_targets(search_values, ends, end_values, 0.75)
+    mixed = compute_value_targets(search_values, signs, ends, end_values, 0.75)
     second = -(0.25 * 0.3 + 0.75 * 1.0)
     first = -(0.25 * 0.2 + 0.75 * second)
     assert mixed.flatten().tolist() == pytest.approx([first, second, 1.0, -0.4])
     # With lambda 0 the target is the negated search value of the next ply.
-    one_step = compute_value_targets(search_values, ends, end_values, 0.0)
+    one_step = compute_value_targets(search_values, signs, ends, end_values, 0.0)
     assert one_step.flatten().tolist() == pytest.approx([-0.2, -0.3, 1.0, -0.4])
+    signs[0] = 1  # an extra turn after the first move
+    after_extra_turn = compute_value_targets(search_values, signs, ends, end_values, 1.0)
+    assert after_extra_turn.flatten().tolist()[:3] == [-1.0, -1.0, 1.0]
 
 
 def play_rollout(recipe: Recipe, *, seed: int = 1, use_tensors: bool = False) -> dict[str, Any]:

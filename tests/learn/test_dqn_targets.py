@@ -517,18 +517,18 @@ def test_shaping_of_a_response_is_that_of_a_single_agent() -> None:
 # Deliberate mistakes, which the checks above must detect.
 
 
-class PlusGamma(ActingConfig):
+class PlusGamma(SelfPlay):
     """Discount as if both sides had the same goal."""
 
-    def discount(self, ply: int) -> float:
-        return float(self.gamma**ply)
+    def _signs(self, states: Any) -> Any:
+        return abs(super()._signs(states))
 
 
 class SignsOnly(ActingConfig):
     """Discount replies of the opponent like own moves."""
 
     def discount(self, ply: int) -> float:
-        return float((-self.gamma) ** ply)
+        return float(self.gamma**ply)
 
 
 class FlippedRewards(SelfPlay):
@@ -586,11 +586,9 @@ def targets_of_worst_reply(
 
 
 MISTAKES: dict[str, Callable[[], None]] = {
-    "plus gamma, one step": lambda: check_targets(
-        all_transitions(config_type=PlusGamma), exact_q()
-    ),
+    "plus gamma, one step": lambda: check_targets(all_transitions(PlusGamma), exact_q()),
     "plus gamma, three steps": lambda: check_targets(
-        greedy_transitions(3, exact_q(), config_type=PlusGamma), exact_q()
+        greedy_transitions(3, exact_q(), self_play_type=PlusGamma), exact_q()
     ),
     "rewards flipped": lambda: check_targets(all_transitions(FlippedRewards), exact_q()),
     "the end ignored": lambda: check_targets(all_transitions(IgnoredEnd), exact_q()),

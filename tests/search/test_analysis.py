@@ -362,7 +362,9 @@ def test_a_reason_with_an_illegal_line_is_dropped() -> None:
     ]
     reasons = find_reasons(facts, moves)
     assert [reason.kind for reason in reasons[2]][:1] == ["wins-now"]
-    assert all(facts.can_replay(reason.line) for found in reasons.values() for reason in found)
-    assert not facts.can_replay(("c2", "c2"))
-    assert not facts.can_replay(("c1", "c2"))
+    for reason in (reason for found in reasons.values() for reason in found):
+        position.game.position("XX./OO./... X").play(reason.line[0])
+    assert facts.replay((5, 6)) == ("c2", "a3")
+    assert facts.replay((5, 5)) is None
+    assert facts.replay((2, 5)) is None, "the game is over after c1"
     assert ("c2", "c2") not in [reason.line for reason in reasons[5]]

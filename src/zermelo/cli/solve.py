@@ -200,9 +200,8 @@ def textbook(
     hits show how pruning, move ordering and caching reduce the work.
     """
     from zermelo.games import registry
-    from zermelo.games.reversi.rules import Reversi
     from zermelo.search import textbook as algorithms
-    from zermelo.search.solver.solution import game_specific_scores
+    from zermelo.search.solver.solution import final_score, game_specific_scores
 
     rules = registry.game(game)
     position = rules.position(moves=moves)
@@ -213,7 +212,7 @@ def textbook(
     with Progress(f"searching {game}") as progress:
         progress(method)
         fields = algorithms.solve_position(position, deepening=deepen, **switches)
-    diff = rules.diff(position.state) if position.is_over and isinstance(rules, Reversi) else None
+    diff = final_score(position) if position.is_over else None
     fields |= game_specific_scores(position, fields["value"], fields["plies"], diff)
     if as_json:
         options.print_json({**fields, "game": game})

@@ -56,7 +56,7 @@ class Candidate:
     best: bool = False
     reasons: tuple[Reason, ...] = ()
     pv: tuple[str, ...] = ()
-    diff: int | None = None  #: Reversi: the raw disc difference, if `exact`
+    diff: int | None = None  #: in games with scores: the score, if `exact`
     visits: int | None = None  #: tree search: the number of simulations that began with this move
     parts: dict[str, float] | None = None  #: hybrid player: the terms of the static estimate
 

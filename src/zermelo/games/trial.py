@@ -14,6 +14,7 @@ from zermelo.games import determinism, trial_extras
 from zermelo.games.determinism import RuleValues
 from zermelo.games.trial_extras import refuse
 
+MAX_ACTIONS = 1000  #: of a bitboard game
 _NUM_GAMES, _MAX_PLIES = 20, 5_000
 _MIN_STATES, _MAX_GAMES = 200, 200  # play until there are enough states, or too many games
 _NUM_THOROUGH = 50  # the number of states in the first game in which every action is played
@@ -35,6 +36,8 @@ def check_game(game: Game) -> None:
     number: Any = getattr(game, "num_actions", None)
     if not isinstance(number, int) or number < 1:
         refuse(game, "num_actions", number, "it must be the number of actions")
+    if isinstance(game, WordGame) and number > MAX_ACTIONS:
+        refuse(game, "num_actions", number, f"a bitboard game has at most {MAX_ACTIONS} actions")
     first, second = game.initial(), game.initial()
     _check_state(game, first)
     if first != second:
@@ -161,7 +164,7 @@ def _check_words(game: WordGame, state: Any) -> None:
 
 def _check_masks(game: WordGame, masks: Any) -> None:
     """Check that the legal actions are one word, or a tuple of words for more than 64 actions."""
-    number = -(-game.num_actions // WORD_BITS) if game.num_actions > WORD_BITS + 1 else 1
+    number = game.num_masks
     if number > 1 and not (isinstance(masks, tuple) and len(masks) == number):
         expected = f"with {game.num_actions} actions it must be a tuple of {number} words"
         refuse(game, "legal", masks, expected)

@@ -24,7 +24,9 @@ class GameGraph:
     def __init__(self, game: Game, children: dict[Any, dict[int, Any]]) -> None:
         self.game = game
         self.children = children  #: state → {action: successor}, empty for terminal states
-        self.has_distances = not isinstance(game, WordGame) or game.hooks.ply_cost != 0
+        self.has_distances = not game.has_scores
+        if isinstance(game, WordGame):
+            self.has_distances = game.hooks.ply_cost != 0
         self._values: dict[Any, int] = {}
         self._plies: dict[Any, int] = {}  # state → plies to the end of the game under best play
         for state, successors in children.items():
@@ -46,9 +48,16 @@ class GameGraph:
         if not successors:
             self._values[state], self._plies[state] = int(self.game.result(state)[1]), 0
             return
-        options = [(-self._values[child], self._plies[child] + 1) for child in successors.values()]
+        options = [
+            (self._value_after(state, child), self._plies[child] + 1)
+            for child in successors.values()
+        ]
         value, plies = max(options, key=lambda option: (option[0], -option[0] * option[1]))
         self._values[state], self._plies[state] = value, plies
+
+    def _value_after(self, state: Any, child: Any) -> int:
+        """Return the value of a successor for the side to move in the state before it."""
+        return int(self.game.turn_sign(state, child)) * self._values[child]
 
     def value(self, state: Any) -> int:
         """Return the value of a state for the side to move: 1, 0 or -1."""
@@ -61,7 +70,7 @@ class GameGraph:
     def evaluate_moves(self, state: Any) -> MoveValues:
         """Return the value of every move of a non-terminal state."""
         successors = self.children[state]
-        values = {action: -self._values[child] for action, child in successors.items()}
+        values = {a: self._value_after(state, child) for a, child in successors.items()}
         if not self.has_distances or self._values[state] <= 0:
             return MoveValues(values)
         plies = {a: self._plies[child] for a, child in successors.items() if values[a] > 0}

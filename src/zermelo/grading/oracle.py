@@ -74,12 +74,17 @@ class SolverOracle:
         clock = SearchClock(self.limit)
         try:
             values = {
-                action: -self.solver.sign(self.game.play(state, action), clock)
+                action: self._sign_after(state, action, clock)
                 for action in self.game.actions(state)
             }
         except SearchStopped:
             return None
         return MoveValues(values, self._fastest_wins(state, values))
+
+    def _sign_after(self, state: Any, action: int, clock: SearchClock) -> int:
+        """Return the value of an action, 1, 0 or -1, for the side that plays it."""
+        child = self.game.play(state, action)
+        return int(self.game.turn_sign(state, child)) * self.solver.sign(child, clock)
 
     def value(self, state: Any) -> int | None:
         """Return the value for the side to move, 1, 0 or -1, or None if the limit is reached."""

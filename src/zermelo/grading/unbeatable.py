@@ -122,7 +122,9 @@ class _RefutationSearch:
 
     def _refute(self, state: Any) -> list[int] | None:
         """Return a complete game that refutes the move to `state`, or None if none is found."""
-        if self.oracle is None or not self.oracle.exceeds(state, -self.value, _PROBE_NODES):
+        if self.oracle is None or self.game.player(state) == self.seat:
+            return None
+        if not self.oracle.exceeds(state, -self.value, _PROBE_NODES):
             return None
         line = self._path(len(self.parents) - 1)
         while not self.game.result(state)[0]:

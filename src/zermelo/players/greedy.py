@@ -78,7 +78,7 @@ def rank_move(position: Position, action: int) -> MoveRank:
     game = position.game
     child = game.play(position.state, action)
     is_over, value = game.result(child)
-    result = -int(value) if is_over else 0
+    result = int(value * game.turn_sign(position.state, child)) if is_over else 0
     return MoveRank(result, _points(game, child), -_distance_from_centre(game, child, action))
 
 

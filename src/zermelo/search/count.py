@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zermelo.core.bitboard import lowest, popcount, scale, word
+from zermelo.core.bitboard import popcount, scale, word
 from zermelo.core.errors import TooLarge
 from zermelo.core.game import Game, MaskGame, WordGame
 from zermelo.core.position import Outcome
@@ -316,19 +316,19 @@ def expand_layer(
                 return _OVERFLOW
         if over or mode == _ENDS_ONLY:
             continue
-        mask = game.legal(state)
+        mask = game.as_mask(game.legal(state))
         if mode == _SUM_ONLY:
-            child_paths = word(paths[row]) * word(max(popcount(mask), 1))
+            child_paths = word(paths[row]) * word(max(game.count_actions(mask), 1))
             sums[3] = word(sums[3]) + child_paths
             if word(sums[3]) < child_paths:
                 return _OVERFLOW
             continue
         action = game.num_actions - 1
-        is_pass = mask == 0
-        while is_pass or mask != 0:
+        is_pass = game.is_empty(mask)
+        while is_pass or not game.is_empty(mask):
             if not is_pass:
-                action = lowest(mask)
-                mask = mask & (mask - word(1))
+                action = game.lowest_action(mask)
+                mask = game.without_lowest(mask)
             is_pass = False
             child = canonical_state(game, game.play(state, action), symmetry_tables)
             slot = find_slot(game, keys, key_paths, child)

@@ -78,16 +78,26 @@ class Engine(ABC):
         del state
         return None
 
-    def parent_score(self, score: int) -> int:
-        """Convert a child's score to a score of its parent: flip the sign and add a ply."""
-        return -score + self.ply_cost * sign(score)
+    def parent_score(self, turn_sign: int, score: int) -> int:
+        """Convert a child's score to a score of its parent: add a ply and apply the turn's sign.
 
-    def child_bound(self, bound: int) -> int:
-        """Convert a bound on a parent's score to a bound on its child's; inverts `parent_score`."""
-        return -(bound + self.ply_cost * sign(bound))
+        For the sign, see `Game.turn_sign`.
+        """
+        return turn_sign * (score - self.ply_cost * sign(score))
+
+    def child_score(self, turn_sign: int, score: int) -> int:
+        """Convert a score or bound of a parent to one of its child; inverts `parent_score`."""
+        return turn_sign * (score + self.ply_cost * sign(score))
+
+    def child_window(self, turn_sign: int, alpha: int, beta: int) -> tuple[int, int]:
+        """Convert a window of a parent to the window of its child."""
+        low, high = (self.child_score(turn_sign, bound) for bound in (alpha, beta))
+        return min(low, high), max(low, high)
 
     def terminal_score(self, state: Any) -> int:
         """Return the score of a state that is over."""
+        if self.game.has_scores:
+            return int(self.game.score(state))
         return int(self.game.result(state)[1]) * self.win_score
 
     def plies_to_end(self, score: int, *, is_exhaustive: bool = False) -> int | None:

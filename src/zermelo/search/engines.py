@@ -1,5 +1,6 @@
 """Engines for bitboard games and for games in plain Python; `engine_for` chooses one."""
 
+import math
 from typing import Any
 
 from zermelo.core.game import BoardGame, Game, SolverHooks, WordGame
@@ -11,6 +12,7 @@ from zermelo.search.negamax.searcher import LeafNetwork, NegamaxSearcher, termin
 
 _TABLE_BITS = 19
 _MAX_LINE = 64
+_MAX_ESTIMATE = 0.99
 
 
 def engine_for(game: Game) -> Engine:
@@ -73,8 +75,9 @@ class WordEngine(Engine):
     def _find_win(self, state: Any) -> int | None:
         """Return an action that wins immediately, or None if there is none."""
         for action in self.game.actions(state):
-            is_over, value = self.game.result(self.game.play(state, action))
-            if is_over and value < 0:
+            child = self.game.play(state, action)
+            is_over, value = self.game.result(child)
+            if is_over and value * self.game.turn_sign(state, child) > 0:
                 return action
         return None
 
@@ -84,7 +87,7 @@ class WordEngine(Engine):
 
 
 class PlainEngine(Engine):
-    """Alpha-beta in plain Python for any game; a state at the horizon counts as a draw."""
+    """Alpha-beta in plain Python for any game; `Game.evaluate` estimates states at the horizon."""
 
     win_score = 1 << 20
     decisive_score = win_score // 2
@@ -92,6 +95,8 @@ class PlainEngine(Engine):
     def __init__(self, game: Game) -> None:
         self.game = game
         self._sampler = RuleSampler(game)
+        if game.has_scores:  # even a large score may be an estimate, not a proof
+            self.ply_cost, self.decisive_score = 0, self.win_score
         # (state, depth) → (lower bound, upper bound, best action)
         self._memo: dict[tuple[Any, int], tuple[int, int, int | None]] = {}
 
@@ -107,7 +112,7 @@ class PlainEngine(Engine):
         self._sampler.check(state)
         if depth <= 0:
             self.hit_horizon = True
-            return 0
+            return self._estimate(state)
         unknown = (-self.win_score, self.win_score, None)
         low, high, best_action = self._memo.get((state, depth), unknown)
         if low >= beta or low == high:
@@ -117,11 +122,13 @@ class PlainEngine(Engine):
         best = -self.win_score - 1
         for action in self.game.actions(state):
             child = self.game.play(state, action)
+            turn_sign = self.game.turn_sign(state, child)
             if self.game.result(child)[0]:
-                score = self.parent_score(self.terminal_score(child))
+                child_score = self.terminal_score(child)
             else:
-                window = self.child_bound(beta), self.child_bound(max(alpha, best))
-                score = self.parent_score(self.search(child, depth - 1, *window, clock))
+                window = self.child_window(turn_sign, max(alpha, best), beta)
+                child_score = self.search(child, depth - 1, *window, clock)
+            score = self.parent_score(turn_sign, child_score)
             if score > best:
                 best, best_action = score, action
             if best >= beta:
@@ -129,6 +136,11 @@ class PlainEngine(Engine):
         low, high = (best if best > alpha else low), (best if best < beta else high)
         self._memo[state, depth] = low, high, best_action
         return best
+
+    def _estimate(self, state: Any) -> int:
+        """Return the game's own estimate as a score, which `to_estimate` maps back to it."""
+        estimate = max(-_MAX_ESTIMATE, min(_MAX_ESTIMATE, float(self.game.evaluate(state))))
+        return round(math.atanh(estimate) * self.scale)
 
     def principal_variation(self, state: Any) -> list[int]:
         """Follow the stored best actions; for each state, use the one from its deepest search."""

@@ -118,12 +118,13 @@ def _search_root(
     for action in actions:
         child = engine.game.play(state, action)
         is_over = engine.game.result(child)[0]
+        turn_sign = engine.game.turn_sign(state, child)
         if is_over:
-            score = engine.parent_score(engine.terminal_score(child))
+            score = engine.parent_score(turn_sign, engine.terminal_score(child))
         else:
-            alpha = -infinity if all_moves else best
-            window = engine.child_bound(infinity), engine.child_bound(alpha)
-            score = engine.parent_score(engine.search(child, depth - 1, *window, clock))
+            window = engine.child_window(turn_sign, -infinity if all_moves else best, infinity)
+            child_score = engine.search(child, depth - 1, *window, clock)
+            score = engine.parent_score(turn_sign, child_score)
         scores[action] = score
         if lines and (score > best or all_moves):
             line = (action, *([] if is_over else engine.principal_variation(child)))

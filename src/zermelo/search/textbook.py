@@ -111,11 +111,11 @@ class TextbookSearch:
         child_depth = None if depth is None else depth - 1
         for action in self.ordered_actions(state):
             child = self.game.play(state, action)
+            turn_sign = self.game.turn_sign(state, child)  # -1 if it is the opponent's turn
             lower = max(alpha, best) if self.uses_pruning else -INFINITY
-            child_value = self.negamax(
-                child, self._child_bound(beta), self._child_bound(lower), child_depth
-            )
-            best = max(best, self._parent_value(child_value))
+            window = self._child_window(turn_sign, lower, beta)
+            child_value = self.negamax(child, *window, child_depth)
+            best = max(best, self._parent_value(turn_sign, child_value))
             if self.uses_pruning and best >= beta:
                 self.counts.cutoffs += 1
                 break
@@ -127,15 +127,20 @@ class TextbookSearch:
             self._memo[state, depth] = Bounds(low, high)
         return best
 
-    def _parent_value(self, value: int) -> int:
-        """Convert a child's value to its parent's: flip the sign; with `distance`, add a ply."""
-        return -value + _sign(value) if self.distance else -value
+    def _parent_value(self, turn_sign: int, value: int) -> int:
+        """Convert a child's value to its parent's: flip the sign; with `distance`, add a ply.
 
-    def _child_bound(self, bound: int) -> int:
-        """Convert a bound on a parent's value to a bound on its child's: undo `_parent_value`."""
-        if self.distance and abs(bound) < INFINITY:
-            bound += _sign(bound)
-        return -bound
+        If the same side moves again, the sign stays.
+        """
+        return turn_sign * (value - _sign(value) if self.distance else value)
+
+    def _child_window(self, turn_sign: int, alpha: int, beta: int) -> tuple[int, int]:
+        """Convert a window of a parent to the window of its child: undo `_parent_value`."""
+        low, high = (turn_sign * self._undo_ply(bound) for bound in (alpha, beta))
+        return min(low, high), max(low, high)
+
+    def _undo_ply(self, bound: int) -> int:
+        return bound + _sign(bound) if self.distance and abs(bound) < INFINITY else bound
 
     def ordered_actions(self, state: Any) -> list[int]:
         """Return the legal actions in the order in which they are tried."""
@@ -168,7 +173,7 @@ class TextbookSearch:
         for action in self.ordered_actions(state):
             child = self.game.play(state, action)
             child_value = self.negamax(child, -INFINITY, INFINITY, child_depth)
-            values[action] = self._parent_value(child_value)
+            values[action] = self._parent_value(self.game.turn_sign(state, child), child_value)
         best = max(values.values())
         return best, [action for action in sorted(values) if values[action] == best]
 
@@ -221,7 +226,8 @@ def value_iteration(game: Game, start: Any) -> tuple[dict[Any, int], SearchCount
         for state, next_states in children.items():
             counts.nodes += 1
             counts.leaves += not next_states
-            best = max((-values[child] for child in next_states), default=values[state])
+            options = (game.turn_sign(state, child) * values[child] for child in next_states)
+            best = max(options, default=values[state])
             if best != values[state]:
                 values[state], has_changed = best, True
     return values, counts
@@ -271,7 +277,12 @@ def _by_sweeps(position: Position) -> dict[str, Any]:
     values, counts = value_iteration(game, state)
 
     def best_actions(state: Any) -> list[int]:
-        return [a for a in game.actions(state) if -values[game.play(state, a)] == values[state]]
+        children = {action: game.play(state, action) for action in game.actions(state)}
+        return [
+            action
+            for action, child in children.items()
+            if game.turn_sign(state, child) * values[child] == values[state]
+        ]
 
     line: list[int] = []
     best = best_actions(state)

@@ -36,6 +36,11 @@ class Game(PlainTraversal, ABC):
     gravity: bool = False  #: whether actions are columns, in which stones fall to the bottom
     has_discs: bool = False  #: whether boards are drawn with discs instead of marks
     disc_colours: tuple[str, str] = ("#1b6ca8", "#e0a126")
+    #: whether the sides take turns; if not, `player` tells who moves next, as after an extra turn
+    is_alternating: ClassVar[bool] = True
+    #: whether a finished game has a score beyond win, draw and loss: see `score`
+    has_scores: ClassVar[bool] = False
+    score_unit: ClassVar[str] = "point"  #: what a score counts, in the singular
     #: whether perft counts a finished game again at every later depth
     counts_finished: ClassVar[bool] = False
 
@@ -49,7 +54,7 @@ class Game(PlainTraversal, ABC):
     def player(self, state: Any) -> int:
         """Return the side to move, 0 or 1; in a finished game, the side that would be next.
 
-        The sides alternate.
+        The sides alternate unless `is_alternating` is False.
         """
 
     @abstractmethod
@@ -65,6 +70,24 @@ class Game(PlainTraversal, ABC):
         """Return (is_over, value): the value for the side to move is 1, 0 or -1; 0 if not over."""
 
     # Methods that a game may override.
+
+    def score(self, state: Any) -> Any:
+        """Return the score of a finished game for the side to move, such as its lead in points.
+
+        The score must be positive in a win, 0 in a draw and negative in a loss. Only games with
+        `has_scores` need this method. Best play then means the highest score.
+        """
+        del state
+        return 0
+
+    def evaluate(self, state: Any) -> float:
+        """Return an estimate of an unfinished state for the side to move, between -1 and 1.
+
+        Searches in plain Python use it at their horizon. Games that compile have
+        `SolverHooks.evaluate` instead.
+        """
+        del state
+        return 0.0
 
     def to_text(self, state: Any, action: int) -> str:
         """Return the text of an action in a state, which is called a move.
@@ -154,6 +177,16 @@ class Game(PlainTraversal, ABC):
         return action in self.actions(state)
 
     # Methods that every game has.
+
+    def turn_sign(self, state: Any, child: Any) -> Any:
+        """Return 1 if the same side is to move in a state and in its child, otherwise -1.
+
+        The value of the child, multiplied by this sign, is its value for the side to move in the
+        state.
+        """
+        if self.is_alternating:
+            return -1
+        return 1 if self.player(state) == self.player(child) else -1
 
     def legal_line(self, state: Any, line: Iterable[int]) -> tuple[int, ...]:
         """Return the actions of a line before the first illegal one.

@@ -3,12 +3,15 @@
 from abc import abstractmethod
 from typing import Any, ClassVar
 
+from zermelo.core.game.action_masks import ActionMasks
 from zermelo.core.game.contract import Game
 from zermelo.core.symmetry import Symmetry
 
 
-class MaskGame(Game):
+class MaskGame(ActionMasks, Game):
     """A game whose legal actions are a mask and whose states end with the player to move.
+
+    With more than 64 actions, the mask of a bitboard game is a tuple of words: see `ActionMasks`.
 
     A forced pass needs no bit: an empty mask in a game that is not over means that the only legal
     action is the last one, `num_actions - 1`.
@@ -39,12 +42,12 @@ class MaskGame(Game):
         """Return whether an action is legal, without listing all legal actions."""
         if self.result(state)[0]:
             return False
-        mask = self.legal(state)
+        mask = self.join_mask(self.legal(state))
         return bool(mask >> action & 1) if mask else action == self.num_actions - 1
 
     def actions(self, state: Any) -> list[int]:
         """Return the legal actions in ascending order; empty when the game is over."""
         if self.result(state)[0]:
             return []
-        mask = self.legal(state)
+        mask = self.join_mask(self.legal(state))
         return [a for a in range(self.num_actions) if mask >> a & 1] or [self.num_actions - 1]

@@ -1,8 +1,9 @@
 """Solver hooks: knowledge about a bitboard game that the solver uses in addition to the rules."""
 
+import functools
 from typing import TYPE_CHECKING, Any
 
-from zermelo.core.bitboard import Word, lowest, word
+from zermelo.core.bitboard import Word
 
 if TYPE_CHECKING:
     from zermelo.core.game.word_game import WordGame
@@ -22,7 +23,6 @@ class SolverHooks:
     """
 
     win_score: int = 1000  #: greater than the length of any game in plies
-    ply_cost: int = 1  #: 1, or 0 if scores do not encode the distance to the end
     min_win_plies: int = 1  #: `resolve` finds every win in fewer plies than this
     min_loss_plies: int = 1  #: `resolve` finds every loss in fewer plies than this
     history_weight: int = 0  #: the weight of the history heuristic relative to `rank_move`
@@ -50,13 +50,21 @@ class SolverHooks:
 
     # Scores and bounds that are known without search.
 
+    @functools.cached_property
+    def ply_cost(self) -> int:
+        """1 if scores encode the distance to the end; 0 in games with scores of their own."""
+        return 0 if self.game.has_scores else 1
+
     def resolve(self, state: Any) -> Any:
         """Return (is_known, score, moves): `score` if it is known, else a mask of moves to search.
 
         Moves that cannot be better than the others may be left out.
         """
         over, value = self.result(state)
-        return over, value * self.win_score, self.legal(state)
+        score = value * self.win_score
+        if self.has_scores:
+            score = self.score(state) if over else 0
+        return over, score, self.legal(state)
 
     def resolve_in_window(self, state: Any, alpha: Any, beta: Any) -> Any:  # noqa: ARG002 - a default
         """Return (is_known, score); `score` may be a bound if it is outside the window."""
@@ -137,12 +145,13 @@ class SolverHooks:
     def list_candidates(self, state: Any, moves: Any) -> Any:
         """Write the actions of the moves that `resolve` returns to `moves`; return their number."""
         _known, _score, mask = self.resolve(state)
-        if mask == 0:
+        mask = self.as_mask(mask)
+        if self.is_empty(mask):
             moves[0] = self.num_actions - 1
             return 1
         count = 0
-        while mask != 0:
-            moves[count] = self.to_action(lowest(mask))
-            mask = mask & (mask - word(1))
+        while not self.is_empty(mask):
+            moves[count] = self.to_action(self.lowest_action(mask))
+            mask = self.without_lowest(mask)
             count += 1
         return count

@@ -10,7 +10,7 @@ The classes below are mixins of the game classes and call their rules, hence `se
 
 from typing import Any
 
-from zermelo.core.bitboard import lowest, mix, popcount, scale, select, word
+from zermelo.core.bitboard import mix, scale, word
 
 STRIDE = 0x9E3779B97F4A7C15  # splitmix64's step, an odd number near 2**64 / golden ratio
 
@@ -34,6 +34,10 @@ class PlainTraversal:
         """Return the state after a legal action; the old state must not be used again."""
         return self.play(state, action)
 
+    def mover(self: Any, state: Any) -> Any:
+        """Return the side to move."""
+        return self.player(state)
+
     def current_result(self: Any, state: Any) -> Any:
         """Return (is_over, value for the side to move)."""
         return self.result(state)
@@ -55,15 +59,14 @@ class PlainTraversal:
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:
         """Play random moves to the end; return (value for the mover of `state`, rng, plies)."""
         over, value = self.current_result(state)
-        sign, steps = 1, 0
+        player, steps = self.player(state), 0
         while not over:
             count = self.list_moves(state, moves)
             rng = word(rng + STRIDE)
             state = self.step(state, int(moves[scale(mix(rng), count)]))
             over, value = self.current_result(state)
-            sign = -sign
             steps += 1
-        return sign * value, rng, steps
+        return (value if player == self.player(state) else -value), rng, steps
 
 
 class WordTraversal:
@@ -85,38 +88,45 @@ class WordTraversal:
         """Return the state after a legal action."""
         return self.play(state, action)
 
+    def mover(self: Any, state: Any) -> Any:
+        """Return the side to move."""
+        return state[-1]
+
     def current_result(self: Any, state: Any) -> Any:
         """Return (is_over, value for the side to move)."""
         return self.result(state)
 
     def list_moves(self: Any, state: Any, moves: Any) -> Any:
         """Write the legal actions to `moves` and return their number."""
-        mask = self.legal(state)
-        if mask == 0:
+        mask = self.as_mask(self.legal(state))
+        if self.is_empty(mask):
             moves[0] = self.num_actions - 1
             return 1
         count = 0
-        while mask != 0:
-            moves[count] = lowest(mask)
-            mask = mask & (mask - word(1))
+        while not self.is_empty(mask):
+            moves[count] = self.lowest_action(mask)
+            mask = self.without_lowest(mask)
             count += 1
         return count
 
     def play_out(self: Any, state: Any, rng: Any, moves: Any) -> Any:  # noqa: ARG002 - unused
         """Play random moves to the end; return (value for the mover of `state`, rng, plies)."""
         stride = word(STRIDE)
+        begin = state
         over, value = self.result(state)
         steps = 0
         while not over:
-            mask = self.legal(state)
+            mask = self.as_mask(self.legal(state))
             action = self.num_actions - 1
-            if mask != 0:
+            if not self.is_empty(mask):
                 rng = word(rng + stride)
-                action = select(mask, scale(mix(rng), popcount(mask)))
+                action = self.select_action(mask, scale(mix(rng), self.count_actions(mask)))
             state = self.play(state, action)
             over, value = self.result(state)
             steps += 1
-        return (value if steps & 1 == 0 else -value), rng, steps
+        if self.is_alternating:
+            return (value if steps & 1 == 0 else -value), rng, steps
+        return (value if begin[-1] == state[-1] else -value), rng, steps
 
 
 class BoardTraversal:
@@ -151,6 +161,10 @@ class BoardTraversal:
         cells[at] = 1 + player
         over, value = self.result_after(cells, at, left - 1)
         return cells, left - 1, 1 - player, over, value
+
+    def mover(self: Any, state: Any) -> Any:
+        """Return the side to move."""
+        return state[2]
 
     def current_result(self: Any, state: Any) -> Any:
         """Return (is_over, value for the side to move), which the last step computed."""

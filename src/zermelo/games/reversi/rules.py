@@ -37,6 +37,7 @@ class Reversi(WordGame):
     has_discs = True
     disc_colours = ("#26241f", "#fdfcf9")
     counts_finished = True
+    score_unit = "disc"
     is_layered = False  # a pass adds no disc
 
     full: Word

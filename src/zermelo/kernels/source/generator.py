@@ -29,6 +29,7 @@ from zermelo.core.symmetry import transform_word
 from zermelo.kernels.registry import Kernel, Rules, kernel_options, qualified_name
 from zermelo.kernels.source.constants import find_annotation, to_literal, to_typed
 from zermelo.kernels.source.line_numbers import SourceLine, line_of_constant, pair_lines
+from zermelo.kernels.source.mask_access import MASK_ACCESS, mask_access_source
 from zermelo.kernels.source.rewriter import rewrite_function
 
 _INTRINSICS = (
@@ -45,6 +46,8 @@ _INTRINSICS = (
 # Methods whose source depends on how many words a state or a key has.
 _STATE_ACCESS = ("load", "store", "transform_by_table", "as_words", "key", "load_key", "store_key")
 _STATE = tuple[bitboard.Word, ...]
+#: constants that are the same for all games of a class, so that they are always globals
+STRUCTURE = ("has_scores", "is_alternating", "num_masks")
 
 
 class ModuleGenerator:
@@ -64,6 +67,7 @@ class ModuleGenerator:
         self.tuple_name = "_".join([*names, self._unique_name])
         self._functions: dict[str, str] = {}  # function name in the generated module → source
         self._annotations: dict[str, Any] = {}  # name of a constant of the rules → its annotation
+        self._structure: set[str] = set()  # names of the constants in `STRUCTURE` that are read
         self._globals: dict[str, Any] = {}  # name of a number that functions read → its value
         self._tuples: dict[str, tuple[str, ...]] = {}  # named tuple that kernels build → its fields
         self._origins: dict[str, Any] = {}  # name in the generated module → the original function
@@ -82,6 +86,7 @@ class ModuleGenerator:
             *self._import_lines(),
             *[f"{name} = {value!r}" for name, value in sorted(self._globals.items())],
         ]
+        lines += [f"game_{name} = {getattr(self._rules, name)}" for name in sorted(self._structure)]
         if self.is_frozen:
             # Each constant is a global of its own: numba copies a tuple wherever it is read.
             lines += [f"game_{n} = {to_literal(v)}" for n, v in zip(names, values, strict=True)]
@@ -135,6 +140,11 @@ class ModuleGenerator:
         """Add a method of the rules to the module and return its name there."""
         if name in _STATE_ACCESS:
             return self._add_state_access(name)
+        if name in MASK_ACCESS:
+            head = "" if self.is_frozen else "game, "
+            source = mask_access_source(name, getattr(self._rules, "num_masks", 1), head)
+            self._functions[f"rule_{name}"], self._origins[f"rule_{name}"] = source, name
+            return f"rule_{name}"
         function = next((getattr(cls, name) for cls in self._classes if hasattr(cls, name)), None)
         if function is None:
             msg = f"{self._classes[-1].__name__} has no method {name}"
@@ -178,14 +188,21 @@ class ModuleGenerator:
         self._origins[f"rule_{name}"] = name
         return f"rule_{name}"
 
-    def add_constant(self, name: str) -> None:
-        """Add a constant of the rules to the module; its annotation determines its type."""
+    def add_constant(self, name: str) -> bool:
+        """Add a constant of the rules to the module; return whether it is a global there.
+
+        The annotation of a constant determines its type.
+        """
+        if name in STRUCTURE:
+            self._structure.add(name)
+            return True
         if name not in self._annotations:
             if not hasattr(self._rules, name):
                 msg = f"{self._classes[-1].__name__} has no attribute {name}"
                 raise KernelError(msg)
             is_state = name == "initial"
             self._annotations[name] = _STATE if is_state else find_annotation(self._classes, name)
+        return self.is_frozen
 
     def _value(self, name: str) -> Any:
         value = self._rules.initial() if name == "initial" else getattr(self._rules, name)

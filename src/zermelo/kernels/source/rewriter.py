@@ -93,10 +93,8 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if _is_game(node.value):
-            self._generator.add_constant(node.attr)
-            if self._generator.is_frozen:
-                return ast.copy_location(ast.Name(f"game_{node.attr}", node.ctx), node)
+        if _is_game(node.value) and self._generator.add_constant(node.attr):
+            return ast.copy_location(ast.Name(f"game_{node.attr}", node.ctx), node)
         self.generic_visit(node)
         return node
 

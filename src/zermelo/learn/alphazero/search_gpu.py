@@ -70,8 +70,8 @@ class TensorSearch:
         self._stats = torch.zeros((*shape, _NUM_STATS), device=device)
         self._proven = torch.full(shape, UNPROVEN, dtype=torch.int8, device=device)
         self._children = torch.zeros(shape, dtype=torch.int64, device=device)
-        # Factor by which a child's value is multiplied at its parent: -1, because the other side is
-        # to move, or 1 if the child is the state after the only reply worth trying.
+        # Factor by which a child's value is multiplied at its parent: -1 if the other side is to
+        # move, or 1 if the same side is, as in the state after the only reply worth trying.
         self._signs = torch.full(shape, -1, dtype=torch.int8, device=device)
         self._raw_values = torch.zeros((num_games, nodes), device=device)
         self._root_proven = torch.zeros(num_games, dtype=torch.int64, device=device)
@@ -198,7 +198,8 @@ class TensorSearch:
         """
         rows = self._rows
         node, action = _last(nodes, on_path), _last(actions, on_path)
-        state = self.game.play(tuple(words[rows, node] for words in self._words), action)
+        parent = tuple(words[rows, node] for words in self._words)
+        state = self.game.play(parent, action)
         resolution = self.game.resolve(state)
         is_single = (resolution.value == UNPROVEN) & (resolution.moves.sum(1) == 1)
         after_reply = self.game.play(state, resolution.moves.to(torch.int8).argmax(1))
@@ -206,7 +207,7 @@ class TensorSearch:
         state = tuple(torch.where(is_single, a, b) for a, b in zip(after_reply, state, strict=True))
         value = torch.where(is_single, later.value, resolution.value)
         moves = torch.where(is_single[:, None], later.moves, resolution.moves)
-        sign = torch.where(is_single, 1, -1)
+        sign = torch.where(state[-1] == parent[-1], 1, -1)
         child, known = self._children[rows, node, action], self._proven[rows, node, action]
         is_new = child == 0
         self._children[rows, node, action] = torch.where(is_new, slot, child)

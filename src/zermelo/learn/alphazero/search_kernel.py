@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.core.bitboard import lowest, word
+from zermelo.core.bitboard import word
 from zermelo.core.game import SolverHooks
 from zermelo.kernels.registry import kernel
 from zermelo.learn.alphazero.search_parameters import C_SCALE, C_VISIT, UNPROVEN
@@ -65,9 +65,9 @@ def reset_trees(game: SolverHooks, num_trees: Any, room: Any, packed: Any) -> No
         state = game.load(arrays.states, row * room)
         known, value, mask = resolve(game, state)
         if known:
-            mask = game.legal(state)
+            mask = game.as_mask(game.legal(state))
             wins = winning_actions(game, state, mask)
-            if wins != 0:
+            if not game.is_empty(wins):
                 mask = wins
         trees[row, NUM_NODES] = 0
         trees[row, NEXT_EDGE] = row * edges_per_tree
@@ -112,13 +112,13 @@ def simulate(
             trees[row, NUM_SIMULATIONS] += 1
             node, edge = descend(row, room, control, halving, noise, arrays)
             if edges[edge, PROVEN] == UNPROVEN and edges[edge, CHILD] == 0:
-                action = int(edges[edge, ACTION])
-                state = game.as_words(game.play(game.load(arrays.states, node), action))
+                parent = game.load(arrays.states, node)
+                state = game.as_words(game.play(parent, int(edges[edge, ACTION])))
                 known, value, mask = resolve(game, state)
-                if not known and is_single(mask):
+                if not known and is_single(game, mask):
                     state = game.as_words(game.play(state, single_action(game, mask)))
                     known, value, mask = resolve(game, state)
-                    edges[edge, SIGN] = 1
+                edges[edge, SIGN] = 1 if state[-1] == parent[-1] else -1
                 if not known:
                     edges[edge, CHILD] = trees[row, NUM_NODES]
                     game.store(arrays.states, row * room + trees[row, NUM_NODES], state)
@@ -213,30 +213,33 @@ def resolve(game: SolverHooks, state: Any) -> Any:
     """Return (whether the value is known without search, the value, the moves worth trying)."""
     over, value = game.result(state)
     if over:
-        return True, value, word(0)
+        return True, value, game.no_actions()
     known, score, mask = game.resolve(state)
-    return known, (1 if score > 0 else 0) - (1 if score < 0 else 0), mask
+    return known, (1 if score > 0 else 0) - (1 if score < 0 else 0), game.as_mask(mask)
 
 
-def is_single(mask: Any) -> Any:
+def is_single(game: SolverHooks, mask: Any) -> Any:
     """Return whether a mask stands for a single move; an empty mask stands for a pass."""
-    return mask & (mask - word(1)) == 0
+    return game.is_empty(mask) or game.is_empty(game.without_lowest(mask))
 
 
 def single_action(game: SolverHooks, mask: Any) -> Any:
     """Return the only action in a mask, or the pass if the mask is empty."""
-    return game.num_actions - 1 if mask == 0 else game.to_action(lowest(mask))
+    if game.is_empty(mask):
+        return game.num_actions - 1
+    return game.to_action(game.lowest_action(mask))
 
 
 def winning_actions(game: SolverHooks, state: Any, mask: Any) -> Any:
     """Return a mask of those actions in `mask` that win immediately."""
-    wins = word(0)
-    while mask != 0:
-        action = lowest(mask)
-        over, value = game.result(game.as_words(game.play(state, action)))
-        if over and value < 0:
-            wins = wins | (word(1) << word(action))
-        mask = mask & (mask - word(1))
+    wins = game.no_actions()
+    while not game.is_empty(mask):
+        action = game.lowest_action(mask)
+        child = game.as_words(game.play(state, action))
+        over, value = game.result(child)
+        if over and value * game.turn_sign(state, child) > 0:
+            wins = game.with_action(wins, action)
+        mask = game.without_lowest(mask)
     return wins
 
 
@@ -246,17 +249,17 @@ def add_node(game: SolverHooks, row: Any, room: Any, mask: Any, arrays: Any) -> 
     Actions are in ascending order, so of several actions with equal scores, the lowest is selected.
     """
     trees, edges = arrays.trees, arrays.edges
-    actions = word(0)
-    while mask != 0:
-        actions = actions | (word(1) << word(game.to_action(lowest(mask))))
-        mask = mask & (mask - word(1))
+    actions = game.no_actions()
+    while not game.is_empty(mask):
+        actions = game.with_action(actions, game.to_action(game.lowest_action(mask)))
+        mask = game.without_lowest(mask)
     first = edge = trees[row, NEXT_EDGE]
-    if actions == 0:
+    if game.is_empty(actions):
         add_edge(edge, game.num_actions - 1, edges)
         edge += 1
-    while actions != 0:
-        add_edge(edge, lowest(actions), edges)
-        actions = actions & (actions - word(1))
+    while not game.is_empty(actions):
+        add_edge(edge, game.lowest_action(actions), edges)
+        actions = game.without_lowest(actions)
         edge += 1
     node = row * room + trees[row, NUM_NODES]
     arrays.nodes[node, FIRST_EDGE] = first

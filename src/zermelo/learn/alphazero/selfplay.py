@@ -6,6 +6,7 @@ network (by `search_cpu` or `search_gpu`). The network's learning targets are:
     policy   the search's improved policy
     value    the result at the ply where the game ends or is proven; before that ply, TD(lambda):
              target(s) = -((1 - lambda) * search(s') + lambda * target(s'))
+             (without the minus sign if the same side moves in s and in s')
 
 A rollout depends only on the weights and its random generator, not on the actor that plays it.
 """
@@ -60,8 +61,9 @@ def play_rollout(
         actions = torch.where(explores, random_actions, _select_actions(config, found, rng))
         after = game.play(state, actions)
         over, value = game.result(after)
+        signs = torch.where(state[-1] == after[-1], 1, -1)  # of the next value at this ply
         # A game stops when its result is proven, because the search in play finds the proof, too.
-        result = torch.where(is_proven, found.proven_value, -value).float()
+        result = torch.where(is_proven, found.proven_value, signs * value).float()
         over = over | is_proven
         is_learned = torch.full_like(over, not is_capped)
         # The result after a random move says nothing about the position before the move, so the
@@ -69,22 +71,24 @@ def play_rollout(
         ends = over | explores
         end_values = torch.where(over, result, found.value)
         words = torch.stack(state, 1)
-        plies.append((words, found.policy, found.value, ends, end_values, is_learned))
+        plies.append((words, found.policy, found.value, signs, ends, end_values, is_learned))
         results.append(torch.where(state[-1] == 0, result, -result)[over])
         fresh = _choose_starts(starts, config.games, rng)
         state = tuple(torch.where(over, new, old) for new, old in zip(fresh, after, strict=True))
-    words, policies, searched, ends, end_values, is_learned = map(
+    words, policies, searched, all_signs, ends, end_values, is_learned = map(
         torch.stack, zip(*plies, strict=True)
     )
-    values = compute_value_targets(searched, ends, end_values, config.td_lambda)
+    values = compute_value_targets(searched, all_signs, ends, end_values, config.td_lambda)
     positions = TrainingPositions(words[is_learned], policies[is_learned], values[is_learned])
     return positions, torch.cat(results)
 
 
 def compute_value_targets(
-    search_values: Tensor, ends: Tensor, end_values: Tensor, td_lambda: float
+    search_values: Tensor, signs: Tensor, ends: Tensor, end_values: Tensor, td_lambda: float
 ) -> Tensor:
     """Return the value targets [ply, game] for the side to move.
+
+    `signs` is -1 where the other side moves at the next ply, and 1 where the same side does.
 
     If the rollout ends before a game is over, the target of that game's last ply is its search
     value.
@@ -92,7 +96,7 @@ def compute_value_targets(
     targets = search_values.clone()
     for ply in range(len(targets) - 1, -1, -1):
         if ply + 1 < len(targets):
-            targets[ply] = -(
+            targets[ply] = signs[ply] * (
                 (1 - td_lambda) * search_values[ply + 1] + td_lambda * targets[ply + 1]
             )
         targets[ply] = torch.where(ends[ply], end_values[ply], targets[ply])

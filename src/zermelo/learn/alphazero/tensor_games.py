@@ -68,8 +68,7 @@ class TensorGame:
     def legal(self, state: TensorState) -> Tensor:
         """Return the legal actions [row, action] of nonterminal states, including passes."""
         legal = self._unpack_mask(self._signed.legal(state))
-        if self.num_actions > self._cells.numel():
-            legal[:, -1] |= ~legal.any(1)
+        legal[:, -1] |= ~legal.any(1)  # a forced pass
         return legal
 
     def resolve(self, state: TensorState) -> Resolution:
@@ -109,8 +108,11 @@ class TensorGame:
         images = planes.flatten(2).gather(2, cells).reshape(planes.shape)
         return images, policies.gather(1, self._action_maps[symmetries])
 
-    def _unpack_mask(self, mask: Tensor) -> Tensor:
+    def _unpack_mask(self, mask: Tensor | tuple[Tensor, ...]) -> Tensor:
         """Return the bits of the masks [row] as booleans [row, action]."""
+        if isinstance(mask, tuple):
+            words = torch.stack(mask, 1)[:, self._actions // WORD_BITS]
+            return ((words >> self._actions % WORD_BITS) & 1).bool()
         bits = (mask[:, None] >> self._actions.clamp(max=WORD_BITS - 1)) & 1
         return bits.bool() & (self._actions < WORD_BITS)
 

@@ -105,11 +105,12 @@ def step_states(
 ) -> Any:
     """Play an action in every state; write the next states, rewards, and which games are over."""
     for row in range(len(states)):
-        state = game.play(game.load(states, row), actions[row])
-        game.store(next_states, row, state)
-        ended, value = game.result(state)
+        state = game.load(states, row)
+        child = game.as_words(game.play(state, actions[row]))
+        game.store(next_states, row, child)
+        ended, value = game.result(child)
         over[row] = ended
-        rewards[row] = -value if ended else 0
+        rewards[row] = value * game.turn_sign(state, child) if ended else 0
 
 
 @kernel("uint64, int64, int64[::1], uint64[:,::1]", common=False)

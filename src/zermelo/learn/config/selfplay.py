@@ -31,10 +31,11 @@ class ActingConfig:
         return 2 * self.steps if self.response else self.steps
 
     def discount(self, ply: int) -> float:
-        """Return the signed discount of the reward at ply `ply` of a transition, counted from 0."""
-        if self.response:
-            return float((-1) ** ply * self.gamma ** (ply // 2))
-        return float((-self.gamma) ** ply)
+        """Return the discount of the reward at ply `ply` of a transition, counted from 0.
+
+        Its sign depends on who moves at that ply: see `zermelo.learn.dqn.selfplay`.
+        """
+        return float(self.gamma ** (ply // 2 if self.response else ply))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 A transition adds up the rewards of its plies, from the view of the side that makes its first move.
 The reward at ply k, counted from 0, is multiplied by this signed discount:
 
-- **self-play**: `(-g) ** k`, because the sides alternate. The bootstrapped value assumes optimal
+- **self-play**: `g ** k`, with a minus sign if it is a move of the other side: `(-g) ** k` in games
+  whose sides alternate. The bootstrapped value assumes optimal
   play by both sides, so with one step it does not matter who chose the moves: opponents and earlier
   versions of the learner only lead to different states. With more steps, exploratory moves bias the
   returns a little.
@@ -158,18 +159,25 @@ class SelfPlay:
         self._states[slot], self._actions[slot] = states, actions
         self._returns[slot], self._ages[slot] = 0.0, np.where(begins, 0, -1)
         running = self._ages >= 0
-        self._returns += np.where(running, self._discounts[self._ages] * rewards, 0.0)
+        discounts = self._signs(states) * self._discounts[self._ages]
+        self._returns += np.where(running, discounts * rewards, 0.0)
         self._ages[running] += 1
         complete = running & ((self._ages == span) | over)
         self._ages[complete] = -1
         _, game = np.nonzero(complete)
+        last_discounts = (self._signs(after) * self._discounts[span])[complete]
         return Transitions(
             self._states[complete],
             self._actions[complete],
             self._returns[complete],
-            np.where(over[game], 0.0, self._discounts[span]).astype(np.float32),
+            np.where(over[game], 0.0, last_discounts).astype(np.float32),
             after[game],
         )
+
+    def _signs(self, states: np.ndarray) -> np.ndarray:
+        """Return 1 for each transition whose first mover is also to move in `states`, else -1."""
+        is_same = self._states[:, :, -1] == states[:, -1]
+        return np.where(is_same, np.float32(1), np.float32(-1))
 
     def _record_results(self, rewards: np.ndarray, states: np.ndarray, over: np.ndarray) -> None:
         if over.any():

@@ -180,7 +180,7 @@ class _AnalysisInProgress:
                 score = solver.score(self.game.play(self.state, action), clock)
             except SearchStopped:
                 return
-            self.scores[action] = self.engine.parent_score(score)
+            self.scores[action] = self.engine.parent_score(self._turn_sign(action), score)
             self.proven.add(action)
             yield action
         self.source = solver.source(self.state)
@@ -190,8 +190,11 @@ class _AnalysisInProgress:
         for action in self._ranked():
             if action in self.proven:
                 child = self.game.play(self.state, action)
-                score = self.engine.child_bound(self.scores[action])
+                score = self.engine.child_score(self._turn_sign(action), self.scores[action])
                 self.lines[action] = (action, *solver.principal_variation(child, score, self.clock))
+
+    def _turn_sign(self, action: int) -> int:
+        return int(self.game.turn_sign(self.state, self.facts.children[action]))
 
     def _ranked(self) -> list[int]:
         return sorted(self.scores, key=lambda action: -self.scores[action])

@@ -27,7 +27,7 @@ KINDS = {
     "blocks": "the move stops an immediate win that the opponent has after some other move",
     "two-threats": "after the move its side threatens to win immediately on two cells or more",
     "threat": "after the move its side threatens to win immediately",
-    "lets-win": "proven: after the move the opponent wins by force, starting with the given reply",
+    "lets-win": "proven: after the move the opponent wins by force, perhaps with the given reply",
     "keeps-draw": "proven: the move draws, and some other move loses",
     "gives-away": "proven: the move only draws, and some other move wins",
     "loses-slower": "proven: every move loses, some other move faster, and none more slowly",
@@ -44,7 +44,7 @@ class EvaluatedMove:
     action: int
     sign: int | None = None  #: 1, 0 or -1 when proven
     plies: int | None = None  #: plies to the end, including this move
-    diff: int | None = None  #: Reversi: the final disc difference
+    diff: int | None = None  #: in games with scores: the final score, such as a disc difference
     line: tuple[int, ...] = ()  #: best play, starting with this move
     forced_win: ForcedWin | None = None  #: the threats that prove the win or the loss
 
@@ -83,6 +83,10 @@ class RuleFacts:
             self._lines[line] = self.game.line_to_text(self.state, line) if is_legal else None
         return self._lines[line]
 
+    def keeps_turn(self, action: int) -> bool:
+        """Return whether the same side moves again after an action."""
+        return bool(self.game.turn_sign(self.state, self.children[action]) > 0)
+
     def move(self, action: int) -> str:
         """Return the text of an action of this state."""
         return self.game.to_text(self.state, action)
@@ -95,7 +99,7 @@ class RuleFacts:
         """Find the threats that each of these actions blocks or makes; skip illegal actions."""
         for action in actions:
             if action in self.children and action not in self._claims:
-                self.winning_replies[action] = self._winning_actions(self.children[action])
+                self.winning_replies[action] = self._find_winning_replies(action)
                 self._claims[action] = [
                     *self._blocked_threats(action),
                     *self._own_threats(action),
@@ -105,6 +109,11 @@ class RuleFacts:
     def claims(self, action: int) -> list[Claim]:
         """Return the claims that follow from the rules alone; empty for an unexamined move."""
         return self._claims.get(action, [])
+
+    def _find_winning_replies(self, action: int) -> list[int]:
+        """Return the replies with which the opponent wins; none if the same side moves again."""
+        child = self.children[action]
+        return [] if self.keeps_turn(action) else self._winning_actions(child)
 
     def _winning_actions(self, state: Any) -> list[int]:
         """Return the actions that win immediately."""
@@ -116,8 +125,9 @@ class RuleFacts:
         ]
 
     def _wins(self, state: Any, action: int) -> bool:
-        is_over, value = self.game.result(self.game.play(state, action))
-        return bool(is_over and value < 0)
+        child = self.game.play(state, action)
+        is_over, value = self.game.result(child)
+        return bool(is_over and value * self.game.turn_sign(state, child) > 0)
 
     def _threats(self, state: Any) -> list[int]:
         """Return the actions with which the side not to move would win immediately."""
@@ -127,11 +137,12 @@ class RuleFacts:
         return [] if self.game.result(passed)[0] else self._winning_actions(passed)
 
     def _end_of_game(self, action: int) -> Claim:
+        value = self.results[action][1] * self.game.turn_sign(self.state, self.children[action])
         kind, text = {
-            -1: ("wins-now", "wins immediately"),
+            1: ("wins-now", "wins immediately"),
             0: ("draws-now", "ends the game in a draw"),
-            1: ("loses-now", self._describe_loss(action)),
-        }[int(self.results[action][1])]
+            -1: ("loses-now", self._describe_loss(action)),
+        }[int(value)]
         return Claim(kind, text, (action,))
 
     def _describe_loss(self, action: int) -> str:
@@ -241,7 +252,7 @@ def _outcome(facts: RuleFacts, move: EvaluatedMove) -> list[Claim]:
         text = f"wins by force within {_describe_forced_win(facts.game, move.forced_win)}"
         return [Claim("forced", text, line)]
     if move.sign == 1 and len(line) > 1:
-        return [Claim("wins", _describe_win(move), line)]
+        return [Claim("wins", _describe_win(facts.game, move), line)]
     replies = facts.winning_replies.get(move.action)
     if replies:
         reply = facts.reply(move.action, replies[0])
@@ -249,13 +260,15 @@ def _outcome(facts: RuleFacts, move: EvaluatedMove) -> list[Claim]:
         return [Claim("lets-win", text, (move.action, replies[0]))]
     if move.sign == -1 and len(line) > 1:
         text = f"{facts.opponent} then wins {_describe_defeat(facts.game, move)}"
+        if facts.keeps_turn(move.action):
+            return [Claim("lets-win", text, line)]
         return [Claim("lets-win", f"{text}, starting with {facts.reply(line[0], line[1])}", line)]
     return []
 
 
-def _describe_win(move: EvaluatedMove) -> str:
+def _describe_win(game: Game, move: EvaluatedMove) -> str:
     if move.diff:
-        return f"wins by {count(move.diff, 'disc')}"
+        return f"wins by {count(move.diff, game.score_unit)}"
     if move.plies is None:
         return "wins by force"
     return f"wins by force in {count_moves(move.plies)}"
@@ -264,7 +277,7 @@ def _describe_win(move: EvaluatedMove) -> str:
 def _describe_defeat(game: Game, move: EvaluatedMove) -> str:
     """Return a description of how the opponent wins after a move."""
     if move.diff:
-        return f"by {count(-move.diff, 'disc')}"
+        return f"by {count(-move.diff, game.score_unit)}"
     if move.forced_win is not None:
         return f"by force within {_describe_forced_win(game, move.forced_win)}"
     return "by force" if move.plies is None else f"by force in {count_moves(move.plies - 1)}"

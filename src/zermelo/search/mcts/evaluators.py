@@ -77,5 +77,6 @@ def evaluate_batch(
         for move in range(game.list_moves(state, moves)):
             child = game.play(state, moves[move])
             over, result = game.result(child)
-            value = -float(result) if over else -np.tanh(game.evaluate(child) / estimate_scale)
+            value = float(result) if over else np.tanh(game.evaluate(child) / estimate_scale)
+            value = game.turn_sign(state, child) * value
             policy[row, moves[move]] = np.exp(value / TEMPERATURE)

@@ -9,8 +9,9 @@ an exploration term, both updated in backpropagation. Selection takes the child 
 - with an evaluator (PUCT, Silver et al. 2018)
   exploration = prior / (1 + visits), k = c * sqrt(parent visits)
 
-All values of a node are for the player who moved into it. With USE_SOLVER, proven values are
-propagated (MCTS-Solver, Winands et al. 2008): a node is proven when one child is a win
+All values of a node are for the player who moved into it. In games that do not alternate,
+nodes[KEEPS_TURN] tells whether that player is also to move in the node. With USE_SOLVER, proven
+values are propagated (MCTS-Solver, Winands et al. 2008): a node is proven when one child is a win
 for the side to move at the node, or when all its children are proven. With ALL_MOVES the search
 continues until every move of the root is proven.
 """
@@ -27,6 +28,7 @@ from zermelo.kernels.registry import kernel
 # Columns of `nodes`.
 VISITS, VALUE_SUM, PARENT, FIRST_CHILD, NUM_CHILDREN, NUM_VISITED, NUM_UNPROVEN, PROOF = range(8)
 NUM_COLUMNS = 8
+KEEPS_TURN = 8  # an additional column in games whose sides do not alternate
 # Columns of `stats`.
 MEAN, EXPLORATION = range(2)
 # nodes[PROOF]: the proven value for the player who moved into the node.
@@ -83,7 +85,7 @@ def simulate(
                 skip_proven = node == ROOT and control[ALL_MOVES] != 0
                 weight = c * np.sqrt(np.log(nodes[node, VISITS]))
                 node = select_child(node, weight, skip_proven, nodes, stats)
-            state = game.step(state, int(actions[node]))
+            state = follow(game, state, node, nodes, actions)
         # 2. Evaluation: the proven value, or a random playout.
         if nodes[node, VISITS] == 0 and node != ROOT:
             resolve_leaf(game, node, state, use_solver, nodes, stats)
@@ -91,7 +93,7 @@ def simulate(
             value = int(nodes[node, PROOF]) - DRAW
         else:
             value, rng[0], _steps = game.play_out(state, word(rng[0]), moves)
-            value = -value
+            value = value if keeps_turn(game, node, nodes) else -value
         # 3. Backpropagation, with the sign flipped at every ply.
         while node >= ROOT:
             visits = nodes[node, VISITS] + 1
@@ -100,8 +102,9 @@ def simulate(
             if nodes[node, PROOF] == UNPROVEN:
                 stats[node, MEAN] = np.float32(nodes[node, VALUE_SUM]) / np.float32(visits)
                 stats[node, EXPLORATION] = np.float32(1.0) / np.sqrt(np.float32(visits))
-            value = -value
             node = nodes[node, PARENT]
+            if node >= ROOT and not keeps_turn(game, node, nodes):
+                value = -value
         control[SIMULATIONS] += 1
 
 
@@ -143,19 +146,19 @@ def select_leaves(
             skip_proven = node == ROOT and control[ALL_MOVES] != 0
             weight = c * np.sqrt(nodes[node, VISITS])
             node = select_child(node, weight, skip_proven, nodes, stats)
-            state = game.step(state, int(actions[node]))
+            state = follow(game, state, node, nodes, actions)
         if nodes[node, VISITS] == 0 and node != ROOT:
             resolve_leaf(game, node, state, use_solver, nodes, stats)
         if nodes[node, PROOF] != UNPROVEN:
             value = VALUE_SCALE * (int(nodes[node, PROOF]) - DRAW)
-            backpropagate(node, 1, value, 0, nodes, stats, priors)
+            backpropagate(game, node, 1, value, 0, nodes, stats, priors)
         elif nodes[node, VISITS] > 0:
             return num_leaves
         else:
             game.store_root(leaves, num_leaves, state)
             leaf_nodes[num_leaves] = node
             num_leaves += 1
-            backpropagate(node, 1, 0, -VALUE_SCALE, nodes, stats, priors)
+            backpropagate(game, node, 1, 0, -VALUE_SCALE, nodes, stats, priors)
         control[SIMULATIONS] += 1
     return num_leaves
 
@@ -204,13 +207,42 @@ def expand_leaves(
             stats[child, MEAN] = values[leaf]  # the parent's value, until the child is visited
             stats[child, EXPLORATION] = prior
         value = round(-VALUE_SCALE * float(values[leaf]))
-        backpropagate(node, 0, value, VALUE_SCALE, nodes, stats, priors)
+        if keeps_turn(game, node, nodes):
+            value = -value
+        backpropagate(game, node, 0, value, VALUE_SCALE, nodes, stats, priors)
+
+
+def follow(game: SolverHooks | BoardGame, state: Any, node: Any, nodes: Any, actions: Any) -> Any:
+    """Return the state of a node, given its parent's, and note in the node if the turn stays."""
+    if game.is_alternating:
+        return game.step(state, int(actions[node]))
+    mover = game.mover(state)
+    state = game.step(state, int(actions[node]))
+    nodes[node, KEEPS_TURN] = 1 if game.mover(state) == mover else 0
+    return state
+
+
+def keeps_turn(game: SolverHooks | BoardGame, node: Any, nodes: Any) -> Any:
+    """Return whether the player who moved into a node is also to move in it."""
+    if game.is_alternating:
+        return False
+    return nodes[node, KEEPS_TURN] != 0
 
 
 def backpropagate(
-    node: Any, visits: Any, value: Any, penalty: Any, nodes: Any, stats: Any, priors: Any
+    game: SolverHooks | BoardGame,
+    node: Any,
+    visits: Any,
+    value: Any,
+    penalty: Any,
+    nodes: Any,
+    stats: Any,
+    priors: Any,
 ) -> None:
-    """Add visits, a penalty and a value to a node and its ancestors; negate the value each ply."""
+    """Add visits, a penalty and a value to a node and its ancestors.
+
+    The value changes its sign whenever the turn passes.
+    """
     while node >= ROOT:
         nodes[node, VISITS] += visits
         nodes[node, VALUE_SUM] += value + penalty
@@ -220,8 +252,9 @@ def backpropagate(
                 total_visits * np.float32(VALUE_SCALE)
             )
             stats[node, EXPLORATION] = priors[node] / (total_visits + np.float32(1.0))
-        value = -value
         node = nodes[node, PARENT]
+        if node >= ROOT and not keeps_turn(game, node, nodes):
+            value = -value
 
 
 def is_finished(control: Any, nodes: Any) -> Any:
@@ -239,11 +272,13 @@ def resolve_leaf(
     if not known and use_solver:
         known, value = game.resolve_value(state)
     if known:
+        if keeps_turn(game, node, nodes):
+            value = -value
         nodes[node, PROOF] = DRAW - value
         stats[node, MEAN] = -value
         stats[node, EXPLORATION] = 0
         if use_solver:
-            propagate_proof(node, nodes, stats)
+            propagate_proof(game, node, nodes, stats)
 
 
 def add_children(node: Any, count: Any, moves: Any, control: Any, nodes: Any, actions: Any) -> None:
@@ -300,7 +335,7 @@ def select_child(node: Any, k: Any, skip_proven: Any, nodes: Any, stats: Any) ->
     return best
 
 
-def propagate_proof(node: Any, nodes: Any, stats: Any) -> None:
+def propagate_proof(game: SolverHooks | BoardGame, node: Any, nodes: Any, stats: Any) -> None:
     """Mark the ancestors of a proven node as proven; stop at the first one that is still open."""
     while node != ROOT:
         proof = nodes[node, PROOF]
@@ -309,14 +344,14 @@ def propagate_proof(node: Any, nodes: Any, stats: Any) -> None:
         parent = nodes[node, PARENT]
         nodes[parent, NUM_UNPROVEN] -= 1
         if proof == WIN:
-            nodes[parent, PROOF] = LOSS
+            nodes[parent, PROOF] = WIN if keeps_turn(game, parent, nodes) else LOSS
         elif nodes[parent, NUM_UNPROVEN] == 0:
             best = LOSS
             for child in range(
                 nodes[parent, FIRST_CHILD], nodes[parent, FIRST_CHILD] + nodes[parent, NUM_CHILDREN]
             ):
                 best = max(best, nodes[child, PROOF])
-            nodes[parent, PROOF] = WIN + LOSS - best
+            nodes[parent, PROOF] = best if keeps_turn(game, parent, nodes) else WIN + LOSS - best
         else:
             return
         node = parent

@@ -54,12 +54,12 @@ class _TreeArrays(NamedTuple):
     priors: "NDArray[Any]"  #: float32 [node]
 
     @classmethod
-    def allocate(cls, size: int) -> "_TreeArrays":
+    def allocate(cls, size: int, num_columns: int) -> "_TreeArrays":
         """Return uninitialised arrays for a number of nodes."""
         import numpy as np
 
         return cls(
-            np.empty((size, k.NUM_COLUMNS), np.int32),
+            np.empty((size, num_columns), np.int32),
             np.empty((size, 2), np.float32),
             np.empty(size, np.int16),
             np.empty(size, np.float32),
@@ -95,7 +95,8 @@ class MCTSTree:
         # Rules in plain Python are slow, so the clock is checked after every simulation.
         self._min_slice = _MIN_SLICE if self._room.is_native else 1
         self._sampler = None if self._room.is_native else RuleSampler(game)
-        self._arrays = _TreeArrays.allocate(_INITIAL_NODES)
+        self._num_columns = k.NUM_COLUMNS + (not game.is_alternating)
+        self._arrays = _TreeArrays.allocate(_INITIAL_NODES, self._num_columns)
         self._seconds_per_leaf = 0.0  # time of the evaluator in the batches so far
         self.root: Any = None
         search = (k.select_leaves, k.expand_leaves) if evaluator else (k.simulate,)
@@ -128,7 +129,7 @@ class MCTSTree:
         # A node that was proven when it was created has no children to choose from.
         if node is None or nodes[node, k.NUM_CHILDREN] == 0 or nodes[node, k.PROOF] != k.UNPROVEN:
             return False
-        subtree = _TreeArrays.allocate(len(nodes))
+        subtree = _TreeArrays.allocate(len(nodes), self._num_columns)
         self._control[k.NUM_NODES] = self._kernels[-1](node, *self._arrays, *subtree)
         self._control[[k.IS_FULL, k.ALL_MOVES]] = 0
         self._arrays = subtree
@@ -239,7 +240,7 @@ class MCTSTree:
             size *= 2
         self._control[k.IS_FULL] = size < needed
         if size > len(self._arrays.nodes):
-            larger = _TreeArrays.allocate(size)
+            larger = _TreeArrays.allocate(size, self._num_columns)
             for new, old in zip(larger, self._arrays, strict=True):
                 np.copyto(new[:used], old[:used])
             self._arrays = larger

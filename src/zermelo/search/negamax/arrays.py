@@ -18,11 +18,11 @@ class SearchArrays(NamedTuple):
     a kernel unpacks it with `SearchArrays(*packed)`.
     """
 
-    states: Any  #: [ply, word]: the states on the stack; the last word is the mask of moves to try
+    states: Any  #: [ply, word]: the states on the stack, each followed by the mask of moves to try
     keys: Any  #: [ply, word]: the keys of these states in the transposition table
     frames: Any  #: [ply, column]: the columns are defined below, from ALPHA on
     moves: Any  #: [ply, number]: the moves to search, coded with their ranks, best first
-    child_moves: Any  #: [ply, move]: the mask of the moves to try after this move
+    child_moves: Any  #: [ply, move and word]: the masks of the moves to try after each move
     table: Any  #: [slot, word]: see `transposition_table`
     symmetry_tables: Any  #: [symmetry, byte, value]: see `core.symmetry.byte_tables`
     weights: Any  #: the weights of the network that estimates leaves; empty if there is none

@@ -85,6 +85,8 @@ def look_ahead_batch(
             child = game.play(state, legal[at])
             over, value = game.result(child)
             score = value * game.win_score
+            if game.has_scores and over:
+                score = game.score(child)
             if not over:
                 game.store(arrays.states, 0, child)
                 control[DEPTH] = 0
@@ -92,6 +94,6 @@ def look_ahead_batch(
                 frames[0, PLIES_LEFT] = plies - 1
                 frames[0, NEXT_MOVE] = NOT_STARTED
                 _finished, score = search(game, control, arrays)
-            scores[number, legal[at]] = parent_score(game, score)
+            scores[number, legal[at]] = -game.turn_sign(state, child) * parent_score(game, score)
     control[DEPTH] = NOT_STARTED
     return True

@@ -16,7 +16,7 @@ horizon.
 
 from typing import Any
 
-from zermelo.core.bitboard import lowest, prefetch, scale, sign, word
+from zermelo.core.bitboard import prefetch, scale, sign, word
 from zermelo.core.game import SolverHooks
 from zermelo.kernels.registry import kernel
 from zermelo.search.negamax.arrays import (
@@ -77,7 +77,7 @@ from zermelo.search.negamax.transposition_table import (
 from zermelo.search.state_keys import hash_words
 
 _SOON, _LATER = 10, 16  # plies to the end, used by `next_guess`; tuned on Connect Four
-_INDICES = 1 << 7  # a listed move is coded as its rank times this, plus 127 minus its index
+_INDICES = 1 << 10  # a listed move is coded as its rank times this, plus 1023 minus its index
 _TABLE_MOVE_RANK = 1 << 40  # above every other rank
 
 
@@ -192,10 +192,14 @@ def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR091
                 frames[depth, NEXT_MOVE] = number + 1
                 frames[depth, CURRENT_MOVE] = index
                 game.store(states, depth + 1, game.play_index(game.load(states, depth), index))
-                states[depth + 1, game.num_words] = arrays.child_moves[depth, index]
+                child_moves = game.load_mask(arrays.child_moves, depth, index * game.num_masks)
+                game.store_mask(states, depth + 1, game.num_words, child_moves)
                 alpha = max(frames[depth, ALPHA], frames[depth, BEST])
                 frames[depth + 1, ALPHA] = child_bound(game, frames[depth, BETA])
                 frames[depth + 1, BETA] = child_bound(game, alpha)
+                if stays_on_move(game, depth, states):
+                    frames[depth + 1, ALPHA] = -child_bound(game, alpha)
+                    frames[depth + 1, BETA] = -child_bound(game, frames[depth, BETA])
                 frames[depth + 1, NEXT_MOVE] = NOT_STARTED
                 # A forced move does not count towards the horizon.
                 ply = frames[depth, NUM_MOVES] > 1
@@ -203,7 +207,7 @@ def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR091
                 depth += 1
                 continue
             if frames[depth, BEST] >= frames[depth, BETA] and number > 0:
-                cutoffs = HISTORY + 64 * (depth & 1) + frames[depth, BEST_MOVE]
+                cutoffs = history_slot(game, depth, frames[depth, BEST_MOVE])
                 control[cutoffs] += 1
                 if control[cutoffs] >> control[HISTORY_BITS] != 0:
                     control[HISTORY_BITS] += 1
@@ -220,6 +224,8 @@ def search(game: SolverHooks, control: Any, arrays: Any) -> Any:  # noqa: PLR091
             return True, score
         depth -= 1
         score = parent_score(game, score)
+        if stays_on_move(game, depth, states):
+            score = -score
         if score > frames[depth, BEST]:
             frames[depth, BEST] = score
             frames[depth, BEST_MOVE] = frames[depth, CURRENT_MOVE]
@@ -232,10 +238,10 @@ def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any
     state = game.load(arrays.states, depth)
     alpha, beta = frames[depth, ALPHA], frames[depth, BETA]
     known, score = game.resolve_in_window(state, alpha, beta)
-    mask = word(arrays.states[depth, game.num_words])
+    mask = game.load_mask(arrays.states, depth, game.num_words)
     if depth == 0 and not known:
         known, score, root_moves = game.resolve(state)
-        mask = word(root_moves)
+        mask = game.as_mask(root_moves)
         may_merge = has_symmetric_descendants(game, state, arrays.symmetry_tables)
         control[SYMMETRY_DEPTH] = control[SYMMETRY_PLIES] if may_merge else 0
     if known:
@@ -277,6 +283,8 @@ def enter_state(game: SolverHooks, depth: Any, control: Any, arrays: Any) -> Any
     # A win by a move that needs a search takes longer than an immediate win, perhaps too long for
     # its score to exceed alpha.
     most = max(best, parent_score(game, game.min_loss_plies - game.win_score))
+    if not game.is_alternating:  # a win by a second move in a row
+        most = max(most, -parent_score(game, game.win_score - game.min_win_plies))
     if best >= beta or most <= alpha:
         return True, best if best >= beta else most
     frames[depth, ALPHA], frames[depth, BETA] = alpha, beta
@@ -304,29 +312,33 @@ def order_moves(
     """
     moves = arrays.moves
     count, best, best_move = 0, NO_SCORE, NO_MOVE
-    left, is_pass = mask, mask == 0
+    left, is_pass = mask, game.is_empty(mask)
     prefetches = control[NUM_SLOTS] > CACHED_SLOTS
-    while left != 0 or is_pass:
+    while not game.is_empty(left) or is_pass:
         index = game.num_actions - 1
         if not is_pass:
-            index = lowest(left)
-            left = left & (left - word(1))
+            index = game.lowest_action(left)
+            left = game.without_lowest(left)
         is_pass = False
         known, score, child_moves = game.resolve_child(state, index)
         if known:
             score = parent_score(game, score)
+            if not game.is_alternating:
+                child = game.as_words(game.play_index(state, index))
+                score = -score * game.turn_sign(state, child)
             if score > best:
                 best, best_move = score, index
                 if best >= beta:
                     break
             continue
-        arrays.child_moves[depth, index] = child_moves
+        column = index * game.num_masks
+        game.store_mask(arrays.child_moves, depth, column, game.as_mask(child_moves))
         if prefetches:
             child = game.as_words(game.play_index(state, index))
             prefetch(arrays.table, first_slot(game.key(child), control[NUM_SLOTS]))
         rank = 0
         if control[USE_ORDERING] != 0:
-            cutoffs = control[HISTORY + 64 * (depth & 1) + index]
+            cutoffs = control[history_slot(game, depth, index)]
             rank = game.rank_move(state, index)
             rank += (game.history_weight * cutoffs) >> control[HISTORY_BITS]
             if index == first:
@@ -339,6 +351,20 @@ def order_moves(
         moves[depth, at] = entry
         count += 1
     return count, best, best_move
+
+
+def stays_on_move(game: SolverHooks, depth: Any, states: Any) -> Any:
+    """Return whether the same side moves at this depth of the stack and at the next one."""
+    if game.is_alternating:
+        return False
+    return game.turn_sign(game.load(states, depth), game.load(states, depth + 1)) > 0
+
+
+def history_slot(game: SolverHooks, depth: Any, index: Any) -> Any:
+    """Return the place in `control` of a move's cutoffs; in wide games, some moves share one."""
+    if game.num_masks > 1:
+        index = index & 63
+    return HISTORY + 64 * (depth & 1) + index
 
 
 def estimate_leaf(game: SolverHooks, state: Any, control: Any, arrays: Any) -> Any:

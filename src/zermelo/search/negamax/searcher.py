@@ -66,13 +66,14 @@ class NegamaxSearcher:
         key_words = len(hooks.key(hooks.game.initial()))
         plies = max(_MIN_PLIES, min(_MAX_PLIES, hooks.max_plies(hooks.game.initial()) + 2))
         symmetries = hooks.game.symmetries() if symmetry and table_bits is not None else ()
+        num_child_moves = max(65, hooks.game.num_actions) * hooks.game.num_masks
         network = network or LeafNetwork.none(self._num_words)
         self._arrays = SearchArrays(
-            states=np.zeros((plies, self._num_words + 1), np.uint64),
+            states=np.zeros((plies, self._num_words + hooks.game.num_masks), np.uint64),
             keys=np.zeros((plies, key_words), np.uint64),
             frames=np.zeros((plies, arrays.NUM_COLUMNS), np.int64),
-            moves=np.zeros((plies, 64), np.int64),
-            child_moves=np.zeros((plies, 65), np.uint64),
+            moves=np.zeros((plies, max(64, hooks.game.num_actions)), np.int64),
+            child_moves=np.zeros((plies, num_child_moves), np.uint64),
             table=_aligned_zeros(2 if table_bits is None else 1 << table_bits, key_words + 1),
             symmetry_tables=build_symmetry_tables(symmetries),
             weights=network.weights,

@@ -65,6 +65,8 @@ def store(
 ) -> None:
     """Store the bounds and the best move of the state with this key.
 
+    A move of 255 or above does not fit, so it is not stored.
+
     The first slot keeps the state nearest to the root, since its search cost most; the second slot
     is always replaced.
     """
@@ -77,7 +79,7 @@ def store(
     table[slot, -1] = (
         word(generation) << word(48)
         | word(min(ply, 255)) << word(40)
-        | word(move) << word(32)
+        | word(min(move, NO_MOVE)) << word(32)
         | word(low + BIAS) << word(16)
         | word(high + BIAS)
     )

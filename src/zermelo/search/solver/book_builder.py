@@ -59,7 +59,8 @@ def build_book(
     for layer in layers[-2::-1]:
         for state in layer:
             values = [
-                parent_score(game.hooks, scores[canonical(c)]) for c in _children(game, state)
+                -game.turn_sign(state, child) * parent_score(game.hooks, scores[canonical(child)])
+                for child in _children(game, state)
             ]
             scores[state] = max(values) if values else terminal_score(game.hooks, state)
     return OpeningBook.from_scores(game, scores)

@@ -41,7 +41,7 @@ class Solution:
     nodes: int = 0
     seconds: float = 0.0
     source: str = "search"
-    diff: int | None = None  #: Reversi: the raw disc difference
+    diff: int | None = None  #: in games with scores: the score, in Reversi the disc difference
     depth: int | None = None  #: the number of plies searched for an estimate
     complete: bool = True  #: whether `best` contains all best moves
     wins: bool | None = None  #: for the goal "win": whether the side to move wins, when proven
@@ -72,12 +72,24 @@ class Solution:
 def game_specific_scores(
     position: Position, value: Value | None, plies: int | None, diff: int | None
 ) -> dict[str, int | None]:
-    """Return the fields that some games add: `diff` in Reversi, `score` with gravity."""
+    """Return the fields that some games add.
+
+    Reversi adds `diff`; games with scores of their own, and those with gravity, add `score`.
+    """
     if isinstance(position.game, Reversi):
         return {"diff": diff}
+    if position.game.has_scores:
+        return {"score": diff}
     if isinstance(position.game, LineGame) and position.game.gravity:
         return {"score": connect_four_score(position, value, plies)}
     return {}
+
+
+def final_score(position: Position) -> int | None:
+    """Return the score of a finished game for the side that would move; None if it has none."""
+    if isinstance(position.game, Reversi):
+        return position.game.diff(position.state)
+    return int(position.game.score(position.state)) if position.game.has_scores else None
 
 
 def connect_four_score(position: Position, value: Value | None, plies: int | None) -> int | None:
@@ -137,7 +149,7 @@ def solver_for(game: WordGame, settings: SolverSettings | None = None) -> Solver
 def solve_finished(position: Position) -> Solution:
     """Return the solution of a finished game, for the side that would move."""
     value = Value.from_score(position.game.result(position.state)[1])
-    diff = position.game.diff(position.state) if isinstance(position.game, Reversi) else None
+    diff = final_score(position)
     return Solution(position, value, plies=0, exact=True, source="end", diff=diff)
 
 
@@ -257,6 +269,7 @@ class _PositionSolver:
         best: list[str] = []
         for action in self.position.actions:
             self.solution = replace(proven, best=tuple(best) or estimated_best, complete=False)
-            if -solver.sign(game.play(state, action), clock) == sign:
+            child = game.play(state, action)
+            if game.turn_sign(state, child) * solver.sign(child, clock) == sign:
                 best.append(game.to_text(state, action))
         self.solution = replace(proven, best=tuple(best))

@@ -99,7 +99,7 @@ class Solver:
     def evaluate_moves(self, state: Any, clock: SearchClock | None = None) -> list[Candidate]:
         """Return every legal move with its exact value and distance, the best ones first."""
         game, hooks = self.game, self.hooks
-        scores = {a: -self.score(game.play(state, a), clock) for a in game.actions(state)}
+        scores = {a: self._score_after(state, a, clock) for a in game.actions(state)}
         top = max(scores.values())
         return [
             Candidate(
@@ -113,6 +113,11 @@ class Solver:
             )
             for action, score in sorted(scores.items(), key=lambda item: -item[1])
         ]
+
+    def _score_after(self, state: Any, action: int, clock: SearchClock | None) -> int:
+        """Return the score of the state after an action, for the side that plays it."""
+        child = self.game.play(state, action)
+        return int(self.game.turn_sign(state, child)) * self.score(child, clock)
 
     def sign(self, state: Any, clock: SearchClock | None = None) -> int:
         """Return 1, 0 or -1 for a win, a draw or a loss, without the distance."""
@@ -144,7 +149,7 @@ class Solver:
         See `NegamaxSearcher.narrow_bounds`.
         """
         clock = clock or SearchClock()
-        if len(self._searchers) > 1:
+        if len(self._searchers) > 1 and self.game.is_alternating:
             return self._bounds_by_threads(state, low, high, clock, sign_only=sign_only)
         return self.searcher.narrow_bounds(state, low, high, clock, sign_only=sign_only)
 
@@ -163,7 +168,10 @@ class Solver:
     ) -> bool:
         """Return whether an action achieves at least this score for the side to move."""
         child = self.game.play(state, action)
-        return not self.is_above(child, self._child_bound(score), clock)
+        bound = self._child_bound(score)
+        if self.game.turn_sign(state, child) > 0:
+            return self.is_above(child, -bound - 1, clock)
+        return not self.is_above(child, bound, clock)
 
     def principal_variation(
         self, state: Any, score: int, clock: SearchClock | None = None
@@ -181,8 +189,9 @@ class Solver:
                 break
             action = next(a for a in legal if self.reaches(state, a, score, clock))
             actions.append(action)
-            state = self.game.play(state, action)
-            score = self._child_bound(score)
+            child = self.game.play(state, action)
+            score = -self.game.turn_sign(state, child) * self._child_bound(score)
+            state = child
         return list(self.game.legal_line(start, actions))
 
     def _look_up(self, state: Any) -> int | None:

@@ -7,7 +7,7 @@ _WIN_SCORE - n, which may differ from the scores of the game's solver.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from zermelo.core.bitboard import lowest, word
+from zermelo.core.bitboard import sign
 from zermelo.core.errors import TooLarge
 from zermelo.core.game import SolverHooks, WordGame
 from zermelo.kernels.compiler import compile_kernel
@@ -136,13 +136,13 @@ def append_children(
         over, _value = game.result(state)
         if over:
             continue
-        mask = game.legal(state)
+        mask = game.as_mask(game.legal(state))
         action = game.num_actions - 1
-        is_pass = mask == 0
-        while is_pass or mask != 0:
+        is_pass = game.is_empty(mask)
+        while is_pass or not game.is_empty(mask):
             if not is_pass:
-                action = lowest(mask)
-                mask = mask & (mask - word(1))
+                action = game.lowest_action(mask)
+                mask = game.without_lowest(mask)
             is_pass = False
             child = canonical_state(game, game.play(state, action), symmetry_tables)
             slot = find_index_slot(game, states, slots, child)
@@ -177,24 +177,23 @@ def score_states(
             state = game.load(states, stack[depth - 1])
             over, value = game.result(state)
             best = value * _WIN_SCORE if over else -_WIN_SCORE
-            mask = game.legal(state)
+            mask = game.as_mask(game.legal(state))
             action = game.num_actions - 1
-            is_pass = mask == 0 and not over
+            is_pass = game.is_empty(mask) and not over
             unknown_row = -1
-            while not over and unknown_row < 0 and (is_pass or mask != 0):
+            while not over and unknown_row < 0 and (is_pass or not game.is_empty(mask)):
                 if not is_pass:
-                    action = lowest(mask)
-                    mask = mask & (mask - word(1))
+                    action = game.lowest_action(mask)
+                    mask = game.without_lowest(mask)
                 is_pass = False
                 child = canonical_state(game, game.play(state, action), symmetry_tables)
                 row = slots[find_index_slot(game, states, slots, child)] - 1
                 score = int(scores[row])
                 if score == _UNKNOWN:
                     unknown_row = row
-                elif score > 0:
-                    best = max(best, game.ply_cost - score)
                 else:
-                    best = max(best, -score - (game.ply_cost if score < 0 else 0))
+                    score = score - game.ply_cost * sign(score)
+                    best = max(best, game.turn_sign(state, child) * score)
             if unknown_row < 0:
                 depth -= 1
                 scores[stack[depth]] = best
