@@ -38,7 +38,6 @@ class DotsAndBoxes(WordGame):
 
     def __init__(self, rows: int = 3, cols: int = 3) -> None:
         self.points = Grid(2 * rows + 1, 2 * cols + 1)  # not `grid`: there are no stones on it
-        self.plane_shape = (self.points.rows, self.points.cols)
         self.num_actions, self.width = self.points.size, self.points.cols
         kinds = [(i // self.width % 2) + (i % self.width % 2) for i in range(self.num_actions)]
         self.lines = sum(1 << i for i, kind in enumerate(kinds) if kind == 1)
@@ -70,6 +69,10 @@ class DotsAndBoxes(WordGame):
     def result(self, state: Any) -> Any:
         over, margin = state[0] == self.lines, self.score(state)
         return over, over * ((margin > 0) * 1 - (margin < 0) * 1)
+
+    @property
+    def plane_shape(self) -> tuple[int, int]:
+        return self.points.rows, self.points.cols
 
     def planes(self, state: Any) -> Any:
         return state[0], state[1], state[2]

@@ -30,7 +30,6 @@ class Nim(WordGame):
     def __init__(self, heaps: tuple[int, ...] = (3, 5, 7)) -> None:
         self.heaps, self.width = heaps, max(heaps)
         self.num_actions = len(heaps) * self.width
-        self.plane_shape = (len(heaps), self.width)
         self.rows = tuple(((1 << self.width) - 1) << self.width * i for i in range(len(heaps)))
         self.start = sum(((1 << size) - 1) << self.width * i for i, size in enumerate(heaps))
 
@@ -51,6 +50,10 @@ class Nim(WordGame):
     def result(self, state: Any) -> Any:
         over = state[0] == 0
         return over, -1 * over  # the opponent took the last match
+
+    @property
+    def plane_shape(self) -> tuple[int, int]:
+        return len(self.heaps), self.width
 
     def planes(self, state: Any) -> Any:
         return (state[0],)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from zermelo.core import home
-from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.errors import KernelError
 from zermelo.core.game import SolverHooks, WordGame
 from zermelo.kernels import cache, sealed_files
@@ -64,9 +63,9 @@ def _parameters(game: WordGame) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "legal", (_STATE,)
     yield "play", (_STATE, _INT)
     yield "result", (_STATE,)
-    if hasattr(game, "planes"):
+    if type(game).planes is not WordGame.planes:
         yield "planes", (_STATE,)
-    if getattr(game, "has_scores", False):
+    if game.has_scores:
         yield "score", (_STATE,)
     for hook, parameters in _HOOKS.items():
         if getattr(game.hooks_class, hook) is not getattr(SolverHooks, hook):
@@ -115,11 +114,10 @@ class _RulesCheck:
         """Raise KernelError if a rule returns values of other types than kernels expect."""
         returned = compiled.signature.return_type
         items = list(returned) if hasattr(returned, "types") else [returned]
-        num_masks = max(1, -(-(self._game.num_actions - 1) // WORD_BITS))
         num_words = {
-            "legal": num_masks,
+            "legal": self._game.num_masks,
             "play": self._num_words,
-            "planes": getattr(self._game, "num_planes", 2),
+            "planes": self._game.num_planes,
         }.get(rule)
         if num_words is not None:
             is_tuple = hasattr(returned, "types")
