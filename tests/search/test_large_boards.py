@@ -116,7 +116,7 @@ def _best(position: Position, depth: int, **switches: int) -> tuple[int, str]:
     if abs(score) > DECISIVE_SCORE:
         assert len(line) == WIN_SCORE - abs(score)
         assert position.is_over
-    return score, position.game.to_text(line[0]) if line else ""
+    return score, position.to_move_text(line[0]) if line else ""
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 4])

@@ -240,7 +240,7 @@ def test_players_take_and_prevent_forced_wins() -> None:
     for spec in ("minimax:depth=1", "alphabeta:seconds=0.5"):
         thought = z.player(spec).choose(position)
         assert thought.value == "win"
-        assert position.game.parse_action(thought.move) == found.line[0]
+        assert position.parse(thought.move) == found.line[0]
     # The same stones with the other side to move: a quiet move loses to that line.
     cells = position.game.board(position.state)
     state = position.game.from_board(cells, 1, checked=False)

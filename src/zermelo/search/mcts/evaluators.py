@@ -7,7 +7,7 @@ import numpy as np
 
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
-from zermelo.core.game import Game, SolverHooks, WordGame
+from zermelo.core.game import BoardGame, Game, SolverHooks, WordGame
 from zermelo.kernels.compiler import compile_kernel
 from zermelo.kernels.registry import kernel
 from zermelo.search.mcts.tree import Evaluator
@@ -40,14 +40,18 @@ def policy_from_values(values: Any) -> "NDArray[Any]":
 
 
 class HeuristicEvaluator:
-    """Evaluates states by the alpha-beta heuristic; the children's estimates give the priors."""
+    """Evaluates states by the alpha-beta heuristic; the children's estimates give the priors.
+
+    The heuristic is `SolverHooks.evaluate` in bitboard games, and `Game.evaluate` in games in plain
+    Python.
+    """
 
     def __init__(self, argument: str, game: Game) -> None:
         if argument:
             msg = f"the evaluator heuristic takes no argument, but was given {argument!r}"
             raise BadSpec(msg)
-        if not isinstance(game, WordGame):
-            msg = f"the evaluator heuristic needs a bitboard game (up to 64 cells), not {game.spec}"
+        if isinstance(game, BoardGame):
+            msg = f"the evaluator heuristic needs a board of up to 64 cells, not {game.spec}"
             raise BadSpec(msg)
         self.game = game
 
@@ -55,10 +59,23 @@ class HeuristicEvaluator:
         """Return (policy, values) of a batch of states; see `Evaluator`."""
         policy: NDArray[Any] = np.zeros((len(roots), self.game.num_actions), np.float32)
         values: NDArray[Any] = np.zeros(len(roots), np.float32)
-        moves: NDArray[Any] = np.zeros(self.game.num_actions, np.int64)
-        evaluate = compile_kernel(evaluate_batch, self.game.hooks)
-        evaluate(float(self.game.hooks.estimate_scale), roots, moves, policy, values)
+        if isinstance(self.game, WordGame):
+            moves: NDArray[Any] = np.zeros(self.game.num_actions, np.int64)
+            evaluate = compile_kernel(evaluate_batch, self.game.hooks)
+            evaluate(float(self.game.hooks.estimate_scale), roots, moves, policy, values)
+        else:
+            for row, (state,) in enumerate(roots):
+                values[row] = self.game.evaluate(state)
+                for action in self.game.actions(state):
+                    policy[row, action] = np.exp(self._value_after(state, action) / TEMPERATURE)
         return policy, values
+
+    def _value_after(self, state: Any, action: int) -> float:
+        """Return the result or the estimate after an action, for the side that plays it."""
+        child = self.game.play(state, action)
+        over, result = self.game.result(child)
+        value = float(result) if over else float(self.game.evaluate(child))
+        return float(self.game.turn_sign(state, child)) * value
 
 
 @kernel("float64, uint64[:,::1], int64[::1], float32[:,::1], float32[::1]", common=False)
