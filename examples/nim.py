@@ -24,17 +24,17 @@ class Nim(WordGame):
     num_boards = 1
     num_planes = 1
     one: Word = 1
-    start: Word
+    full: Word
     rows: tuple[Word, ...]
 
     def __init__(self, heaps: tuple[int, ...] = (3, 5, 7)) -> None:
         self.heaps, self.width = heaps, max(heaps)
         self.num_actions = len(heaps) * self.width
         self.rows = tuple(((1 << self.width) - 1) << self.width * i for i in range(len(heaps)))
-        self.start = sum(((1 << size) - 1) << self.width * i for i, size in enumerate(heaps))
+        self.full = sum(((1 << size) - 1) << self.width * i for i, size in enumerate(heaps))
 
     def initial(self) -> Any:
-        return (self.start, 0)
+        return (self.full, 0)
 
     def legal(self, state: Any) -> Any:
         return state[0]

@@ -1,7 +1,7 @@
 """2,000 random small games against a naive solver: nothing that is marked exact may be wrong."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +17,16 @@ from support.random_games import (
     TableGame,
     random_table,
 )
+from zermelo.core.game import WordGame
 from zermelo.core.player import Analysis, Candidate, Limit
 from zermelo.core.position import Position
+from zermelo.search.explain.analysis import Analyst
 from zermelo.search.solver.solution import Solution
+from zermelo.search.solver.solver import Solver, SolverSettings
 
 NUM_TABLES, NUM_WORD_GAMES = 1_600, 100  # word games of each of four classes
 SHARDS = 8
+SETTINGS = SolverSettings(table_bits=12)
 WORDS = {1: "win", 0: "draw", -1: "loss"}
 
 
@@ -66,9 +70,12 @@ class Case:
     def check_distance(
         self, claim: Solution | Candidate | Analysis, margin: int, plies: int
     ) -> None:
-        if self.solver.table.has_scores:
-            assert claim.score == margin
-        elif claim.plies is not None:
+        """Check a score or a distance, if the claim has one: tree search proves only values."""
+        if claim.diff is not None:
+            assert self.solver.table.has_scores
+            assert claim.diff == margin
+        if claim.plies is not None:
+            assert not self.solver.table.has_scores
             assert claim.plies == plies
 
     def check_analysis(self, analysis: Analysis) -> None:
@@ -95,18 +102,22 @@ def check_case(case: Case, rng: random.Random) -> None:
         assert (solution.exact, solution.plies) == (True, 0)
         assert solution.value == WORDS[case.solver.value(case.state).sign]
         return
-    solution = z.solve(case.position)
+    game, solver = case.position.game, None
+    if isinstance(game, WordGame):
+        solver = Solver(game, SETTINGS)  # the default table would take most of the time
+    solution = z.solve(case.position, solver=solver)
     assert solution.exact
     assert solution.complete
+    assert (solution.diff is not None) == case.solver.table.has_scores
     case.check_solution(solution)
     limit = rng.choice((Limit(nodes=rng.randint(1, 60)), Limit(depth=rng.randint(1, 4))))
-    case.check_solution(z.solve(case.position, limit=limit))
+    case.check_solution(z.solve(case.position, limit=limit, solver=solver))
     if rng.random() < 0.3:
-        analysis = z.analyze(case.position)
+        analysis = z.analyze(case.position, analyst=Analyst(SETTINGS))
         assert analysis.exact
         assert {c.move for c in analysis.candidates if c.best} == case.best
         case.check_analysis(analysis)
-        case.check_analysis(z.analyze(case.position, limit))
+        case.check_analysis(z.analyze(case.position, limit, analyst=Analyst(SETTINGS)))
     if rng.random() < 0.1:
         spec = rng.choice(("mcts:sims=40", "perfect", "minimax:depth=2", "greedy"))
         case.check_analysis(z.player(spec).choose(case.position))
@@ -151,6 +162,16 @@ def to_sets(state: Any) -> Any:
     return (mine, theirs, 0) if state[2] == 0 else (theirs, mine, 1)
 
 
+class FirstMove(z.Player):
+    """Plays the first legal move."""
+
+    name = "first"
+
+    def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
+        del limit
+        yield Analysis(position.legal[0])
+
+
 def test_grading_counts_the_mistakes_of_random_games() -> None:
     for number in range(12):
         table = random_table(random.Random(f"grade {number}"))
@@ -163,5 +184,5 @@ def test_grading_counts_the_mistakes_of_random_games() -> None:
             for state in unfinished
             if next(iter(solver.after(state).values())).sign < solver.value(state).sign
         ]
-        grade = z.grade(game, lambda position: position.legal[0])
+        grade = z.grade(game, FirstMove())
         assert (grade.total.positions, grade.total.mistakes) == (len(unfinished), len(wrong))

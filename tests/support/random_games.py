@@ -50,7 +50,7 @@ def random_table(rng: random.Random) -> RandomTable:
     else:
         players = [rng.randrange(2) for _ in range(num_states)]
     num_actions = rng.randint(2, 6)
-    reach = rng.choice((2, 5, 20, num_states))  # how far ahead a move leads
+    reach = rng.choice((6, 20, 60, num_states))  # how far ahead a move leads
     end_share, draw_share = rng.choice((0.01, 0.05, 0.2)), rng.choice((0, 0.2, 0.6))
     table = RandomTable(players, [], [], num_actions, has_scores, is_alternating)
     for state in range(num_states):
