@@ -17,7 +17,7 @@ A state is (the mover's stones, the opponent's stones, the player to move).
 from typing import Any
 
 from zermelo import SolverHooks, Word, WordGame
-from zermelo.core.bitboard import pick
+from zermelo.core.bitboard import can_stop, pick
 from zermelo.core.notation import Grid
 from zermelo.core.symmetry import Symmetry, grid_symmetries
 
@@ -72,9 +72,7 @@ class Hex(WordGame):
         self.bottom = self.top << size * (size - 1)
         self.left = sum(1 << row * size for row in range(size))
         self.right = self.left << size - 1
-        # Two fills from both ends of a chain meet in its middle; a player has at most half of the
-        # stones, rounded up.
-        self.steps = (size * size + 1) // 4
+        self.steps = size * size // 2  # a player has at most half of the stones, rounded up
 
     def initial(self) -> Any:
         return (0, 0, 0)
@@ -100,11 +98,13 @@ class Hex(WordGame):
     def result(self, state: Any) -> Any:
         _mine, theirs, player = state  # only the last move can have completed a chain
         start, goal = self.edges(player == 1)
-        start, goal = start & theirs, goal & theirs
+        reached = start & theirs
         for _ in range(self.steps):
-            start = (start | self.neighbours(start)) & theirs
-            goal = (goal | self.neighbours(goal)) & theirs
-        won = start & goal != 0
+            before = reached
+            reached = (reached | self.neighbours(reached)) & theirs
+            if can_stop(reached == before):
+                break
+        won = reached & goal != 0
         return won, -1 * won
 
     # Notation, drawing and symmetry.

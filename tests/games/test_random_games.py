@@ -24,7 +24,7 @@ from zermelo.search.explain.analysis import Analyst
 from zermelo.search.solver.solution import Solution
 from zermelo.search.solver.solver import Solver, SolverSettings
 
-NUM_TABLES, NUM_WORD_GAMES = 1_600, 100  # word games of each of four classes
+NUM_TABLES, NUM_WORD_GAMES = 1_760, 60  # word games of each of four classes
 SHARDS = 8
 SETTINGS = SolverSettings(table_bits=12)
 WORDS = {1: "win", 0: "draw", -1: "loss"}
@@ -113,10 +113,10 @@ def check_case(case: Case, rng: random.Random) -> None:
     limit = rng.choice((Limit(nodes=rng.randint(1, 60)), Limit(depth=rng.randint(1, 4))))
     case.check_solution(z.solve(case.position, limit=limit, solver=solver))
     if rng.random() < 0.3:
-        analysis = z.analyze(case.position, analyst=Analyst(SETTINGS))
-        assert analysis.exact
-        assert {c.move for c in analysis.candidates if c.best} == case.best
+        analysis = z.analyze(case.position, Limit(nodes=20_000), analyst=Analyst(SETTINGS))
         case.check_analysis(analysis)
+        if all(candidate.exact for candidate in analysis.candidates):
+            assert {c.move for c in analysis.candidates if c.best} == case.best
         case.check_analysis(z.analyze(case.position, limit, analyst=Analyst(SETTINGS)))
     if rng.random() < 0.1:
         spec = rng.choice(("mcts:sims=40", "perfect", "minimax:depth=2", "greedy"))

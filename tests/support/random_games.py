@@ -39,7 +39,7 @@ class RandomTable:
 
 def random_table(rng: random.Random) -> RandomTable:
     """Return a random game of 1 to 200 states; many of its states can be reached in several ways."""
-    num_states = rng.choice((1, 3, 10, 30, 60, 100, 150, 200))
+    num_states = rng.choice((1, 3, 10, 20, 30, 45, 60, 80, 100, 200))
     is_alternating = rng.random() < 0.5
     is_layered = rng.random() < 0.5
     has_scores = rng.random() < 0.3

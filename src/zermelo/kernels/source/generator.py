@@ -206,9 +206,13 @@ class ModuleGenerator:
 
     def _value(self, name: str) -> Any:
         value = self._rules.initial() if name == "initial" else getattr(self._rules, name)
-        line = line_of_constant(self._classes, name)
-        where = f"{line}: {name}" if line else f"{self._rules.spec}.{name}"
-        return to_typed(value, self._annotations[name], where)
+        try:
+            return to_typed(value, self._annotations[name], f"{self._rules.spec}.{name}")
+        except KernelError:
+            line = line_of_constant(self._classes, name)
+            if line is None:
+                raise
+            return to_typed(value, self._annotations[name], f"{line}: {name}")
 
     def add_global(self, name: str, function: Any) -> str | None:
         """Add a global object that a function uses; return its new name, or None if unchanged.

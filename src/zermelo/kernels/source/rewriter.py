@@ -7,6 +7,7 @@ import textwrap
 import typing
 from typing import TYPE_CHECKING, Any
 
+from zermelo.core import bitboard
 from zermelo.core.errors import KernelError
 from zermelo.kernels.registry import qualified_name
 from zermelo.kernels.source.line_numbers import line_of
@@ -81,6 +82,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         target = node.func
+        if self._is_can_stop(target):  # compiled rules handle one state at a time
+            return typing.cast("ast.AST", self.visit(node.args[0]))
         if isinstance(target, ast.Attribute) and _is_game(target.value):
             if target.attr == "initial":  # the initial state is a constant like any other
                 return typing.cast("ast.AST", self.visit(target))
@@ -91,6 +94,10 @@ class _Rewriter(ast.NodeTransformer):
             node.args = node.args[1:]
         self.generic_visit(node)
         return node
+
+    def _is_can_stop(self, target: ast.AST) -> bool:
+        name = target.id if isinstance(target, ast.Name) else ""
+        return self._function.__globals__.get(name) is bitboard.can_stop
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if _is_game(node.value) and self._generator.add_constant(node.attr):
