@@ -19,8 +19,8 @@ _NUM_GAMES, _MAX_PLIES = 20, 5_000
 _MIN_STATES, _MAX_GAMES = 200, 200  # play until there are enough states, or too many games
 _NUM_THOROUGH = 50  # the number of states in the first game in which every action is played
 
-# Members that games with chance or hidden information define in other libraries.
-_UNSUPPORTED = {
+#: members by which games with chance or hidden information are known, also in other libraries
+UNSUPPORTED = {
     "chance": ("chance", "chance_outcomes", "chance_actions", "is_chance", "is_chance_node"),
     "hidden information": ("information_state", "information_state_string", "observation_string"),
 }
@@ -33,6 +33,7 @@ def check_game(game: Game) -> None:
     The message names the rule and what it returned.
     """
     _check_kind(game)
+    trial_extras.check_names(game)
     number: Any = getattr(game, "num_actions", None)
     if not isinstance(number, int) or number < 1:
         refuse(game, "num_actions", number, "it must be the number of actions")
@@ -57,7 +58,7 @@ def check_game(game: Game) -> None:
 
 def _check_kind(game: Game) -> None:
     """Refuse games of chance, of hidden information and of other than two players by name."""
-    for kind, members in _UNSUPPORTED.items():
+    for kind, members in UNSUPPORTED.items():
         for name in members:
             if hasattr(game, name):
                 msg = f"{game.spec} defines {name}, but games with {kind} cannot be solved here: "

@@ -1,6 +1,7 @@
 """Checks of what a user's game defines besides its rules: moves, drawing, scores, planes, hooks."""
 
 import math
+from types import FunctionType
 from typing import Any, NoReturn
 
 from zermelo.core.bitboard import WORD_BITS
@@ -15,6 +16,15 @@ def refuse(game: Game, rule: str, value: Any, expected: str) -> NoReturn:
     kind = "bitboard game" if isinstance(game, WordGame) else "game"
     msg = f"{game.spec}: this {kind}'s {rule} is {quote_text(repr(value))}: {expected}"
     raise BadSpec(msg)
+
+
+def check_names(game: Game) -> None:
+    """Refuse a game that hides a method of every game, such as `start`, behind a value."""
+    for cls in (Game, WordGame) if isinstance(game, WordGame) else (Game,):
+        for name, member in vars(cls).items():
+            if isinstance(member, FunctionType) and not callable(getattr(game, name)):
+                value = getattr(game, name)
+                refuse(game, name, value, "that is a method of every game: rename the attribute")
 
 
 def check_presentation(game: Game) -> None:

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import inspect
+import itertools
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,7 +11,7 @@ from zermelo.core.errors import BadSpec, KernelError
 from zermelo.core.game import Game, WordGame
 from zermelo.core.notation import quote_text
 from zermelo.games import user_code
-from zermelo.games.trial import check_game
+from zermelo.games.trial import UNSUPPORTED, check_game
 from zermelo.kernels.rules_check import check_rules
 
 GROUP = "zermelo.games"  #: the entry-point group for installed packages
@@ -119,7 +120,7 @@ def _game_of_functions(module: ModuleType) -> Game:
     members: dict[str, Any] = {
         name: staticmethod(value) if inspect.isfunction(value) else value
         for name, value in vars(module).items()
-        if name in _FUNCTIONS or name in _OPTIONAL
+        if name in (*_FUNCTIONS, *_OPTIONAL, *itertools.chain(*UNSUPPORTED.values()))
     }
     game: Game = type("FunctionGame", (Game,), members)()
     return game
