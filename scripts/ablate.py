@@ -50,11 +50,11 @@ _BATCH = 500  # positions searched at a time
 def change_recipe(recipe: Recipe, changes: dict[str, Any], updates: int) -> Recipe:
     """Return the recipe with `changes` applied and its number of updates set to `updates`."""
     length = {"learning": {"updates": updates}, "keeping": {"checkpoint": updates}}
-    table = json.loads(json.dumps(recipe.to_json()))
+    table = json.loads(json.dumps(recipe.to_dict()))
     for part in (length, changes):
         for name, value in part.items():
             table[name] = table[name] | value if isinstance(value, dict) else value
-    return recipes.from_json(table)
+    return recipes.from_dict(table)
 
 
 def grade(

@@ -12,9 +12,7 @@ import importlib
 
 TYPE_CHECKING = False  # true for type checkers; importing `typing` would be slow
 if TYPE_CHECKING:
-    from typing import Any
-
-    from zermelo.arena.tournament import tournament
+    from zermelo.arena.tournament import Interrupted, Result, tournament
     from zermelo.core.bitboard import Word
     from zermelo.core.errors import (
         BadBoard,
@@ -22,6 +20,8 @@ if TYPE_CHECKING:
         BadRecord,
         BadSpec,
         IllegalMove,
+        KernelError,
+        MissingPackage,
         TooLarge,
         ZermeloError,
     )
@@ -29,67 +29,118 @@ if TYPE_CHECKING:
     from zermelo.core.player import Analysis, Candidate, Limit, Player, Reason
     from zermelo.core.position import Outcome, Position
     from zermelo.core.value import Value
-    from zermelo.games.registry import game
+    from zermelo.games.registry import GameEntry
+    from zermelo.games.registry import as_game as game
+    from zermelo.games.registry import list_games as games
     from zermelo.grading.grade import Grade, grade
+    from zermelo.grading.position_sets import BadPositionSet
+    from zermelo.learn.config.recipe import Recipe
+    from zermelo.learn.config.recipes import list_recipes as recipes
+    from zermelo.learn.config.reports import TrainingDiverged
+    from zermelo.learn.config.validation import BadRecipe
+    from zermelo.learn.networks.weights_file import BadWeights
+    from zermelo.learn.runs.lock import RunLocked
+    from zermelo.learn.runs.run_folder import BadRun, Run
     from zermelo.learn.runs.training_loop import train
     from zermelo.matches.match import Match
     from zermelo.matches.match import Match as match  # noqa: N813 - z.match(game) reads as a sentence
-    from zermelo.players.registry import load_player as player
+    from zermelo.players.registry import PlayerEntry
+    from zermelo.players.registry import as_player as player
+    from zermelo.players.registry import list_players as players
     from zermelo.records import Record
-    from zermelo.search.count import count
+    from zermelo.search.count import Counts, count
     from zermelo.search.explain.analysis import analyze
-    from zermelo.search.explain.puzzles import Puzzle, puzzle
+    from zermelo.search.explain.puzzles import NoPuzzle, Puzzle, puzzle
     from zermelo.search.explain.review import ReviewedMove, review
+    from zermelo.search.negamax.searcher import Unsolved
     from zermelo.search.solver.solution import Solution, solve
+    from zermelo.search.tablebase.files import BadTablebase
+    from zermelo.store.connection import BadStore, StoreFailure
 
 __version__ = "0.1.0"
 
 # The module that defines each public name. Modules are imported on first use, so that
 # `import zermelo` is fast.
 _HOMES = {
+    "zermelo.arena.tournament": ("Interrupted", "Result", "tournament"),
+    "zermelo.core.bitboard": ("Word",),
     "zermelo.core.errors": (
         "BadBoard",
         "BadMove",
         "BadRecord",
         "BadSpec",
         "IllegalMove",
+        "KernelError",
+        "MissingPackage",
         "TooLarge",
         "ZermeloError",
     ),
-    "zermelo.arena.tournament": ("tournament",),
     "zermelo.core.game": ("Game", "SolverHooks", "WordGame"),
-    "zermelo.games.registry": ("game",),
-    "zermelo.grading.grade": ("Grade", "grade"),
-    "zermelo.learn.runs.training_loop": ("train",),
-    "zermelo.matches.match": ("Match", "match"),
     "zermelo.core.player": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
     "zermelo.core.position": ("Outcome", "Position"),
     "zermelo.core.value": ("Value",),
+    "zermelo.games.registry": ("GameEntry", "game", "games"),
+    "zermelo.grading.grade": ("Grade", "grade"),
+    "zermelo.grading.position_sets": ("BadPositionSet",),
+    "zermelo.learn.config.recipe": ("Recipe",),
+    "zermelo.learn.config.recipes": ("recipes",),
+    "zermelo.learn.config.reports": ("TrainingDiverged",),
+    "zermelo.learn.config.validation": ("BadRecipe",),
+    "zermelo.learn.networks.weights_file": ("BadWeights",),
+    "zermelo.learn.runs.lock": ("RunLocked",),
+    "zermelo.learn.runs.run_folder": ("BadRun", "Run"),
+    "zermelo.learn.runs.training_loop": ("train",),
+    "zermelo.matches.match": ("Match", "match"),
+    "zermelo.players.registry": ("PlayerEntry", "player", "players"),
     "zermelo.records": ("Record",),
-    "zermelo.players.registry": ("player",),
+    "zermelo.search.count": ("Counts", "count"),
     "zermelo.search.explain.analysis": ("analyze",),
-    "zermelo.search.explain.puzzles": ("Puzzle", "puzzle"),
+    "zermelo.search.explain.puzzles": ("NoPuzzle", "Puzzle", "puzzle"),
     "zermelo.search.explain.review": ("ReviewedMove", "review"),
-    "zermelo.search.count": ("count",),
+    "zermelo.search.negamax.searcher": ("Unsolved",),
     "zermelo.search.solver.solution": ("Solution", "solve"),
-    "zermelo.core.bitboard": ("Word",),
+    "zermelo.search.tablebase.files": ("BadTablebase",),
+    "zermelo.store.connection": ("BadStore", "StoreFailure"),
 }
-_DEFINED_AS = {"match": "Match", "player": "load_player"}  # public name → name in its module
+# Public name → name in its module. `games` and `players` are also packages, which can be called.
+_DEFINED_AS = {
+    "game": "as_game",
+    "games": "list_games",
+    "recipes": "list_recipes",
+    "match": "Match",
+    "player": "as_player",
+    "players": "list_players",
+}
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - errors last
-    "Analysis", "Candidate", "Game", "Grade", "Limit", "Match", "Outcome", "Player", "Position",
-    "Puzzle", "Reason", "Record", "ReviewedMove", "Solution", "SolverHooks", "Value", "Word",
-    "WordGame", "analyze", "count", "game", "grade", "match", "player", "puzzle", "review", "solve",
-    "tournament", "train",
-    "BadBoard", "BadMove", "BadRecord", "BadSpec", "IllegalMove", "TooLarge", "ZermeloError",
+    "Analysis", "Candidate", "Counts", "Game", "GameEntry", "Grade", "Limit", "Match",
+    "Outcome", "Player", "PlayerEntry", "Position", "Puzzle", "Reason", "Recipe", "Record",
+    "Result", "ReviewedMove", "Run", "Solution", "SolverHooks", "Value", "Word", "WordGame",
+    "analyze", "count", "game", "games", "grade", "match", "player", "players", "puzzle",
+    "recipes", "review", "solve", "tournament", "train",
+    "BadBoard", "BadMove", "BadPositionSet", "BadRecipe", "BadRecord", "BadRun", "BadSpec",
+    "BadStore", "BadTablebase", "BadWeights", "IllegalMove", "Interrupted", "KernelError",
+    "MissingPackage", "NoPuzzle", "RunLocked", "StoreFailure", "TooLarge", "TrainingDiverged",
+    "Unsolved", "ZermeloError",
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> "Any":
-    if name not in _MODULES:
-        msg = f"module 'zermelo' has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(importlib.import_module(_MODULES[name]), _DEFINED_AS.get(name, name))
+if not TYPE_CHECKING:  # type checkers would accept every name
+
+    def __getattr__(name):  # noqa: ANN001, ANN202
+        if name not in _MODULES:
+            msg = f"module 'zermelo' has no attribute {name!r}"
+            raise AttributeError(msg)
+        try:
+            module = importlib.import_module(_MODULES[name])
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            from zermelo.core.errors import MissingPackage
+
+            msg = f"zermelo.{name} needs torch: pip install 'zermelo[learn]'"
+            raise MissingPackage(msg) from None
+        return getattr(module, _DEFINED_AS.get(name, name))
 
 
 def __dir__() -> list[str]:

@@ -282,14 +282,14 @@ def test_repeated_games_are_counted_and_not_rated() -> None:
     assert len({row.moves for row in result.games}) <= 2
     assert result.standings.repeated == 18
     assert result.standings.ratings["minimax:depth=2"].games == 2
-    found = result.to_json()
+    found = result.to_dict()
     assert found["repeated_games"] == 18
     assert sum(r["wins"] + r["draws"] + r["losses"] for r in found["results"]) == 20
     # A stochastic player may repeat a game by chance; with a fixed seed it always does.
     for spec, repeated in (("random", 0), ("random:seed=1", 8)):
         found = z.tournament(
             "tictactoe", [spec, "minimax:depth=2"], games=10, processes=1
-        ).to_json()
+        ).to_dict()
         assert found["repeated_games"] == repeated
 
 
@@ -316,7 +316,7 @@ def test_a_player_that_cannot_play_the_game_is_refused_at_once() -> None:
 def test_a_changed_model_is_another_tournament(tmp_path: Path) -> None:
     model = tmp_path / "model.safetensors"
     model.write_bytes(model_files.find_model_file("tictactoe-dqn").read_bytes())
-    before = Plan("tictactoe", (f"dqn:{model}", "random")).to_json()
+    before = Plan("tictactoe", (f"dqn:{model}", "random")).to_dict()
     assert str(model) in before["files"]
 
 
@@ -381,7 +381,7 @@ def test_a_player_that_exceeds_its_time_limit_forfeits(faults: str) -> None:
     result = z.tournament("tictactoe", [f"{faults}:Slow", "random"], games=2, seconds=0.05)
     reason = r"exceeded its time limit of 0.05 s: [12]\.\d s"
     assert all(re.fullmatch(reason, row.reason) for row in result.games)
-    assert result.to_json()["forfeits"] == [
+    assert result.to_dict()["forfeits"] == [
         {"player": f"{faults}:Slow", "reason": "exceeded its time limit of 0.05 s", "games": 2}
     ]
 
@@ -696,8 +696,8 @@ def test_a_sequential_test_stops_at_its_decision(tmp_path: Path) -> None:
     assert one.sprt["accepted"] == "H1"
     assert len(one.games) == 2 * one.sprt["openings"] < 400
     assert list(map(without_times, one.games)) == list(map(without_times, two.games))
-    assert one.to_json() == {**two.to_json(), "run": 1, "seconds_per_move": pytest.approx(
-        two.to_json()["seconds_per_move"], rel=10)}  # fmt: skip
+    assert one.to_dict() == {**two.to_dict(), "run": 1, "seconds_per_move": pytest.approx(
+        two.to_dict()["seconds_per_move"], rel=10)}  # fmt: skip
     assert stored_games(db, 1) == stored_games(db, 2) == list(map(without_times, one.games))
     again = z.tournament("tictactoe", players, **settings, db=db, resume=True)
     assert again.run == 2
@@ -799,9 +799,9 @@ def test_markup_in_names_is_escaped() -> None:
     plan.__dict__["names"] = ("<img src=x>", 'a"&b')
     rows = [GameRow(0, *plan.names, 0, "a1", "first", "<i>", 1, 1, 0.5, 0.25)]
     from zermelo.arena.standings import compute_standings
-    from zermelo.arena.tournament import TournamentResult
+    from zermelo.arena.tournament import Result
 
-    result = TournamentResult(
+    result = Result(
         plan, tuple(rows), compute_standings(plan, rows), finished=True, run=None, sprt=None
     )
     text = report.to_html(result, "zermelo arena '<u>'", {"cpu": "<s>"})

@@ -244,7 +244,7 @@ def test_a_player_that_exceeds_its_memory_limit_forfeits(hostile: str) -> None:
     )
     pair = "random", "minimax:depth=2"
     assert games_between(result, *pair) == games_between(others, *pair)
-    assert result.to_json()["settings"]["memory"] == 1000
+    assert result.to_dict()["settings"]["memory"] == 1000
 
 
 def test_a_memory_limit_must_leave_room_for_the_players() -> None:

@@ -256,7 +256,7 @@ def test_a_player_that_can_force_a_win_must_win() -> None:
     assert graph_of(WON).value(game.initial()) == 1
     result = grade(game, Drawish())
     assert result.unbeatable is False
-    assert result.to_json()["unbeatable_as"] == {"first": False, "second": True}
+    assert result.to_dict()["unbeatable_as"] == {"first": False, "second": True}
     position, winner = result_of(result)
     assert winner is None, position
     assert (
@@ -270,7 +270,7 @@ def test_larger_games_are_checked_only_on_request() -> None:
     result = grade("mnk:3x4x3", "greedy", positions=[z.game("mnk:3x4x3").start()], exhaustive=True)
     assert result.unbeatable is False
     assert result_of(result)[1] != 0
-    assert result.to_json()["unbeatable_as"]["second"] is True  # a lost seat has nothing to lose
+    assert result.to_dict()["unbeatable_as"]["second"] is True  # a lost seat has nothing to lose
 
 
 def test_perfect_forces_the_win_of_a_larger_game() -> None:
@@ -351,7 +351,7 @@ def test_another_seed_gives_other_choices() -> None:
     game, states = z.game("tictactoe"), graph_of("tictactoe").nonterminal[:300]
     one, two = PlayerPolicy(game, "random", 1), PlayerPolicy(game, "random", 2)
     assert [one[s] for s in states] != [two[s] for s in states]
-    assert cached_grade("tictactoe", "random").to_json() == grade("tictactoe", "random").to_json()
+    assert cached_grade("tictactoe", "random").to_dict() == grade("tictactoe", "random").to_dict()
 
 
 class Rogue(Player):
@@ -406,7 +406,7 @@ def test_shipped_positions_are_as_documented(spec: str) -> None:
 
 def test_a_game_with_shipped_sets_is_graded_on_each() -> None:
     result = grade("connect4", "greedy")
-    fields = result.to_json()
+    fields = result.to_dict()
     assert list(fields["sets"]) == ["easy", "medium", "hard"]
     assert fields["positions"] == sum(s["positions"] for s in fields["sets"].values()) == 600
     assert fields["mistakes"] == sum(s["mistakes"] for s in fields["sets"].values())

@@ -158,7 +158,7 @@ def test_an_actor_whose_folder_is_gone_ends_quietly(tmp_path: Path) -> None:
     job = {"request": asdict(create_requests(1)[0]), **paths}
     setup = {
         "factory": factory_path(create_rollout_function),
-        "recipe": hybrid_recipe().to_json(),
+        "recipe": hybrid_recipe().to_dict(),
         "folder": str(folder),
     }
     text = "".join(json.dumps(line) + "\n" for line in (setup, job, job))

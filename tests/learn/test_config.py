@@ -24,8 +24,8 @@ def test_recipes_need_neither_torch_nor_numpy() -> None:
 @pytest.mark.parametrize("name", recipes.names())
 def test_recipes_survive_json(name: str) -> None:
     recipe = recipes.load(name)
-    assert recipes.from_json(recipe.to_json()) == recipe
-    assert recipes.from_json(json.loads(json.dumps(recipe.to_json()))) == recipe
+    assert recipes.from_dict(recipe.to_dict()) == recipe
+    assert recipes.from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_keys_of_renamed_fields() -> None:
     """Files of earlier versions are read, and written with the same keys."""
     recipe = recipes.load("connect4-alphazero")
     assert (recipe.selfplay.exploration, recipe.selfplay.td_lambda) == (0.05, 0.9)
-    table = recipe.to_json()["selfplay"]
+    table = recipe.to_dict()["selfplay"]
     assert (table["curious"], table["mixed"]) == (0.05, 0.9)
     assert not {"exploration", "td_lambda"} & set(table)
     with pytest.raises(BadRecipe, match="has no key 'td_lambda'"):
-        recipes.from_json({"name": "x", "game": "y", "selfplay": {"td_lambda": 0.5}})
+        recipes.from_dict({"name": "x", "game": "y", "selfplay": {"td_lambda": 0.5}})
 
 
 def test_messages_name_the_table() -> None:

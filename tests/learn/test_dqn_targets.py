@@ -633,5 +633,5 @@ def test_exported_dueling_networks_take_the_same_mean() -> None:
 
     torch.manual_seed(2)
     net = QNetwork(NetworkConfig(hidden=(16,), dueling=True), (9,), 9)
-    plain = NumpyQNetwork(q_network.export_q_network(net), net.config.to_json(), (9,))
+    plain = NumpyQNetwork(q_network.export_q_network(net), net.config.to_dict(), (9,))
     check_dueling(lambda x, legal: torch.from_numpy(plain(x.numpy(), legal.numpy())), net)

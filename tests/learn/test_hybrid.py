@@ -37,7 +37,7 @@ from zermelo.learn.networks import weights_file
 from zermelo.learn.networks.weights_file import BadWeights
 from zermelo.learn.runs import training_loop
 from zermelo.learn.runs.rollouts import create_actor_pool
-from zermelo.search.explain.analysis import analyze, to_json
+from zermelo.search.explain.analysis import analyze
 from zermelo.search.limits import SearchClock
 from zermelo.search.negamax import arrays
 from zermelo.search.negamax.searcher import NegamaxSearcher
@@ -306,7 +306,7 @@ def test_the_analysis_splits_its_estimates(trained: Path) -> None:
     position = GAME.position(moves="a1 c3 e5 b2")
     player = z.player(f"hybrid:{trained},depth=1,blend=0.5")
     analysis = analyze(position, z.Limit(seconds=5), player=player)
-    fields = to_json(position, analysis, "squava")
+    fields = analysis.to_dict()
     assert fields["source"] == "hybrid"
     assert fields["verdict"]["exact"] is True
     num_estimates = 0
@@ -318,7 +318,7 @@ def test_the_analysis_splits_its_estimates(trained: Path) -> None:
             assert row["estimate"] == pytest.approx(parts["blend"], abs=0.002)
             num_estimates += 1
     assert num_estimates > 5
-    plain = to_json(position, analyze(position, z.Limit(seconds=1)), "squava")
+    plain = analyze(position, z.Limit(seconds=1)).to_dict()
     assert "parts" not in plain["candidates"][0]
 
 

@@ -12,7 +12,7 @@ from support.commands import answer, zermelo
 from support.positions import late_state
 from zermelo.core.player import Limit
 from zermelo.search import textbook
-from zermelo.search.explain.analysis import Analyst, to_json
+from zermelo.search.explain.analysis import Analyst
 from zermelo.search.explain.reasons import KINDS, EvaluatedMove, RuleFacts, find_reasons
 from zermelo.search.large.engine import BoardEngine
 from zermelo.search.mcts.tree import MCTSTree
@@ -273,7 +273,7 @@ def test_thinking_improves_and_can_be_closed() -> None:
 
 def test_a_finished_game() -> None:
     position = z.game("tictactoe").position(moves="a1 a2 b1 b2 c1")
-    found = to_json(position, z.analyze(position), "tictactoe")
+    found = z.analyze(position).to_dict()
     assert (found["value"], found["plies"], found["candidates"], found["source"]) == (
         "loss",
         0,

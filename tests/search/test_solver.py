@@ -393,7 +393,7 @@ def test_the_kernel_runs_uncompiled(spec: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_finished_games_and_goals() -> None:
     end = z.game("tictactoe").position(moves="a1 a2 b1 b2 c1")
-    fields = solve(end).to_json("tictactoe")
+    fields = solve(end).to_dict("tictactoe")
     assert (fields["value"], fields["plies"], fields["best"], fields["source"]) == (
         "loss",
         0,
@@ -543,13 +543,13 @@ def test_goals_keep_a_move_and_report_what_is_proven() -> None:
     start = z.game("mnk:5x4x4").start()
     for nodes in (1000, 230_000, 260_000, 300_000):
         assert solve(start, "wdl", Limit(nodes=nodes)).best
-    no = solve(start, "win").to_json("mnk:5x4x4")
+    no = solve(start, "win").to_dict("mnk:5x4x4")
     assert (no["value"], no["wins"], no["exact"]) == (None, False, False)
-    assert solve(z.game("mnk:4x4x3").start(), "win").to_json("")["wins"] is True
+    assert solve(z.game("mnk:4x4x3").start(), "win").to_dict("")["wins"] is True
 
 
 def test_connect_four_scores_count_the_winners_stones() -> None:
     """With a line length that loses, the loser may move last."""
     game = z.game("line:rows=4,cols=4,win=4,lose=2,gravity=true")
-    fields = solve(game.position(moves="1 3 2")).to_json("")
+    fields = solve(game.position(moves="1 3 2")).to_dict("")
     assert (fields["value"], fields["source"], fields["score"]) == ("win", "end", 8)

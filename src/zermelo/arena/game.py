@@ -20,8 +20,7 @@ from zermelo.core.phrases import escape_controls
 from zermelo.core.player import Limit, Player
 from zermelo.core.position import Outcome, Position
 from zermelo.games import user_code
-from zermelo.players.registry import load_player
-from zermelo.players.user_players import is_player_file
+from zermelo.players.function_player import FunctionPlayer
 from zermelo.store.runs import GameRow
 
 _WARM_UP_SECONDS = 0.05
@@ -31,18 +30,21 @@ _FULL = 0.9  # if more than this share of the memory limit is in use, the limit 
 _T = TypeVar("_T")
 
 
-class _Forfeit(Exception):
+class Forfeit(Exception):
     """Raised when a player forfeits the game; the message is the reason."""
 
 
 class GameRunner:
-    """Plays the games of a plan in a worker process; records every turn on its scoresheet."""
+    """Plays the games of a plan in a worker process; records every turn on its scoresheet.
 
-    def __init__(self, plan: Plan, sheet: Scoresheet, connection: ParentConnection) -> None:
+    Without a connection, there is no parent process.
+    """
+
+    def __init__(self, plan: Plan, sheet: Scoresheet, connection: ParentConnection | None) -> None:
         self._plan, self._sheet, self._connection = plan, sheet, connection
         self._limit = Limit(seconds=plan.seconds)
         self._last_opening = -1, plan.rules.start()
-        self._is_file = [is_player_file(spec) for spec in plan.players]
+        self._is_file = plan.is_file
         self._is_metered = bool(plan.memory) and any(self._is_file)
         self._held: Counter[int] = Counter()  # bytes held by players from files, by player number
 
@@ -55,12 +57,12 @@ class GameRunner:
         self._sheet.start_turn(Activity.COMPILING, -1, player, 0, 0.0, 0.0)
         positions = self._play_random_game()
         for ply in sorted({0, len(positions) // 2, len(positions) - 1}):
-            with contextlib.suppress(_Forfeit):
+            with contextlib.suppress(Forfeit):
                 self._call(player, functools.partial(self._try_out, player, positions[ply]))
         self.set_idle()
 
     def _try_out(self, player: int, position: Position) -> None:
-        chooser = load_player(self._plan.players[player])
+        chooser = self._plan.create_player(player)
         chooser.choose(position, Limit(seconds=_WARM_UP_SECONDS))
 
     def set_idle(self) -> None:
@@ -88,7 +90,7 @@ class GameRunner:
                 self._sheet.add_action(ply, action)
                 position = position.play_action(action)
                 ply += 1
-        except _Forfeit as forfeit:
+        except Forfeit as forfeit:
             reason = _shorten(str(forfeit))
         outcome = Outcome.from_value(-1, seat) if reason else position.outcome
         assert outcome is not None
@@ -99,9 +101,8 @@ class GameRunner:
         return self._sheet.start_turn(Activity.PLAYING, fixture.number, seat, ply, *clock)
 
     def _create_player(self, fixture: Fixture, seat: int) -> Player:
-        return self._call(
-            fixture.seats[seat], lambda: load_player(self._plan.player_spec(fixture.number, seat))
-        )
+        player, seed = fixture.seats[seat], self._plan.player_seed(fixture.number, seat)
+        return self._call(player, lambda: self._plan.create_player(player, seed))
 
     def _choose_action(
         self,
@@ -111,7 +112,7 @@ class GameRunner:
         started: float,
         clock: list[float],
     ) -> int:
-        """Return the action that a player chooses. Raise _Forfeit if it is illegal or late."""
+        """Return the action that a player chooses. Raise Forfeit if it is illegal or late."""
         seat = position.player
         try:
             move = self._call(
@@ -121,15 +122,15 @@ class GameRunner:
             spent = time.monotonic() - started
             clock[seat] += spent
         if spent > max_seconds(self._plan):
-            raise _Forfeit(describe_timeout(self._plan, spent))
+            raise Forfeit(describe_timeout(self._plan, spent))
         try:
             return position.parse(move)
         except BadMove:
             msg = f"illegal move {quote_text(move)}"
-            raise _Forfeit(msg) from None
+            raise Forfeit(msg) from None
 
     def _call(self, player: int, function: Callable[[], _T]) -> _T:
-        """Call a function that runs a player's code; raise _Forfeit if it raises an exception.
+        """Call a function that runs a player's code; raise Forfeit if it raises an exception.
 
         End the process if it is a copy that the player has forked, if the player has closed the
         connection to the parent, or if no memory is left.
@@ -138,14 +139,14 @@ class GameRunner:
         before = private_bytes() if is_file and self._is_metered else 0
         try:
             return function()
-        except _Forfeit:
+        except Forfeit:
             raise
         except BaseException as error:  # noqa: BLE001 - a player may even call sys.exit
             if self._is_out_of_memory(error):
                 self._leave_out_of_memory()
-            raise _Forfeit(describe_crash(error)) from None
+            raise Forfeit(describe_crash(error)) from None
         finally:
-            if is_file:
+            if is_file and self._connection is not None:
                 self._connection.verify()
                 self._held[player] += private_bytes() - before if self._is_metered else 0
 
@@ -171,7 +172,8 @@ class GameRunner:
             if self._held[player] > self._plan.memory * MEGABYTE // 2:
                 ply = len(turn.actions)
                 self._sheet.start_turn(turn.activity, turn.number, seat, ply, *turn.seconds)
-        self._connection.verify()  # a forked copy must not exit with this code
+        if self._connection is not None:
+            self._connection.verify()  # a forked copy must not exit with this code
         os._exit(ExitCode.OUT_OF_MEMORY)
 
     def _play_random_game(self) -> list[Position]:
@@ -222,12 +224,16 @@ def _shorten(text: str) -> str:
 
 def _choose_move(player: Player, position: Position, limit: Limit) -> str:
     """Return the move that a player answers with, which may be illegal."""
-    answer = player.choose(position, limit)
-    move = getattr(answer, "move", None)
+    answer: object
+    if isinstance(player, FunctionPlayer):  # it would raise an error instead of an illegal answer
+        answer = move = player.ask(position)
+    else:
+        answer = player.choose(position, limit)
+        move = getattr(answer, "move", None)
     if not isinstance(move, str):
         kind = type(answer if move is None else move).__name__
         msg = f"answered with {kind} instead of a move"
-        raise _Forfeit(msg)
+        raise Forfeit(msg)
     return str.__str__(move)  # a plain string, even if the player returned a subclass
 
 

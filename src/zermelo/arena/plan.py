@@ -18,7 +18,8 @@ from zermelo import __version__
 from zermelo.arena.processes.inspection import inspect_player_files
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import Game
-from zermelo.core.notation import quote_text
+from zermelo.core.notation import quote_text, show_value
+from zermelo.core.player import Player
 from zermelo.games import registry, user_games
 from zermelo.players.registry import is_stochastic, load_player, model_files, with_seed
 from zermelo.players.user_players import is_player_file, player_file_path
@@ -47,7 +48,7 @@ class Plan:
     Raise ZermeloError if a setting is not valid; `check_players` checks the game and the players.
     """
 
-    game: str
+    game: str  #: the spec of the game
     players: tuple[str, ...]  #: player specs
     games: int = 100  #: number of games for each pair
     seed: int = 0
@@ -58,6 +59,7 @@ class Plan:
     memory: int = MEMORY  #: memory limit of a process in MB, 0 for none
 
     def __post_init__(self) -> None:
+        self._check_types()
         if len(self.players) < 2:
             msg = f"a tournament needs at least two players, not {len(self.players)}"
             raise ZermeloError(msg)
@@ -74,19 +76,31 @@ class Plan:
             msg = f"memory is {self.memory}: it must be 0, for no limit, or at least {_MIN_MEMORY}"
             raise ZermeloError(msg)
 
+    def _check_types(self) -> None:
+        """Raise ZermeloError if a number has another type."""
+        for name in ("games", "seed", "memory", "opening_plies", "seconds", "patience"):
+            value = getattr(self, name)
+            is_optional = name in ("opening_plies", "seconds")
+            kind = int | float if name in ("seconds", "patience") else int
+            if not isinstance(value, kind) and not (value is None and is_optional):
+                number = "a whole number" if kind is int else "a number"
+                msg = f"{name} is {show_value(value)}: it must be {number}"
+                raise ZermeloError(msg)
+
     def check_players(self) -> None:
         """Raise ZermeloError if a player cannot be loaded or cannot play the game.
 
         Player files are loaded in another process, because they could crash this one.
         """
-        for spec in self.players:
+        for spec in self.specs:
             try:
                 spec.encode()
             except UnicodeEncodeError:
                 msg = f"{quote_text(spec, 200)} is not valid Unicode"
                 raise ZermeloError(msg) from None
-            if not is_player_file(spec):
-                load_player(spec).prepare(self.rules)
+        for player, is_file in enumerate(self.is_file):
+            if not is_file:
+                self.create_player(player).prepare(self.rules)
         self.is_stochastic  # noqa: B018 - loads the files
         self.rules  # noqa: B018 - loads the game
 
@@ -94,6 +108,21 @@ class Plan:
     def rules(self) -> Game:
         """The game object for the spec in `game`."""
         return registry.game(self.game)
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """The specs of all players that have one."""
+        return self.players
+
+    @cached_property
+    def is_file(self) -> tuple[bool, ...]:
+        """For each player, whether its spec names a file."""
+        return tuple(is_player_file(spec) for spec in self.players)
+
+    def create_player(self, player: int, seed: int | None = None) -> Player:
+        """Create a player, which is given by its index, with a seed if it takes one."""
+        spec = self.players[player]
+        return load_player(spec if seed is None else with_seed(spec, seed))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -117,11 +146,15 @@ class Plan:
     @cached_property
     def is_stochastic(self) -> tuple[bool, ...]:
         """For each player, whether it is stochastic and may therefore repeat a game by chance."""
-        accepts_seed = inspect_player_files([s for s in self.players if is_player_file(s)])
+        accepts_seed = inspect_player_files([spec for spec in self.specs if is_player_file(spec)])
         return tuple(
-            accepts_seed[spec] if spec in accepts_seed else is_stochastic(spec)
-            for spec in self.players
+            accepts_seed[spec] if self.is_file[player] else self.is_stochastic_player(player)
+            for player, spec in enumerate(self.players)
         )
+
+    def is_stochastic_player(self, player: int) -> bool:
+        """Return whether a player that does not come from a file is stochastic."""
+        return is_stochastic(self.players[player])
 
     @cached_property
     def num_opening_plies(self) -> int:
@@ -138,10 +171,9 @@ class Plan:
         seats = (other, one) if index % 2 else (one, other)
         return Fixture(number, pair, index // 2, seats)
 
-    def player_spec(self, number: int, seat: int) -> str:
-        """Return the spec of the player in a seat of a game, with a seed if it takes one."""
-        spec = self.players[self.fixture(number).seats[seat]]
-        return with_seed(spec, derive_seed(self.seed, number, seat))
+    def player_seed(self, number: int, seat: int) -> int:
+        """Return the seed of the player in a seat of a game."""
+        return derive_seed(self.seed, number, seat)
 
     def sample_opening(self, number: int) -> tuple[int, ...]:
         """Return the actions of an opening: random legal actions that do not end the game.
@@ -162,17 +194,17 @@ class Plan:
             actions.append(action)
         return tuple(actions)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields that identify a run: settings, version and digests of Python files."""
-        paths = [player_file_path(spec) for spec in self.players if is_player_file(spec)]
+        paths = [player_file_path(spec) for spec in self.specs if is_player_file(spec)]
         paths += [Path(self.game)] if user_games.is_game_file(self.game) else []
-        paths += [path for spec in self.players for path in model_files(spec)]
+        paths += [path for spec in self.specs for path in model_files(spec)]
         digests = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
         settings = asdict(self) | {"opening_plies": self.num_opening_plies}
         return settings | {"version": __version__, "files": digests}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Plan":
+    def from_dict(cls, data: Mapping[str, Any]) -> "Plan":
         """Return the plan with these settings."""
         settings = {field.name: data[field.name] for field in fields(cls)}
         sprt = settings["sprt"]

@@ -9,7 +9,7 @@ from zermelo import __version__
 from zermelo.arena import charts
 from zermelo.arena.charts import Axis, Mark
 from zermelo.arena.standings import Standings
-from zermelo.arena.tournament import TournamentResult
+from zermelo.arena.tournament import Result
 from zermelo.core.phrases import count
 
 _MAX_NAME = 28  # longest name in a chart, in characters
@@ -32,7 +32,7 @@ overflow-wrap:anywhere}svg{width:100%;height:auto;display:block}
 """
 
 
-def to_html(result: TournamentResult, command: str, machine: Mapping[str, Any]) -> str:
+def to_html(result: Result, command: str, machine: Mapping[str, Any]) -> str:
     """Return the whole page; `command` is the command line that reproduces the tournament."""
     title = f"{result.plan.game}: {' · '.join(result.plan.names)}"
     parts = [
@@ -62,7 +62,7 @@ def _section(title: str, body: str, note: str) -> str:
     return f"<section><h2>{escape(title)}</h2>{paragraph}{body}</section>" if body else ""
 
 
-def _summarize(result: TournamentResult) -> str:
+def _summarize(result: Result) -> str:
     plan, standings = result.plan, result.standings
     parts = [count(standings.games, "game") + ("" if result.finished else " so far")]
     if plan.num_opening_plies:
@@ -81,7 +81,7 @@ def _summarize(result: TournamentResult) -> str:
     return "; ".join(parts)
 
 
-def _cross_table(result: TournamentResult) -> str:
+def _cross_table(result: Result) -> str:
     standings = result.standings
     names = standings.ranking()
     numbers = "".join(f"<th>{n}</th>" for n in range(1, len(names) + 1))
@@ -113,7 +113,7 @@ def _score_text(standings: Standings, name: str, other: str) -> str:
     return f"{score.wins}&thinsp;&ndash;&thinsp;{score.draws}&thinsp;&ndash;&thinsp;{score.losses}"
 
 
-def _colours(result: TournamentResult) -> dict[str, int]:
+def _colours(result: Result) -> dict[str, int]:
     """Return a colour for each player; players with the same name before the colon share one."""
     kinds = list(dict.fromkeys(name.partition(":")[0] for name in result.plan.names))
     return {name: kinds.index(name.partition(":")[0]) for name in result.plan.names}
@@ -124,7 +124,7 @@ def _shorten(name: str) -> str:
     return name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}"
 
 
-def _rating_chart(result: TournamentResult) -> str:
+def _rating_chart(result: Result) -> str:
     standings, colours = result.standings, _colours(result)
     names = standings.ranking()
     marks = []
@@ -137,7 +137,7 @@ def _rating_chart(result: TournamentResult) -> str:
     return charts.draw_chart("ratings with intervals", x, y, marks, 70 + 34 * len(names))
 
 
-def _time_chart(result: TournamentResult) -> str:
+def _time_chart(result: Result) -> str:
     standings, colours = result.standings, _colours(result)
     marks = []
     for name, rating in standings.ratings.items():
@@ -153,7 +153,7 @@ def _time_chart(result: TournamentResult) -> str:
     return charts.draw_chart("rating against time per move", x, y, marks, 420)
 
 
-def _forfeit_table(result: TournamentResult) -> str:
+def _forfeit_table(result: Result) -> str:
     rows = [
         f'<tr><td class="name">{escape(player)}</td><td class="name">{escape(reason)}</td>'
         f"<td>{games:,}</td></tr>"
@@ -163,9 +163,9 @@ def _forfeit_table(result: TournamentResult) -> str:
     return _table([head, *rows]) if rows else ""
 
 
-def _reproduction(result: TournamentResult, command: str, machine: Mapping[str, Any]) -> str:
+def _reproduction(result: Result, command: str, machine: Mapping[str, Any]) -> str:
     machine_text = " · ".join(f"{key} {value}" for key, value in machine.items())
-    settings = json.dumps(result.plan.to_json(), indent=2)
+    settings = json.dumps(result.plan.to_dict(), indent=2)
     return (
         f"<pre>{escape(command)}</pre><p>Zermelo {escape(__version__)}, seed {result.plan.seed}; "
         f"{escape(machine_text)}</p><details><summary>All settings</summary>"

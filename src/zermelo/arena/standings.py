@@ -87,7 +87,27 @@ class Standings:
         """Return the players by rating, best first."""
         return sorted(self.names, key=lambda name: -self.ratings[name].rating)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return the standings as a table: a row for every player, best first."""
+        rows = []
+        for name in self.ranking():
+            rating = self.ratings[name]
+            scores = [self.head_to_head(name, other) for other in self.names if other != name]
+            row = {
+                "player": name,
+                "elo": round(rating.rating, 1),
+                "low": round(rating.low, 1),
+                "high": round(rating.high, 1),
+                "wins": sum(score.wins for score in scores),
+                "draws": sum(score.draws for score in scores),
+                "losses": sum(score.losses for score in scores),
+                "forfeits": sum(n for (loser, _), n in self.forfeits.items() if loser == name),
+                "seconds_per_move": self.seconds_per_move(name),
+            }
+            rows.append(row)
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
         return {
             "players": list(self.names),

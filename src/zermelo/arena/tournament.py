@@ -10,11 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from zermelo.arena import worker_pool
+from zermelo.arena import in_process, worker_pool
+from zermelo.arena.in_process import ObjectPlan
 from zermelo.arena.plan import MEMORY, PATIENCE, Plan
 from zermelo.arena.sprt import BOUND, SequentialTest
 from zermelo.arena.standings import RepeatDetector, Standings, compute_standings, half_points
-from zermelo.core.errors import ZermeloError
+from zermelo.core.errors import BadSpec, ZermeloError, import_package
+from zermelo.core.notation import show_value
+from zermelo.core.phrases import count
+from zermelo.games import registry
+from zermelo.games.registry import GameLike
+from zermelo.players.registry import PlayerLike
 from zermelo.store.connection import BadStore
 from zermelo.store.runs import FINISHED, RUNNING, STOPPED, GameRow, RunStore
 
@@ -38,8 +44,8 @@ class TournamentProgress:
 
 
 @dataclass(frozen=True)
-class TournamentResult:
-    """The games of a tournament, finished or not, and their standings."""
+class Result:
+    """The result of a tournament: its games, finished or not, and their standings."""
 
     plan: Plan
     games: tuple[GameRow, ...]  #: in the order of their numbers
@@ -48,29 +54,40 @@ class TournamentResult:
     run: int | None  #: number of the run in the store
     sprt: dict[str, Any] | None  #: state of the sequential test
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
         return {
             "game": self.plan.game,
-            **self.standings.to_json(),
+            **self.standings.to_dict(),
             "finished": self.finished,
             "sprt": self.sprt,
             "run": self.run,
-            "settings": self.plan.to_json(),
+            "settings": self.plan.to_dict(),
         }
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas data frame of the standings with a row for every player, best first."""
+        return import_package("pandas", "to_dataframe").DataFrame(self.standings.to_rows())
+
+    def __repr__(self) -> str:
+        """Return the game, the number of games and the best player in angle brackets."""
+        games = count(self.standings.games, "game") + ("" if self.finished else " so far")
+        best = self.standings.ranking()[0]
+        rating = self.standings.ratings[best].rating
+        return f"<tournament of {self.plan.game}: {games}, best {best} at {rating:+.0f} Elo>"
 
 
 class Interrupted(KeyboardInterrupt):
     """Raised when Ctrl-C stops a tournament; `result` holds the games so far."""
 
-    def __init__(self, result: TournamentResult) -> None:
+    def __init__(self, result: Result) -> None:
         super().__init__("stopped")
         self.result = result
 
 
 def tournament(
-    game: str,
-    players: Sequence[str],
+    game: GameLike,
+    players: Sequence[PlayerLike],
     *,
     games: int = 100,
     seed: int = 0,
@@ -83,20 +100,35 @@ def tournament(
     patience: float = PATIENCE,
     memory: int = MEMORY,
     progress: Callable[[TournamentProgress], None] | None = None,
-) -> TournamentResult:
-    """Play a round robin between the players with these specs: `games` games for each pair.
+) -> Result:
+    """Play a round robin between the players: `games` games for each pair.
 
     Every game is determined by the settings and its number, regardless of the process that plays
     it. With `db` the games are stored in that file, and `resume` continues the latest run with the
     same settings. `memory` limits each process, in MB; 0 means no limit. Ctrl-C raises Interrupted.
     docs/arena.md explains the results.
 
+    If a player or the game is a Python object that other processes cannot load, all games are
+    played in this process, where `processes`, `resume` and `memory` have no meaning.
+
     >>> result = tournament("tictactoe", ["greedy", "random"], games=20, processes=1)
     >>> sum(len(game.moves.split()) > 4 for game in result.games)
     20
     """
-    specs = tuple(spec.strip() for spec in players)
-    plan = Plan(game, specs, games, seed, opening_plies, seconds, patience, sprt, memory)
+    settings = {
+        "games": games,
+        "seed": seed,
+        "opening_plies": opening_plies,
+        "seconds": seconds,
+        "patience": patience,
+        "sprt": sprt,
+        "memory": memory,
+    }
+    plan = _build_plan(game, players, settings)
+    if isinstance(plan, ObjectPlan) and (resume or (processes or 1) > 1):
+        option = "resume" if resume else "processes"
+        msg = f"{option} needs players and a game that other processes can load: give specs"
+        raise ZermeloError(msg)
     plan.check_players()
     if resume and db is None:
         msg = "resume needs db, the file in which the games are stored"
@@ -110,7 +142,12 @@ def tournament(
         interrupted = False
         try:
             num_workers = processes or worker_pool.usable_cores()
-            with contextlib.closing(worker_pool.play_games(plan, missing, num_workers)) as rows:
+            generator = (
+                in_process.play_games(plan, missing)
+                if isinstance(plan, ObjectPlan)
+                else worker_pool.play_games(plan, missing, num_workers)
+            )
+            with contextlib.closing(generator) as rows:
                 _collect(rows, collector, writer, progress)
         except KeyboardInterrupt:
             interrupted = True
@@ -120,6 +157,19 @@ def tournament(
         if interrupted:
             raise Interrupted(result)
         return result
+
+
+def _build_plan(game: GameLike, players: Sequence[PlayerLike], settings: dict[str, Any]) -> Plan:
+    """Return the plan of a tournament; raise BadSpec if the game or a player has a wrong type."""
+    if isinstance(players, str) or not isinstance(players, Sequence):
+        msg = f"players is {show_value(players)}: it must be a list of two players or more"
+        raise BadSpec(msg)
+    rules = game if isinstance(game, str) else registry.as_game(game)
+    specs = tuple(player.strip() for player in players if isinstance(player, str))
+    is_loadable = isinstance(rules, str) or registry.is_loadable(rules)
+    if is_loadable and len(specs) == len(players):
+        return Plan(rules if isinstance(rules, str) else rules.spec, specs, **settings)
+    return ObjectPlan(registry.as_game(rules), players, **settings)
 
 
 def _collect(
@@ -180,12 +230,12 @@ class _GameCollector:
                     self.end = self._next
                     self.rows = {n: row for n, row in self.rows.items() if n < self.end}
 
-    def result(self, run: int | None) -> TournamentResult:
+    def result(self, run: int | None) -> Result:
         """Return the result so far; `run` is the number of the run in the store."""
         games = tuple(self.rows[number] for number in sorted(self.rows))
         standings = compute_standings(self.plan, games)
         is_finished = len(games) >= self.end
-        return TournamentResult(self.plan, games, standings, is_finished, run, self._test_fields())
+        return Result(self.plan, games, standings, is_finished, run, self._test_fields())
 
     def _test_fields(self) -> dict[str, Any] | None:
         if self._test is None or self.plan.sprt is None:
@@ -206,7 +256,7 @@ class _RunWriter:
 
     def __init__(self, plan: Plan, path: Path, *, resume: bool) -> None:
         self._store = RunStore(path, lock_timeout=_LOCK_TIMEOUT)
-        settings = plan.to_json()
+        settings = plan.to_dict()
         latest = self._store.latest_run("arena", settings) if resume else None
         self.stored = self._store.game_rows(latest) if latest is not None else []
         self.run = self._store.add_run("arena", plan.game, settings) if latest is None else latest
@@ -243,10 +293,10 @@ class _RunWriter:
             raise BadStore(msg) from None
         self._uncommitted, self._last_commit = [], time.monotonic()
 
-    def finish(self, result: TournamentResult, end: int) -> None:
+    def finish(self, result: Result, end: int) -> None:
         """Store the result, and delete the games whose number is `end` or higher."""
         self._commit()
         self._store.delete_games(self.run, end)
         self._store.set_ratings(self.run, result.standings.ratings)
-        self._store.update_run(self.run, FINISHED if result.finished else STOPPED, result.to_json())
+        self._store.update_run(self.run, FINISHED if result.finished else STOPPED, result.to_dict())
         self._is_finished = True

@@ -16,7 +16,6 @@ from zermelo.arena.scoresheet import Activity, Scoresheet, Turn
 from zermelo.core.errors import ZermeloError
 from zermelo.core.position import Outcome
 from zermelo.games.user_output import OutputRelay
-from zermelo.players.user_players import is_player_file
 from zermelo.store.runs import GameRow
 
 _POLL = 0.1  # seconds between two checks of the workers
@@ -80,7 +79,7 @@ class _WorkerProcess(ChildProcess):
         self.timed_out: Turn | None = None  #: the turn that took too long, if any
         self.num_returned = 0
         self.ended = 0.0  #: when the process was found to have ended
-        self.send({"plan": plan.to_json(), "no_warm_up": sorted(no_warm_up)})
+        self.send({"plan": plan.to_dict(), "no_warm_up": sorted(no_warm_up)})
 
     def assign(self, games: list[int]) -> None:
         """Send the numbers of games to play."""
@@ -214,8 +213,7 @@ class _WorkerPool:
     def _time_limit(self, turn: Turn) -> float:
         if turn.activity is Activity.PLAYING:
             return max_seconds(self._plan)
-        is_file = is_player_file(self._plan.players[turn.seat])
-        return _WARM_UP_FILE if is_file else _WARM_UP
+        return _WARM_UP_FILE if self._plan.is_file[turn.seat] else _WARM_UP
 
     def _handle_end(self, worker: _WorkerProcess, code: int | None = None) -> list[GameRow]:
         """Handle a worker's end: return the forfeited game, if any; reschedule the rest.

@@ -26,7 +26,7 @@ def main(sheet: IO[bytes]) -> None:
     commands = connection.receive()
     setup = commands.get()
     try:
-        plan = Plan.from_json(setup["plan"])
+        plan = Plan.from_dict(setup["plan"])
         plan.rules  # noqa: B018 - loads the game
     except ZermeloError as error:
         connection.send({"error": str(error)})

@@ -144,6 +144,6 @@ def _describe_value(row: ProvenValue) -> str:
     return row.value if row.diff is None else f"{row.value} ({row.diff:+d} discs for the first)"
 
 
-def to_json(rows: list[ProvenValue]) -> dict[str, Any]:
+def to_dict(rows: list[ProvenValue]) -> dict[str, Any]:
     """Return the proven values as an object for the JSON output."""
     return {"suite": "solved", "rows": [vars(row) for row in rows], "ratios": {}}

@@ -168,7 +168,7 @@ def _create_row(system: str, median: TrainingOutcome, outcomes: list[TrainingOut
     slowest = max(outcome.seconds for outcome in outcomes)
     return row | {
         "slowest": measure.round_figure(slowest),
-        "vs_random": {"first": first.to_json(), "second": second.to_json()},
+        "vs_random": {"first": first.to_dict(), "second": second.to_dict()},
     }
 
 

@@ -11,7 +11,7 @@ from zermelo.cli.common.progress import Progress
 from zermelo.core.phrases import count, escape_controls
 
 if TYPE_CHECKING:
-    from zermelo.arena.tournament import TournamentProgress, TournamentResult
+    from zermelo.arena.tournament import Result, TournamentProgress
 
 
 class Hypotheses(click.ParamType[tuple[float, float]]):
@@ -106,7 +106,7 @@ def arena(
         except Interrupted as stopped:
             result = stopped.result
     if as_json:
-        options.print_json(result.to_json())
+        options.print_json(result.to_dict())
     else:
         _print_result(result)
     if not result.finished:
@@ -130,7 +130,7 @@ def _progress_text(now: "TournamentProgress") -> str:
     )
 
 
-def _print_result(result: "TournamentResult") -> None:
+def _print_result(result: "Result") -> None:
     standings = result.standings
     names = standings.ranking()
     rows = []
@@ -159,7 +159,7 @@ def _print_result(result: "TournamentResult") -> None:
         options.print_line(_test_text(result))
 
 
-def _test_text(result: "TournamentResult") -> str:
+def _test_text(result: "Result") -> str:
     test = result.sprt
     assert test is not None
     one, other = result.plan.names
@@ -174,7 +174,7 @@ def _test_text(result: "TournamentResult") -> str:
     )
 
 
-def _write_report(path: Path, result: "TournamentResult") -> None:
+def _write_report(path: Path, result: "Result") -> None:
     import importlib.metadata
 
     from zermelo.arena import report

@@ -238,7 +238,7 @@ def solved(write: Path | None, as_json: bool) -> None:
     if write is not None:
         write.write_text(suite.to_markdown(rows), encoding="utf-8")
     if as_json:
-        options.print_json(suite.to_json(rows))
+        options.print_json(suite.to_dict(rows))
         return
     options.print_table(
         ("game", "after", "value", "plies", "nodes", "seconds"),

@@ -14,21 +14,9 @@ from zermelo.core.phrases import count as count_text
 @options.json_option
 def games(as_json: bool) -> None:
     """List the games with their parameters."""
-    from zermelo.games import registry, user_games
+    from zermelo.games import registry
 
-    rows: list[Fields] = [
-        {
-            "name": entry.name,
-            "summary": entry.summary,
-            "parameters": {p.name: p.default for p in entry.parameters},
-            "example": entry.example,
-        }
-        for entry in registry.entries()
-    ]
-    rows += [
-        {"name": name, "summary": "from an installed package", "parameters": {}, "example": name}
-        for name in user_games.installed_games()
-    ]
+    rows: list[Fields] = [entry.to_dict() for entry in registry.list_games()]
     if as_json:
         options.print_json(rows)
         return
@@ -44,14 +32,7 @@ def players(as_json: bool) -> None:
     """List the players with their parameters."""
     from zermelo.players.registry import list_players
 
-    rows: list[Fields] = [
-        {
-            "name": entry.name,
-            "summary": entry.summary,
-            "parameters": {p.name: p.default for p in entry.parameters},
-        }
-        for entry in list_players()
-    ]
+    rows: list[Fields] = [entry.to_dict() for entry in list_players()]
     if as_json:
         options.print_json(rows)
         return

@@ -64,7 +64,7 @@ def grade(
             seconds=seconds or grading.SECONDS,
             progress=progress,
         )
-    fields = result.to_json() | {"game": game}
+    fields = result.to_dict() | {"game": game}
     if store is not None:
         settings = {"player": player, "exhaustive": exhaustive, "seed": seed}
         settings["positions"] = None if positions is None else str(positions)

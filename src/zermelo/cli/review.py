@@ -35,7 +35,7 @@ def review(game: str, moves: str, seconds: float, as_json: bool) -> None:
             num_moves = len(match.moves)
             progress(f"move {record.ply} of {num_moves}", record.ply / max(1, num_moves))
     if as_json:
-        options.print_json([record.to_json() for record in records])
+        options.print_json([record.to_dict() for record in records])
         return
     for record in records:
         options.print_text(_to_text(record, match.game.symbols))
@@ -71,7 +71,7 @@ def puzzle(game: str, plies: int, seed: int, as_json: bool) -> None:
         progress("")
         found = puzzles.puzzle(game, plies, seed)
     if as_json:
-        options.print_json(found.to_json() | {"game": game, "solution": found.solution})
+        options.print_json(found.to_dict() | {"game": game, "solution": found.solution})
         return
     position = found.position
     options.print_text(position.to_text())

@@ -82,7 +82,7 @@ def solve(
                 Limit(seconds, nodes, stop=stop),
                 solver=solver(),
                 progress=lambda nodes: progress(f"{nodes:,} nodes"),
-            ).to_json(game)
+            ).to_dict(game)
 
         return options.answer_positions(
             rules, source, answer, _solution_text, as_json=as_json, workers=workers, stop=stop
@@ -152,7 +152,7 @@ def analyze(
         result = analysis.analyze(
             position, Limit(seconds=seconds), analyst=analyst, player=evaluator
         )
-        fields = analysis.to_json(position, result, game)
+        fields = result.to_dict(game, position)
         if store is not None:
             store.add_analysis(game, position.moves, player or "", fields)
         return fields
@@ -201,7 +201,7 @@ def textbook(
     """
     from zermelo.games import registry
     from zermelo.search import textbook as algorithms
-    from zermelo.search.solver.solution import final_score, game_specific_scores
+    from zermelo.search.solver.solution import final_score
 
     rules = registry.game(game)
     position = rules.position(moves=moves)
@@ -213,7 +213,7 @@ def textbook(
         progress(method)
         fields = algorithms.solve_position(position, deepening=deepen, **switches)
     diff = final_score(position) if position.is_over else None
-    fields |= game_specific_scores(position, fields["value"], fields["plies"], diff)
+    fields |= rules.score_fields(position.state, fields["value"], fields["plies"], diff)
     if as_json:
         options.print_json({**fields, "game": game})
         return

@@ -15,8 +15,7 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import count
 
 if TYPE_CHECKING:
-    from zermelo.learn.runs.listing import RunSummary
-    from zermelo.learn.runs.run_folder import Run
+    from zermelo.learn.runs.run_folder import Run, RunSummary
     from zermelo.learn.runs.training_loop import TrainingProgress
     from zermelo.store.runs import RunStore
 
@@ -69,7 +68,7 @@ def train(recipe: str, as_json: bool, **settings: Any) -> None:
     hybrid:FOLDER or alphazero:FOLDER.
     """
     with options.needs_torch():
-        from zermelo.learn.runs import listing, model_card, training_loop
+        from zermelo.learn.runs import model_card, run_folder, training_loop
 
     run, trainer = training_loop.prepare_training(recipe, **settings)
     for warning in run.warnings:
@@ -90,8 +89,8 @@ def train(recipe: str, as_json: bool, **settings: Any) -> None:
             )
             raise
         model_card.write_card(run, grades, settings["device"])
-        store_grades({name: grade.to_json() for name, grade in grades.items()})
-    summary = listing.summarize_run(run.folder)
+        store_grades({name: grade.to_dict() for name, grade in grades.items()})
+    summary = run_folder.summarize_run(run.folder)
     if as_json:
         options.print_json(vars(summary))
     else:
@@ -179,7 +178,7 @@ def runs(action: str, name: str | None, out: Path | None, bits: str, as_json: bo
 
     NAME is the name of a run or its folder.
     """
-    from zermelo.learn.runs import listing
+    from zermelo.learn.runs import listing, run_folder
     from zermelo.learn.runs.log import read_log
 
     if action == "list":
@@ -193,7 +192,7 @@ def runs(action: str, name: str | None, out: Path | None, bits: str, as_json: bo
         raise click.UsageError(msg)
     folder = _find_folder(name)
     if action == "show":
-        summary = listing.summarize_run(folder)
+        summary = run_folder.summarize_run(folder)
         if as_json:
             options.print_json({**vars(summary), "log": read_log(folder)})
         else:
@@ -299,16 +298,15 @@ def _export(folder: Path, out: Path, bits: int) -> None:
     from zermelo.learn.models import files as model_files
     from zermelo.learn.models import packing
     from zermelo.learn.networks import weights_file
-    from zermelo.learn.runs import listing
     from zermelo.learn.runs.log import read_log
-    from zermelo.learn.runs.run_folder import read_manifest
+    from zermelo.learn.runs.run_folder import read_manifest, summarize_run
 
     try:
         if out.suffix == ".safetensors":
             arrays, about = weights_file.read(model_files.find_model_file(str(folder)))
             weights_file.write(out, packing.pack_weights(arrays, bits), about)
         elif out.suffix == ".json":
-            summary = vars(listing.summarize_run(folder))
+            summary = vars(summarize_run(folder))
             manifest, log = read_manifest(folder), read_log(folder)
             out.write_text(json.dumps({**summary, "asked": manifest, "log": log}), encoding="utf-8")
         else:

@@ -1,5 +1,8 @@
 """Errors caused by input: each message says in one line what is wrong and what is accepted."""
 
+import importlib
+from typing import Any
+
 
 class ZermeloError(ValueError):
     """Raised when input cannot be used; commands print the message and exit with code 2."""
@@ -31,3 +34,16 @@ class BadRecord(ZermeloError):
 
 class KernelError(ZermeloError):
     """Raised when rules or a kernel cannot be compiled; the message names the cause."""
+
+
+class MissingPackage(ZermeloError):
+    """Raised when a function needs an optional package that is not installed."""
+
+
+def import_package(name: str, purpose: str) -> Any:
+    """Import an optional package; raise MissingPackage if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        msg = f"{purpose} needs {name}: pip install {name}"
+        raise MissingPackage(msg) from None

@@ -106,6 +106,16 @@ def quote_text(text: str, limit: int = 40) -> str:
     return ascii(text) if len(text) <= limit else f"{ascii(text[:limit])[:-1]}…'"
 
 
+def show_value(value: object, limit: int = 60) -> str:
+    """Return the repr of a value of a wrong type, escaped and shortened, for error messages.
+
+    >>> show_value(None), show_value(["random"])
+    ('None', "['random']")
+    """
+    text = ascii(value)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def split_moves(text: str) -> list[str]:
     """Split moves that are separated by spaces or commas.
 
@@ -148,6 +158,31 @@ def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
         msg = f"{len(cells)} cells were given, but the {grid} board has {grid.size}"
         raise BadBoard(msg)
     return cells, sides[parts[1]] if len(parts) == 2 else None
+
+
+MOVES_LINE = "moves:"  #: begins the last line of a text that lists the moves of a position
+_SIDE_LINE = re.compile(r"(\S) (?:to move|would be next)")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_MARKS = str.maketrans("", "", " \t()[]")  # the last move and the winning line are in brackets
+
+
+def flatten_drawing(text: str, labels: tuple[str, ...], symbols: str) -> str:
+    r"""Return the text that `parse_board` reads for a board drawn on several lines.
+
+    The labels of columns and rows may be left out. The last line may name the side to move.
+
+    >>> flatten_drawing("   a   b\n1  X   .\n2  .  (O)\nX to move", ("a", "b"), "XO")
+    'X./.O X'
+    """
+    lines = [line.strip() for line in _COLOURS.sub("", text).splitlines() if line.strip()]
+    side = _SIDE_LINE.fullmatch(lines[-1])
+    rows = lines[:-1] if side else lines
+    if rows and rows[0].split() == list(labels):
+        rows = rows[1:]
+    unlabelled = (row.removeprefix(str(number)) for number, row in enumerate(rows, 1))
+    board = "/".join(row.translate(_MARKS) for row in unlabelled)
+    flat = f"{board} {side[1]}" if side else board
+    return flat.translate(str.maketrans(symbols, "XO"))
 
 
 def format_board(cells: tuple[int, ...], grid: Grid, player: int) -> str:

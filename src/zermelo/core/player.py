@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from zermelo.core.errors import IllegalMove
-from zermelo.core.position import Position
+from zermelo.core.errors import BadSpec, IllegalMove, import_package
+from zermelo.core.notation import show_value
+from zermelo.core.phrases import count, describe_value
+from zermelo.core.position import Position, as_position
 from zermelo.core.value import Value
 
 if TYPE_CHECKING:
@@ -30,6 +32,26 @@ class Limit:
     all_moves: bool = False  #: whether to evaluate every legal move, not only the best one
     stop: threading.Event | None = field(default=None, compare=False)  #: set it to stop early
 
+    def __post_init__(self) -> None:
+        for name, value in (
+            ("seconds", self.seconds),
+            ("nodes", self.nodes),
+            ("depth", self.depth),
+        ):
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int | float)
+            ):
+                msg = f"Limit: {name} is {show_value(value)}: it must be a number or None"
+                raise BadSpec(msg)
+
+
+def as_limit(limit: Limit | None) -> Limit:
+    """Return a limit, or no limit for None; raise BadSpec if it is anything else."""
+    if limit is not None and not isinstance(limit, Limit):
+        msg = f"a limit is a zermelo.Limit such as Limit(seconds=1), not {show_value(limit)}"
+        raise BadSpec(msg)
+    return limit or Limit()
+
 
 @dataclass(frozen=True)
 class Reason:
@@ -39,9 +61,13 @@ class Reason:
     text: str
     line: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
         return {"kind": self.kind, "text": self.text, "line": list(self.line)}
+
+    def __repr__(self) -> str:
+        """Return the kind and the text in angle brackets."""
+        return f"<reason {self.kind}: {self.text}>"
 
 
 @dataclass(frozen=True)
@@ -65,6 +91,25 @@ class Candidate:
         """The proven or estimated value, from -1 (lost) to 1 (won)."""
         return (self.estimate or 0.0) if self.value is None else _EXPECTED_VALUES[self.value]
 
+    def to_dict(self, position: Position | None = None) -> dict[str, Any]:
+        """Return the fields of the JSON output; the position adds the scores of its game."""
+        fields = {
+            "move": self.move,
+            "value": self.value,
+            "estimate": self.estimate,
+            "plies": self.plies,
+            "exact": self.exact,
+            "best": self.best,
+            "reasons": [reason.to_dict() for reason in self.reasons],
+            "pv": list(self.pv),
+        } | _score_fields(position, self)
+        optional = {"visits": self.visits, "parts": self.parts}
+        return fields | {name: value for name, value in optional.items() if value is not None}
+
+    def __repr__(self) -> str:
+        """Return the move and its value in angle brackets."""
+        return f"<candidate {self.move}: {_describe(self)}>"
+
 
 @dataclass(frozen=True)
 class Analysis:
@@ -83,6 +128,7 @@ class Analysis:
     depth: int | None = None  #: the search depth in plies, for an estimate
     diff: int | None = None
     verdict: "Analysis | None" = None  #: the analysis of the same position by exact search
+    position: Position | None = field(default=None, compare=False)  #: the position, if known
 
     @classmethod
     def from_candidates(
@@ -125,6 +171,53 @@ class Analysis:
             return self
         return replace(self, value=None, estimate=self.expected_value, exact=False)
 
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The best moves among the candidates."""
+        return tuple(candidate.move for candidate in self.candidates if candidate.best)
+
+    def to_dict(self, spec: str = "", position: Position | None = None) -> dict[str, Any]:
+        """Return the fields of the JSON output: the fields of a solution, and the candidates.
+
+        `spec` is the game's spec as the user typed it. `position` is needed only if the analysis
+        does not know its position, as while a player is thinking.
+        """
+        position = position or self.position
+        fields: dict[str, Any] = {
+            "game": spec or (position and position.game.spec),
+            "moves": position and position.moves,
+            "to_move": None if position is None else position.player,
+            "value": self.value,
+            "estimate": self.estimate,
+            "plies": self.plies,
+            "best": list(self.best),
+            "pv": list(self.pv),
+            "exact": self.exact,
+            "nodes": self.nodes,
+            "seconds": round(self.seconds, 6),
+            "source": self.source,
+            "depth": self.depth,
+            "complete": True,
+        } | _score_fields(position, self)
+        fields["candidates"] = [candidate.to_dict(position) for candidate in self.candidates]
+        if self.move and (self.verdict is not None or not self.candidates):
+            fields["move"] = self.move
+        if self.verdict is not None:
+            fields["verdict"] = self.verdict.to_dict(spec, position)
+        return fields
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas data frame with a row for every candidate, best first."""
+        rows = [candidate.to_dict(self.position) for candidate in self.candidates]
+        for row in rows:
+            row["reasons"] = [reason["text"] for reason in row["reasons"]]
+        return import_package("pandas", "to_dataframe").DataFrame(rows)
+
+    def __repr__(self) -> str:
+        """Return the move, its value and the number of candidates in angle brackets."""
+        candidates = f", {count(len(self.candidates), 'candidate')}" if self.candidates else ""
+        return f"<analysis: {self.move or 'the game is over'}, {_describe(self)}{candidates}>"
+
     def choice(self) -> dict[str, Any]:
         """Return the fields of the JSON output for a chosen move."""
         return {
@@ -134,6 +227,20 @@ class Analysis:
             "exact": self.exact,
             "seconds": round(self.seconds, 6),
         }
+
+
+def _describe(record: Analysis | Candidate) -> str:
+    """Return the value in words, or the estimate as a number."""
+    if record.value is None:
+        return "no estimate" if record.estimate is None else f"estimate {record.estimate:+.2f}"
+    return describe_value(record.value, None, record.plies, record.diff)
+
+
+def _score_fields(position: Position | None, record: Analysis | Candidate) -> dict[str, int | None]:
+    """Return the scores that a game adds to the JSON output, such as `diff` in Reversi."""
+    if position is None:
+        return {} if record.diff is None else {"diff": record.diff}
+    return position.game.score_fields(position.state, record.value, record.plies, record.diff)
 
 
 class Player(ABC):
@@ -158,17 +265,22 @@ class Player(ABC):
 
     def choose(self, position: Position, limit: Limit | None = None) -> Analysis:
         """Return the final analysis within the limit; raise IllegalMove if the game is over."""
-        if position.is_over:
+        limit = as_limit(limit)
+        if as_position(position).is_over:
             msg = (
                 f"{position.game.spec}: there is no move to choose, because the game is over: "
                 f"{position.verdict}"
             )
             raise IllegalMove(msg)
         last = None
-        for analysis in self.think(position, limit or Limit()):
+        for analysis in self.think(position, limit):
             last = analysis
         assert last is not None, f"{self.name} gave no analysis"
-        return last
+        return last if last.position is not None else replace(last, position=position)
+
+    def __repr__(self) -> str:
+        """Return the name in angle brackets."""
+        return f"<player {getattr(self, 'name', type(self).__name__)}>"
 
 
 def last_analysis(thinking: Iterator[Analysis]) -> Analysis:

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from zermelo.core import drawing, notation
-from zermelo.core.errors import BadMove, IllegalMove
+from zermelo.core.errors import BadBoard, BadMove, BadSpec, IllegalMove
 
 if TYPE_CHECKING:
     from zermelo.core.game import Game
@@ -181,8 +181,44 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
         return f"{self.game.symbols[outcome.winner]} wins{remark}"
 
     def to_text(self, **options: Any) -> str:
-        """Return the board as text; for the options see `zermelo.core.drawing.to_text`."""
-        return drawing.to_text(self, **options)
+        """Return the board as text; for the options see `zermelo.core.drawing.to_text`.
+
+        Without options, `game.position(text)` returns an equal position: a last line names the side
+        to move if the stones do not show it, or lists the moves if a board cannot say it all.
+        """
+        text = drawing.to_text(self, **options)
+        line = "" if options else self._last_line()
+        return f"{text}\n{line}" if line else text
+
+    def _last_line(self) -> str:
+        """Return what a text must say besides the board so that it describes the position."""
+        symbol = self.game.symbols[self.player]
+        side = f"{symbol} would be next" if self.is_over else f"{symbol} to move"
+        if self._follows_from_board(None):
+            return ""
+        if self.history is None or self._follows_from_board(self.player):
+            return side
+        return " ".join([notation.MOVES_LINE, *(self.moves or ())])
+
+    def _follows_from_board(self, to_move: int | None) -> bool:
+        """Return whether the board and this side to move give the same position."""
+        board = self.board
+        if self.game.grid is None or board is None:
+            return False
+        try:
+            return bool(self.game.from_board(board, to_move, checked=False) == self.state)
+        except BadBoard:
+            return False
+
+    def describe(self) -> str:
+        """Return the game and the last moves in a few words, such as `tictactoe after b2 a1`."""
+        if self.history is None:
+            return f"{self.game.spec} on a given board"
+        if not self.history:
+            return f"{self.game.spec} at the start"
+        moves = (self.moves or [])[-_MAX_SHOWN_MOVES:]
+        cut = "… " if len(self.history) > _MAX_SHOWN_MOVES else ""
+        return f"{self.game.spec} after {cut}{' '.join(moves)}"
 
     def svg(self, **options: Any) -> str:
         """Return the board as a picture; for the options see `zermelo.core.drawing.to_svg`."""
@@ -194,3 +230,18 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
     def __str__(self) -> str:
         """Return the board with its axes."""
         return self.to_text()
+
+    def __repr__(self) -> str:
+        """Return the game, the last moves and the verdict in angle brackets."""
+        return f"<position of {self.describe()}: {self.verdict}>"
+
+
+def as_position(position: Position) -> Position:
+    """Return a position unchanged; raise BadSpec if it is anything else."""
+    if not isinstance(position, Position):
+        msg = (
+            "a position is a zermelo.Position such as zermelo.game('tictactoe').start(), "
+            f"not {notation.show_value(position)}"
+        )
+        raise BadSpec(msg)
+    return position

@@ -91,6 +91,20 @@ def parse_parameters(
     }
 
 
+def describe(name: str, parameters: Iterable[Parameter]) -> str:
+    """Return a name and its parameters in the notation of specs, with their defaults if any.
+
+    >>> describe("lookahead", [Parameter("plies", int, 3), Parameter("seed", int, None)])
+    'lookahead:plies=3,seed'
+    """
+    texts = []
+    for parameter in parameters:
+        default = parameter.default
+        default = str(default).lower() if isinstance(default, bool) else default
+        texts.append(parameter.name if default is None else f"{parameter.name}={default}")
+    return f"{name}:{','.join(texts)}" if texts else name
+
+
 def raise_unknown(kind: str, name: str, known: Iterable[str]) -> NoReturn:
     """Raise BadSpec for an unknown name, with the most similar known name as a suggestion."""
     names = list(known)

@@ -5,18 +5,21 @@ import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from zermelo.core import specs
 from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
-from zermelo.core.notation import MAX_SIDE, quote_text
+from zermelo.core.notation import MAX_SIDE, quote_text, show_value
 from zermelo.core.specs import Parameter
 from zermelo.games import user_games
 from zermelo.games.lines.large import BoardLineGame
 from zermelo.games.lines.rules import Overline
 from zermelo.games.lines.small import WordLineGame
 from zermelo.games.reversi.rules import Reversi
+
+GameLike = str | Game  #: whatever can be given where a game is asked for
 
 #: Each of these games is compiled separately; all other games of a family share a compilation.
 PRESETS = ("tictactoe", "connect4", "gomoku6", "squava", "reversi")
@@ -33,6 +36,19 @@ class GameEntry:
     shape: tuple[str, ...] = ()  #: the parameters that a value without a key, such as `5x5x4`, sets
     example: str = ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the JSON output; `parameters` has their defaults."""
+        return {
+            "name": self.name,
+            "summary": self.summary,
+            "parameters": {parameter.name: parameter.default for parameter in self.parameters},
+            "example": self.example,
+        }
+
+    def __repr__(self) -> str:
+        """Return the name with its parameters, and the summary, in angle brackets."""
+        return f"<game {specs.describe(self.name, self.parameters)}: {self.summary}>"
+
 
 def game(spec: str) -> Game:
     """Return the game that a spec denotes; raise BadSpec if the spec is not valid.
@@ -47,6 +63,36 @@ def game(spec: str) -> Game:
         msg = f"a game spec is a string such as 'tictactoe', not {type(spec).__name__}"
         raise BadSpec(msg)
     return _file_game(spec.strip()) if user_games.is_game_file(spec) else named_game(spec)
+
+
+def as_game(value: GameLike) -> Game:
+    """Return a game from a spec, or a `Game` object unchanged; raise BadSpec for anything else.
+
+    A spec that names a file loads and runs that file. An object of a user's own class is tested
+    once, like a game from a file.
+
+    >>> as_game("mnk:4x4x3").num_actions, as_game(as_game("squava")).spec
+    (16, 'squava')
+    """
+    if isinstance(value, str):
+        return game(value)
+    if isinstance(value, type) and issubclass(value, Game):
+        msg = f"{value.__name__} is a class: give a game, such as {value.__name__}()"
+        raise BadSpec(msg)
+    if not isinstance(value, Game):
+        msg = f"a game is a spec such as 'tictactoe', or a zermelo.Game, not {show_value(value)}"
+        raise BadSpec(msg)
+    if not type(value).__module__.startswith("zermelo."):
+        user_games.check_once(value)
+    return value
+
+
+def is_loadable(rules: Game) -> bool:
+    """Return whether the game's spec alone gives the same game, also in another process."""
+    try:
+        return game(rules.spec) == rules
+    except BadSpec:
+        return False
 
 
 def named_game(spec: str) -> Game:
@@ -84,6 +130,19 @@ def _named_game(spec: str) -> Game:
 def entries() -> list[GameEntry]:
     """Return the entries of all games, in the order in which they are listed."""
     return list(_ENTRIES.values())
+
+
+def list_games() -> list[GameEntry]:
+    """Return the entries of all games, including those that installed packages provide.
+
+    >>> [entry.name for entry in list_games()][:3]
+    ['tictactoe', 'connect4', 'gomoku6']
+    """
+    installed = [
+        GameEntry(name, "from an installed package", named_game, example=name)
+        for name in user_games.installed_games()
+    ]
+    return [*_ENTRIES.values(), *installed]
 
 
 def _parse_shape(spec: str, entry: GameEntry, plain: list[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import importlib.metadata
 import inspect
 import itertools
+import weakref
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -39,6 +40,10 @@ _OPTIONAL = (
 )
 
 
+# The specs of the games that have passed the trial, by class.
+_tested: weakref.WeakKeyDictionary[type[Game], set[str]] = weakref.WeakKeyDictionary()
+
+
 def is_game_file(spec: str) -> bool:
     """Return whether a spec names a Python file."""
     return spec.strip().endswith(".py")
@@ -55,6 +60,7 @@ def load_game(spec: str) -> Game:
         game.spec = spec
         check_game(game)
     _check_compilation(game)
+    _mark_tested(game)
     return game
 
 
@@ -71,8 +77,27 @@ def load_installed_game(name: str) -> Game | None:
             game.spec = name
             check_game(game)
         _check_compilation(game)
+        _mark_tested(game)
         return game
     return None
+
+
+def check_once(game: Game) -> None:
+    """Test a game that was created in Python, the first time that it is given to a function.
+
+    Raise BadSpec if the game breaks the contract.
+    """
+    if game.spec in _tested.get(type(game), ()):
+        return
+    user_code.add_source_of(type(game))
+    with user_code.guard(game.spec):
+        check_game(game)
+    _check_compilation(game)
+    _mark_tested(game)
+
+
+def _mark_tested(game: Game) -> None:
+    _tested.setdefault(type(game), set()).add(game.spec)
 
 
 def _check_compilation(game: Game) -> None:

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from zermelo.core.errors import ZermeloError
+from zermelo.core.errors import BadSpec, ZermeloError, import_package
 from zermelo.core.game import Game, WordGame
-from zermelo.core.player import Limit, Player
-from zermelo.core.position import Position
+from zermelo.core.phrases import count
+from zermelo.core.player import Limit
+from zermelo.core.position import Position, as_position
 from zermelo.games import registry
+from zermelo.games.registry import GameLike
 from zermelo.grading import generate, position_sets, unbeatable
 from zermelo.grading.graph import GameGraph
 from zermelo.grading.oracle import Oracle, SolverOracle
@@ -22,6 +24,7 @@ from zermelo.grading.random_opponent import (
     outcome_probabilities,
 )
 from zermelo.grading.unbeatable import SeatCheck
+from zermelo.players.registry import PlayerLike
 from zermelo.search.limits import ProgressCallback
 
 SECONDS = 10.0  #: default time limit of the solver for one position
@@ -52,7 +55,7 @@ class SetResult:
         """The number of mistakes per position, or None if there are no positions."""
         return self.mistakes / self.positions if self.positions else None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
         return {
             "positions": self.positions,
@@ -97,13 +100,13 @@ class Grade:
     def _moves(self, actions: tuple[int, ...]) -> list[str]:
         return list(self.game.line_to_text(self.game.initial(), actions))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output."""
         checks = self.seat_checks or (None, None)
         return {
             "game": self.game.spec,
             "player": self.player,
-            **self.total.to_json(),
+            **self.total.to_dict(),
             "unbeatable": self.unbeatable,
             "unbeatable_as": {
                 seat: check and check.unbeatable for seat, check in zip(SEATS, checks, strict=True)
@@ -115,18 +118,30 @@ class Grade:
             },
             "vs_random": _by_seat(self.vs_random),
             "ceilings": _by_seat(self.ceilings),
-            "sets": {name: result.to_json() for name, result in self.sets.items()},
+            "sets": {name: result.to_dict() for name, result in self.sets.items()},
             "notes": self.notes,
         }
 
+    def to_dataframe(self) -> Any:
+        """Return a pandas data frame with a row for every set of positions."""
+        rows = [{"set": name, **result.to_dict()} for name, result in self.sets.items()]
+        return import_package("pandas", "to_dataframe").DataFrame(rows)
+
+    def __repr__(self) -> str:
+        """Return the player, the game and the number of mistakes in angle brackets."""
+        total = self.total
+        mistakes = f"{count(total.mistakes, 'mistake')} in {count(total.positions, 'position')}"
+        unbeatable = {True: ", unbeatable", False: ", beatable", None: ""}[self.unbeatable]
+        return f"<grade of {self.player} at {self.game.spec}: {mistakes}{unbeatable}>"
+
 
 def _by_seat(pair: tuple[Any, Any] | None) -> dict[str, Any] | None:
-    return pair and {seat: one.to_json() for seat, one in zip(SEATS, pair, strict=True)}
+    return pair and {seat: one.to_dict() for seat, one in zip(SEATS, pair, strict=True)}
 
 
 def grade(
-    game: str | Game,
-    player: str | Player,
+    game: GameLike,
+    player: PlayerLike,
     *,
     exhaustive: bool = False,
     positions: str | Path | Iterable[Position] | None = None,
@@ -145,8 +160,10 @@ def grade(
     >>> grade = z.grade("tictactoe", "perfect")
     >>> grade.total.positions, grade.total.mistakes, grade.unbeatable
     (4520, 0, True)
+    >>> z.grade("tictactoe", lambda position: position.legal[0])
+    <grade of <lambda> at tictactoe: 1,869 mistakes in 4,520 positions, beatable>
     """
-    rules = registry.game(game) if isinstance(game, str) else game
+    rules = registry.as_game(game)
     policy = PlayerPolicy(rules, player, seed)
     grader = _Grader(
         rules, policy, Limit(seconds=seconds), progress or (lambda _text, _share=None: None)
@@ -197,7 +214,10 @@ class _Grader:
         if isinstance(positions, str | Path):
             return {Path(positions).stem: position_sets.read(Path(positions), self.game)}
         if positions is not None:
-            return {"given": [LabelledPosition(position) for position in positions]}
+            if not isinstance(positions, Iterable):
+                msg = "positions is a file or a list of positions, not " + type(positions).__name__
+                raise BadSpec(msg)
+            return {"given": [LabelledPosition(as_position(position)) for position in positions]}
         if self.graph is not None:
             states = self.graph.nonterminal
             return {"all": [LabelledPosition(Position(self.game, s, None)) for s in states]}

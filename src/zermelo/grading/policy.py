@@ -11,7 +11,7 @@ from zermelo.core.game import Game
 from zermelo.core.player import Player
 from zermelo.core.position import Position
 from zermelo.games import user_code
-from zermelo.players.registry import accepts_seed, load_player, with_seed
+from zermelo.players.registry import PlayerLike, accepts_seed, as_player, load_player, with_seed
 
 _MAX_CACHED = 200_000  # actions; several steps of grading ask for the same states
 
@@ -19,11 +19,11 @@ _MAX_CACHED = 200_000  # actions; several steps of grading ask for the same stat
 class PlayerPolicy:
     """The actions of one player in one game, by state."""
 
-    def __init__(self, game: Game, player: str | Player, seed: int = 0) -> None:
+    def __init__(self, game: Game, player: PlayerLike, seed: int = 0) -> None:
         self.game, self.seed = game, seed
         self._spec = player if isinstance(player, str) else None
-        self._player = load_player(player) if isinstance(player, str) else player
-        self.name = player if isinstance(player, str) else player.name
+        self._player = as_player(player)
+        self.name = player if isinstance(player, str) else self._player.name
         self._needs_new_player = self._spec is not None and _lacks_reseed(self._spec, self._player)
         self._cache: dict[Any, int] = {}
 

@@ -22,7 +22,7 @@ class OutcomeProbabilities:
     draw: Fraction
     loss: Fraction
 
-    def to_json(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """Return the probabilities as floats."""
         return {"win": float(self.win), "draw": float(self.draw), "loss": float(self.loss)}
 
@@ -38,7 +38,7 @@ class Ceiling:
     win: Fraction
     win_never_losing: Fraction
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the probabilities as floats and as exact fractions."""
         return {
             "win": float(self.win),

@@ -8,7 +8,8 @@ from zermelo.core.errors import IllegalMove
 from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Outcome, Position
-from zermelo.games import registry
+from zermelo.games.registry import GameLike, as_game
+from zermelo.players.registry import PlayerLike, as_player
 
 
 class Match:
@@ -20,12 +21,13 @@ class Match:
     (1, ['b2', 'a1'], ['b2', 'a1', 'c1'])
     """
 
-    def __init__(self, game: Game | str, moves: str | Iterable[str] = ()) -> None:
-        self.game = game = registry.game(game) if isinstance(game, str) else game
+    def __init__(self, game: GameLike, moves: str | Iterable[str] = ()) -> None:
+        self.game: Game = as_game(game)
         self.resigned: int | None = None  #: the player who resigned
-        self._positions = [game.start()]
-        for move in game.split_moves(moves) if isinstance(moves, str) else moves:
-            self._positions.append(self.position.play(move))
+        self._positions = [self.game.start()]
+        self._players: dict[str, Player] = {}  # the players that specs given to `reply` name
+        for action in self.game.position(moves=moves).history or ():
+            self._positions.append(self.position.play_action(action))
         self._seconds: list[float | None] = [None] * (len(self._positions) - 1)
         self._undone: list[tuple[Position, float | None]] = []  # the last one is redone first
         self._turn_began = time.perf_counter()
@@ -84,11 +86,30 @@ class Match:
         self._turn_began = time.perf_counter()
         return self.position
 
-    def reply(self, player: Player, limit: Limit | None = None) -> Analysis:
-        """Let a player choose a move, play it, and return the player's analysis."""
-        analysis = player.choose(self.position, limit)
+    def reply(self, player: PlayerLike, limit: Limit | None = None) -> Analysis:
+        """Let a player choose a move, play it, and return the player's analysis.
+
+        The player is a spec, a `Player` or a function from a position to a move. A spec creates one
+        player, which makes all replies with that spec.
+        """
+        if isinstance(player, str):
+            player = self._players.setdefault(player, as_player(player))
+        analysis = as_player(player).choose(self.position, limit)
         self.play(analysis.move)
         return analysis
+
+    def play_out(
+        self, first: PlayerLike, second: PlayerLike, limit: Limit | None = None
+    ) -> Outcome:
+        """Let two players play the rest of the game, with this limit for each move.
+
+        >>> Match("tictactoe").play_out("perfect", lambda position: position.legal[0]).winner
+        0
+        """
+        seats = as_player(first), as_player(second)
+        while self.outcome is None:
+            self.reply(seats[self.position.player], limit)
+        return self.outcome
 
     def undo(self, moves: int = 1) -> Position:
         """Take back any resignation and the last `moves` moves, or all moves if there are fewer."""
@@ -142,6 +163,10 @@ class Match:
             raise IllegalMove(msg)
         self.resigned = self.position.player if player is None else player
         self._undone.clear()
+
+    def __repr__(self) -> str:
+        """Return the game, the last moves and the verdict in angle brackets."""
+        return f"<match of {self.position.describe()}: {self.verdict}>"
 
     def _refuse(self, move: str) -> NoReturn:
         msg = f"{move} in {self.game.spec}: the game is over: {self.verdict}"

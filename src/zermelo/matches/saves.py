@@ -54,7 +54,7 @@ def write(save: Save, name: str = "") -> None:
     """Save a match under a name or as the last match of its game; raise OSError if that fails."""
     path = _named_path(name) if name else _path(save.game)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(_to_json(save) | {_DIGEST: _digest(save)}))
+    write_atomically(path, json.dumps(_to_dict(save) | {_DIGEST: _digest(save)}))
 
 
 def read(game: str | None = None) -> Save:
@@ -109,12 +109,12 @@ def _read(path: Path | None, message: str) -> Save:
     return save
 
 
-def _to_json(save: Save) -> dict[str, Any]:
+def _to_dict(save: Save) -> dict[str, Any]:
     return {**vars(save), "moves": list(save.moves)}
 
 
 def _digest(save: Save) -> str:
-    return hashlib.sha256(json.dumps(_to_json(save)).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(_to_dict(save)).encode()).hexdigest()
 
 
 def _parse(data: Any) -> Save | None:

@@ -1,16 +1,17 @@
 """Players that are plain Python functions from a position to a move."""
 
+import operator
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, SupportsIndex
 
 from zermelo.core.errors import BadMove
-from zermelo.core.notation import quote_text
+from zermelo.core.notation import show_value
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
 
 #: position → a move such as "b2", or the int of an action
-MoveFunction = Callable[[Position], str | int]
+MoveFunction = Callable[[Position], str | SupportsIndex]
 
 
 class FunctionPlayer(Player):
@@ -34,16 +35,34 @@ class FunctionPlayer(Player):
         seconds = time.perf_counter() - begin
         yield Analysis(position.to_move_text(action), seconds=seconds, source="function")
 
+    def ask(self, position: Position) -> Any:
+        """Return the function's answer, legal or not; the number of an action becomes its move."""
+        choice = self.function(position)
+        action = _to_int(choice)
+        if action is None:
+            return choice
+        is_known = 0 <= action < position.game.num_actions
+        return position.to_move_text(action) if is_known else f"action {action}"
+
     def _legal_action(self, position: Position, choice: Any) -> int:
         """Return the legal action that a function has named by its move or by its number."""
         if isinstance(choice, str):
             return position.parse(choice)
-        try:
-            action = int(choice.__index__())
-        except (AttributeError, TypeError):
+        action = _to_int(choice)
+        if action is None:
             msg = (
-                f"{self.name} returned {quote_text(repr(choice))}: a function that plays must "
+                f"{self.name} returned {show_value(choice)}: a function that plays must "
                 f"return a move such as {position.legal[0]!r}, or the int of an action"
             )
-            raise BadMove(msg) from None
+            raise BadMove(msg)
         return position.check_action(action)
+
+
+def _to_int(choice: Any) -> int | None:
+    """Return the int that a function has returned, perhaps as a NumPy number; None for a text."""
+    if isinstance(choice, bool):
+        return None
+    try:
+        return operator.index(choice)
+    except TypeError:
+        return None

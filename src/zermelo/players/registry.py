@@ -5,13 +5,14 @@ layers (`zermelo.learn`, `zermelo.envs`) without importing them.
 """
 
 import importlib
+import inspect
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from zermelo.core import specs
 from zermelo.core.errors import BadSpec
-from zermelo.core.notation import quote_text
+from zermelo.core.notation import quote_text, show_value
 from zermelo.core.player import Player
 from zermelo.core.specs import Parameter
 from zermelo.players.function_player import FunctionPlayer, MoveFunction
@@ -35,6 +36,18 @@ class PlayerEntry:
     model_parameter: str = ""  #: the parameter that names a model, which may be a file
     model_prefix: str = ""  #: the text that precedes the model in that parameter
     is_blocking: bool = False  #: whether thinking blocks the interpreter, and with it a server
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the JSON output; `parameters` has their defaults."""
+        return {
+            "name": self.name,
+            "summary": self.summary,
+            "parameters": {parameter.name: parameter.default for parameter in self.parameters},
+        }
+
+    def __repr__(self) -> str:
+        """Return the name with its parameters, and the summary, in angle brackets."""
+        return f"<player {specs.describe(self.name, self.parameters)}: {self.summary}>"
 
     @property
     def accepts_seed(self) -> bool:
@@ -194,20 +207,40 @@ def load_player(spec: str) -> Player:
 def as_player(player: PlayerLike) -> Player:
     """Return a player from a spec, a `Player`, or a function from a position to a move.
 
+    A spec that names a file loads and runs that file. Raise BadSpec for anything else.
+
     >>> as_player("random:seed=1").name, as_player(lambda position: position.legal[0]).name
     ('random:seed=1', '<lambda>')
     """
     if isinstance(player, Player):
+        if not isinstance(getattr(player, "name", None), str):
+            player.name = type(player).__name__
         return player
     if isinstance(player, str):
         return load_player(player)
+    if isinstance(player, type) and issubclass(player, Player):
+        msg = f"{player.__name__} is a class: give a player, such as {player.__name__}()"
+        raise BadSpec(msg)
     if isinstance(player, type) or not callable(player):
         msg = (
             f"a player is a spec such as 'perfect', a zermelo.Player, or a function from a "
-            f"position to a move, not {quote_text(repr(player))}"
+            f"position to a move, not {show_value(player)}"
         )
         raise BadSpec(msg)
+    _check_arguments(player)
     return FunctionPlayer(player)
+
+
+def _check_arguments(function: MoveFunction) -> None:
+    """Raise BadSpec if a function cannot be called with a position and nothing else."""
+    try:
+        inspect.signature(function).bind(None)
+    except TypeError as error:
+        name = getattr(function, "__name__", type(function).__name__)
+        msg = f"{name} cannot play: a function that plays takes one argument, a position: {error}"
+        raise BadSpec(msg) from None
+    except ValueError:  # a function without a signature, as in some C extensions
+        return
 
 
 def load_builtin_player(spec: str) -> Player:
@@ -247,7 +280,7 @@ def _parse(spec: str) -> tuple[PlayerEntry, dict[str, Any]]:
 
 def _create(entry: PlayerEntry, values: dict[str, Any]) -> Player:
     if not entry.factory:
-        msg = f"{entry.name} needs a screen: start a game with zermelo play"
+        msg = f"{entry.name} needs a screen, such as that of the command zermelo play"
         raise BadSpec(msg)
     module, _, factory = entry.factory.partition(":")
     player: Player = getattr(importlib.import_module(module), factory)(**values)
@@ -306,5 +339,9 @@ def _find_entry(name: str) -> PlayerEntry:
 
 
 def list_players() -> list[PlayerEntry]:
-    """Return all registered players."""
+    """Return the entries of all registered players.
+
+    >>> [entry.name for entry in list_players()][:3]
+    ['human', 'random', 'greedy']
+    """
     return list(_ENTRIES.values())

@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from zermelo.core import phrases
 from zermelo.core.bitboard import popcount, scale, word
-from zermelo.core.errors import TooLarge
+from zermelo.core.errors import BadSpec, TooLarge, import_package
 from zermelo.core.game import Game, MaskGame, WordGame
+from zermelo.core.notation import show_value
 from zermelo.core.position import Outcome
 from zermelo.core.symmetry import Symmetry
+from zermelo.games import registry
 from zermelo.games.determinism import RuleSampler
+from zermelo.games.registry import GameLike
 from zermelo.kernels.compiler import compile_kernel
 from zermelo.kernels.registry import kernel
 from zermelo.search.state_keys import build_symmetry_tables, canonical_state, hash_words
@@ -45,8 +49,8 @@ class PlyCounts:
 
 
 @dataclass(frozen=True)
-class GameCounts:
-    """The counts of a game, ply by ply from the initial state."""
+class Counts:
+    """The numbers of states, move sequences and complete games, by ply from the initial state."""
 
     game: Game
     layers: tuple[PlyCounts, ...]
@@ -76,9 +80,37 @@ class GameCounts:
             num_finished += sum(layer.finished.values())
         return numbers[1:]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the JSON output, as if all counts had been requested."""
+        return {
+            "game": self.game.spec,
+            "perft": self.perft(len(self.layers) - 1),
+            "states": self.states,
+            "by_ply": self.by_ply,
+            "games": self.games,
+        }
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas data frame with a row for every ply."""
+        rows = [
+            {
+                "ply": ply,
+                "states": layer.states,
+                "sequences": layer.paths,
+                **{outcome.value: layer.finished[outcome] for outcome in Outcome},
+            }
+            for ply, layer in enumerate(self.layers)
+        ]
+        return import_package("pandas", "to_dataframe").DataFrame(rows)
+
+    def __repr__(self) -> str:
+        """Return the game and the number of states in angle brackets."""
+        plies = phrases.count(max(len(self.layers) - 1, 0), "ply", "plies")
+        return f"<counts of {self.game.spec}: {phrases.count(self.states, 'state')} in {plies}>"
+
 
 def count(
-    game: Game,
+    game: GameLike,
     *,
     max_ply: int | None = None,
     states: bool = True,
@@ -86,7 +118,7 @@ def count(
     symmetric: bool = False,
     max_states: int | None = None,
     progress: Progress | None = None,
-) -> GameCounts:
+) -> Counts:
     """Count the states, move sequences and complete games of a game up to `max_ply` or its end.
 
     With `states=False` only move sequences are counted, and the last ply is summed up without
@@ -94,17 +126,21 @@ def count(
     once. With `symmetric`, states that a symmetry of the board maps onto each other count as one;
     this does not affect the other counts. Raise TooLarge if more than `max_states` states exist.
     """
-    options = _CountOptions(max_ply, states, paths, game.symmetries() if symmetric else ())
-    if isinstance(game, WordGame):
-        layers, limit = _word_layers(game, options), max_states or MAX_STATES
+    rules = registry.as_game(game)
+    if max_ply is not None and not isinstance(max_ply, int):
+        msg = f"max_ply is {show_value(max_ply)}: it must be a whole number or None"
+        raise BadSpec(msg)
+    options = _CountOptions(max_ply, states, paths, rules.symmetries() if symmetric else ())
+    if isinstance(rules, WordGame):
+        layers, limit = _word_layers(rules, options), max_states or MAX_STATES
     else:
-        layers, limit = _python_layers(game, options), max_states or MAX_STATES_PYTHON
+        layers, limit = _python_layers(rules, options), max_states or MAX_STATES_PYTHON
     counts: list[PlyCounts] = []
     total = 0
     for layer, size in layers:
         if layer is None:
             if total + size > limit:
-                raise TooLarge(_too_large(game, limit, len(counts)))
+                raise TooLarge(_too_large(rules, limit, len(counts)))
             if progress:
                 progress(len(counts), total + size)
             continue
@@ -112,16 +148,16 @@ def count(
         total += layer.states
         # If there are more plies than states, a state has recurred: the game can last forever.
         if states and paths and len(counts) > total + 1:
-            msg = f"{game.spec} has endless games: a state recurs after {len(counts) - 1} plies"
+            msg = f"{rules.spec} has endless games: a state recurs after {len(counts) - 1} plies"
             raise TooLarge(msg)
-    return GameCounts(game, tuple(counts))
+    return Counts(rules, tuple(counts))
 
 
 def _too_large(game: Game, limit: int, ply: int) -> str:
     bound = f" and at most 3^{game.grid.size}" if game.grid else ""
     return (
         f"{game.spec} has more than {limit:,} states{bound}: counting stopped at ply {ply}; "
-        "count fewer plies with --perft"
+        "limit the number of plies"
     )
 
 

@@ -87,7 +87,7 @@ def recover(path: Path, out: Path) -> dict[str, int]:
     cannot be read.
     """
     if out.exists():
-        msg = f"{out} exists: choose another --out"
+        msg = f"{out} exists: choose another file"
         raise BadStore(msg)
     try:
         data, log = path.read_bytes(), _read_if_present(_log_path(path))

@@ -14,7 +14,6 @@ from zermelo.core.phrases import describe_value
 from zermelo.core.player import Analysis
 from zermelo.core.position import Outcome, Position
 from zermelo.players.registry import HUMAN
-from zermelo.search.explain import analysis as analyses
 from zermelo.store.matches import MatchRow
 
 OutcomeName = Literal["first", "second", "draw"]
@@ -107,7 +106,7 @@ def view_created_match(row: MatchRow, position: Position, deleted: list[str]) ->
 
 def analysis_event(position: Position, analysis: Analysis) -> dict[str, Any]:
     """Return the JSON of `zermelo analyze`, plus values in words and the cells of lines of play."""
-    record = analyses.to_json(position, analysis, position.game.spec)
+    record = analysis.to_dict(position=position)
     for part in (record, *record["candidates"]):
         part["words"] = describe_value(
             part["value"], part["estimate"], part["plies"], part.get("diff")

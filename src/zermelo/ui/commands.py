@@ -7,7 +7,6 @@ from zermelo.core.phrases import count
 from zermelo.core.player import Analysis
 from zermelo.matches import saves
 from zermelo.matches.match import Match
-from zermelo.search.explain import analysis
 from zermelo.ui import texts
 from zermelo.ui.terminal_match import TerminalMatch
 from zermelo.ui.texts import Fields
@@ -73,7 +72,7 @@ def _analyze(terminal: TerminalMatch) -> Fields:
     limit = replace(limit, seconds=limit.seconds or _HINT_SECONDS)
     position = terminal.match.position
     result = wait_or_stop(ThinkingThread(terminal.analyst, position, limit))
-    return analysis.to_json(position, result, terminal.match.game.spec)
+    return result.to_dict(position=position)
 
 
 def _explain(terminal: TerminalMatch, candidate: Fields, result: Fields) -> str:

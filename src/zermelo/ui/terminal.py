@@ -9,7 +9,6 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import escape_controls
 from zermelo.core.position import Position
 from zermelo.matches.match import Match
-from zermelo.search.explain import analysis
 from zermelo.ui import texts
 from zermelo.ui.commands import QuitGame, find_command, wait_or_stop
 from zermelo.ui.terminal_match import DisplayOptions, TerminalMatch
@@ -96,7 +95,7 @@ def _reply(terminal: TerminalMatch) -> None:
     answer = wait_or_stop(thread) if terminal.humans else thread.wait()
     match.play(answer.move)
     if options.thinking:
-        fields = analysis.to_json(position, answer, match.game.spec)
+        fields = answer.to_dict(position=position)
         print(texts.analysis_text(fields, terminal.side_names(position), _MAX_ROWS))
     symbol = match.game.symbols[position.player]
     name = escape_controls(seat.player.name)

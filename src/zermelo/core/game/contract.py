@@ -7,9 +7,12 @@ A `value` is relative to the side to move, an `outcome` is absolute. Legality is
 `Position.play`, `Position.parse` and `Game.position`; the code that they call trusts its caller.
 """
 
+import hashlib
+import inspect
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zermelo.core import notation
@@ -17,6 +20,7 @@ from zermelo.core.errors import BadBoard, BadMove
 from zermelo.core.game.traversal import PlainTraversal
 from zermelo.core.position import Position
 from zermelo.core.symmetry import Symmetry
+from zermelo.core.value import Value
 
 if TYPE_CHECKING:
     from zermelo.core.notation import Grid
@@ -29,7 +33,18 @@ class Game(PlainTraversal, ABC):
     also compile.
     """
 
-    spec: str  #: the text that names this game and its parameters
+    if TYPE_CHECKING:
+        spec: str  #: the text that names this game and its parameters
+    else:
+
+        @cached_property
+        def spec(self) -> str:
+            """The spec of a game without one of its own: its class and the arguments it was given.
+
+            The registry and the loaders of files set the spec of the games that they create.
+            """
+            return default_spec(self)
+
     num_actions: int  #: the number of actions; the actions are 0, 1, …, num_actions - 1
     grid: "Grid | None" = None  #: the board, for games that have one
     symbols: str = "XO"  #: one letter for each player
@@ -139,6 +154,17 @@ class Game(PlainTraversal, ABC):
         del state, last
         return ""
 
+    def score_fields(
+        self, state: Any, value: Value | None, plies: int | None, diff: int | None
+    ) -> dict[str, int | None]:
+        """Return the scores that results of this game show besides the value, by name.
+
+        The arguments are the proven value of a state for the side to move, if there is one, the
+        plies to the end, and the proven score, in games with scores.
+        """
+        del state, value, plies
+        return {"score": diff} if self.has_scores else {}
+
     def forbidden(self, state: Any) -> list[int]:
         """Return the legal actions that lose immediately by rule, as in renju."""
         del state
@@ -225,24 +251,49 @@ class Game(PlainTraversal, ABC):
 
         Moves are always checked. A board is checked unless `unchecked` is set: raise BadBoard if no
         sequence of moves leads to it. `to_move` is 0 or 1; the text of a board may also name it.
+        A board may also be a text that `Position.to_text` has returned.
+
+        >>> import zermelo as z
+        >>> position = z.game("reversi:4").start().play("b1")
+        >>> z.game("reversi:4").position(position.to_text()) == position
+        True
         """
         if board is not None and moves is not None:
             msg = "give a board or moves, not both"
             raise BadBoard(msg)
         if board is None:
-            position = self.start()
-            for move in self.split_moves(moves) if isinstance(moves, str) else moves or ():
-                position = position.play(move)
-            return position
+            return self._play_moves(moves or ())
         if isinstance(board, str):
+            drawing, has_moves, line = board.rpartition(notation.MOVES_LINE)
+            if has_moves:
+                return self._parse_moves_line(drawing, line)
             cells, to_move = self._parse_board(board, to_move)
         else:
+            self._check_cells(board)
             cells = tuple(board)
-            self._check_cells(cells)
         if to_move not in (None, 0, 1):
             msg = f"to_move is {to_move}: it must be 0 or 1"
             raise BadBoard(msg)
         return Position(self, self.from_board(cells, to_move, checked=not unchecked), None)
+
+    def _play_moves(self, moves: str | Iterable[str]) -> Position:
+        """Return the position after moves from the start; raise BadMove if one is not legal."""
+        if not isinstance(moves, Iterable):
+            msg = f"moves are a string such as 'a1 b2', or a list, not {type(moves).__name__}"
+            raise BadMove(msg)
+        position = self.start()
+        for move in self.split_moves(moves) if isinstance(moves, str) else moves:
+            position = position.play(move)
+        return position
+
+    def _parse_moves_line(self, drawing: str, line: str) -> Position:
+        """Return the position of a text that ends with its moves; a board must agree with them."""
+        position = self._play_moves(line)
+        is_drawn = self.grid is not None and drawing.strip()
+        if is_drawn and self._parse_board(drawing, None)[0] != position.board:
+            msg = "the moves in the last line do not lead to the board above them"
+            raise BadBoard(msg)
+        return position
 
     def parse_position(self, line: str) -> Position:
         """Return the position that a text gives: moves from the start, or `board:` and a board."""
@@ -256,13 +307,18 @@ class Game(PlainTraversal, ABC):
         if self.grid is None:
             self.from_board((), to_move, checked=True)
         assert self.grid is not None
+        if "\n" in text.strip():
+            text = notation.flatten_drawing(text, self.column_labels, self.symbols)
         cells, side = notation.parse_board(text, self.grid)
         if side is not None and to_move is not None and side != to_move:
             msg = f"the board says {self.symbols[side]} moves, but to_move says otherwise"
             raise BadBoard(msg)
         return cells, side if side is not None else to_move
 
-    def _check_cells(self, cells: tuple[Any, ...]) -> None:
+    def _check_cells(self, cells: Sequence[Any]) -> None:
+        if not isinstance(cells, Sequence):
+            msg = f"a board is a text or a sequence of cells, not {type(cells).__name__}"
+            raise BadBoard(msg)
         if self.grid is None or len(cells) != self.grid.size:
             size = self.grid.size if self.grid else 0
             msg = f"{len(cells)} cells were given, but the board of {self.spec} has {size}"
@@ -287,3 +343,20 @@ class Game(PlainTraversal, ABC):
     def __repr__(self) -> str:
         """Return the spec in angle brackets."""
         return f"<game {self.spec}>"
+
+
+def default_spec(game: Game) -> str:
+    """Return a spec for a game whose author gave it none: its class and its arguments.
+
+    Games with the same spec count as the same game, so the spec names every argument of the
+    constructor; if the game does not keep one as an attribute, a digest of all attributes follows.
+    """
+    kinds = int, float, str, tuple, list, dict, frozenset  # others may print their address
+    attributes = {name: value for name, value in vars(game).items() if isinstance(value, kinds)}
+    parameters = list(inspect.signature(type(game)).parameters)
+    known = [f"{name}={attributes[name]}" for name in parameters if name in attributes]
+    if len(known) < len(parameters):
+        digest = hashlib.sha256(repr(sorted(attributes.items())).encode()).hexdigest()
+        known.append(f"digest={digest[:8]}")
+    values = "".join(",".join(known).split())
+    return f"{type(game).__name__}{':' if values else ''}{values}"

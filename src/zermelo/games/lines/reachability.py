@@ -24,7 +24,10 @@ def side_to_move(
     if game.pie and second > 0:  # after a swap the second player is one stone ahead or level
         sides += {-1: [0], 0: [1]}.get(first - second, [])
     if to_move is None and len(sides) > 1:
-        msg = "with the pie rule, these stones do not show who is to move: add X or O to the board"
+        msg = (
+            "with the pie rule, these stones do not show who is to move: add X or O to the board, "
+            "or give to_move"
+        )
         raise BadBoard(msg)
     if not checked and to_move is not None:
         return to_move

@@ -20,6 +20,7 @@ from zermelo.core.bitboard import Word, lowest, pick
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import MaskGame
 from zermelo.core.notation import Grid
+from zermelo.core.value import Value
 from zermelo.games.geometry import Shift, end_shifts, line_shifts, run_from
 from zermelo.games.lines import notation as line_notation
 from zermelo.games.lines import reachability
@@ -213,6 +214,24 @@ class LineGame(MaskGame):
         if checked:
             reachability.check_reachable(self, state)
         return state
+
+    def score_fields(
+        self, state: Any, value: Value | None, plies: int | None, diff: int | None
+    ) -> dict[str, int | None]:
+        """Return Connect Four's score, for games with gravity.
+
+        It is (cells + 3) // 2 minus the winner's final stones; negative for a loss, 0 for a draw.
+        """
+        del diff
+        if not self.gravity:
+            return {}
+        if value is None or (plies is None and value is not Value.DRAW):
+            return {"score": None}
+        mover = self.player(state)
+        winner = mover if value is Value.WIN else 1 - mover
+        # The first player plays the odd stone.
+        stones = (state[0] | state[1]).bit_count() + (plies or 0) + 1 - winner
+        return {"score": value.sign * ((self.grid.size + 3) // 2 - stones // 2)}
 
     def winning_line(self, state: Any) -> tuple[int, ...] | None:
         """Return the cells of the whole run of stones that decided the game."""

@@ -20,6 +20,7 @@ from zermelo.core.bitboard import Word, bits, pick, popcount
 from zermelo.core.errors import BadBoard, BadMove, BadSpec
 from zermelo.core.game import SolverHooks, WordGame
 from zermelo.core.notation import Grid
+from zermelo.core.value import Value
 from zermelo.games.geometry import DIRECTIONS, board_shift
 from zermelo.games.reversi.endgame import ReversiHooks
 from zermelo.games.reversi.patterns import SIDE, PatternHooks
@@ -140,6 +141,13 @@ class Reversi(WordGame):
         """Return the disc difference for the side to move; empty cells are not counted."""
         return int(popcount(state[0])) - int(popcount(state[1]))
 
+    def score_fields(
+        self, state: Any, value: Value | None, plies: int | None, diff: int | None
+    ) -> dict[str, int | None]:
+        """Return the disc difference for the side to move."""
+        del state, value, plies
+        return {"diff": diff}
+
     def remark(self, state: Any, last: int | None) -> str:
         """Return the numbers of discs as text, the first player's number first."""
         del last
@@ -192,7 +200,10 @@ class Reversi(WordGame):
         connected to them: discs are never removed.
         """
         if to_move is None:
-            msg = "in Reversi, the discs do not show who is to move: add X or O to the board"
+            msg = (
+                "in Reversi, the discs do not show who is to move: add X or O to the board, "
+                "or give to_move"
+            )
             raise BadBoard(msg)
         first, second = (sum(1 << i for i, c in enumerate(cells) if c == s) for s in (1, -1))
         if checked:

@@ -29,7 +29,7 @@ from zermelo.learn.actors.protocol import (
     import_factory,
 )
 from zermelo.learn.config.recipe import Recipe
-from zermelo.learn.config.recipes import from_json
+from zermelo.learn.config.recipes import from_dict
 from zermelo.learn.networks.weights_file import Arrays
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the usual place on Linux
@@ -59,7 +59,7 @@ def run_actor() -> None:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # output of other code goes to stderr, so that stdout has only answers
     setup = json.loads(sys.stdin.readline())
-    play_rollout = import_factory(setup["factory"])(from_json(setup["recipe"]))
+    play_rollout = import_factory(setup["factory"])(from_dict(setup["recipe"]))
     for line in sys.stdin:
         job = json.loads(line)
         try:
@@ -135,7 +135,7 @@ class ProcessActorPool:
         self._folder = Path(tempfile.mkdtemp(prefix=f"zermelo-{os.getpid()}-", dir=shared))
         self._setup = {
             "factory": factory_path(factory),
-            "recipe": recipe.to_json(),
+            "recipe": recipe.to_dict(),
             "folder": str(self._folder),
         }
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()

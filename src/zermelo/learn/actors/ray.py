@@ -16,7 +16,7 @@ from zermelo.learn.actors.protocol import (
     import_factory,
 )
 from zermelo.learn.config.recipe import Recipe
-from zermelo.learn.config.recipes import from_json
+from zermelo.learn.config.recipes import from_dict
 from zermelo.learn.networks.weights_file import Arrays
 
 _CONNECT_SECONDS = 5.0
@@ -45,7 +45,7 @@ class RayActorPool:
         self.size = actors or int(ray.cluster_resources().get("CPU", 1))
         self.max_pending = self.size + 1
         self._task = ray.remote(max_retries=-1, num_cpus=1)(play_rollout)
-        self._arguments = factory_path(factory), json.dumps(recipe.to_json())
+        self._arguments = factory_path(factory), json.dumps(recipe.to_dict())
         self._pending: deque[Any] = deque()
         self._weights: Arrays = {}  # weights of the latest request
         self._weights_ref: Any = None  # reference to these weights in the cluster's memory
@@ -86,14 +86,14 @@ def _rollout_function(factory: str, recipe: str) -> RolloutFunction:
     import torch
 
     torch.set_num_threads(1)
-    return import_factory(factory)(from_json(json.loads(recipe)))
+    return import_factory(factory)(from_dict(json.loads(recipe)))
 
 
 def _check_reachable(address: str) -> None:
     """Raise ZermeloError if no server listens at the address; Ray would retry for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
-        msg = f"--cluster is {address!r}: it must be local, or HOST:PORT of a Ray cluster"
+        msg = f"cluster is {address!r}: it must be local, or HOST:PORT of a Ray cluster"
         raise ZermeloError(msg)
     try:
         socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
@@ -111,6 +111,6 @@ def _import_ray() -> Any:
     try:
         import ray
     except ModuleNotFoundError:
-        msg = "--cluster needs Ray: pip install 'zermelo[cluster]'"
+        msg = "cluster needs Ray: pip install 'zermelo[cluster]'"
         raise ZermeloError(msg) from None
     return ray

@@ -170,7 +170,7 @@ class AlphaZeroTrainer:
     def export(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the averaged weights, and metadata: the network's shape and its search options."""
         config = self.recipe.selfplay
-        return self.learner.average_net.export(), self.recipe.network.to_json() | {
+        return self.learner.average_net.export(), self.recipe.network.to_dict() | {
             "simulations": config.play_simulations,
             "considered": config.considered,
             "images": config.images,

@@ -29,7 +29,7 @@ class Pattern:
     stones: tuple[int, ...]  #: cells of the stones
     needs: tuple[int, ...]  #: cells that complete a three, or turn a two into an open three
 
-    def to_json(self, game: WordLineGame) -> dict[str, Any]:
+    def to_dict(self, game: WordLineGame) -> dict[str, Any]:
         """Return the pattern with the names of its cells."""
         stones, needs = ([game.grid.text(c) for c in cells] for cells in (self.stones, self.needs))
         return {"kind": self.kind, "stones": stones, "needs": needs}
@@ -132,7 +132,7 @@ def _patterns_by_seat(game: WordLineGame, state: Any) -> dict[str, Any]:
     free = game.full ^ (state[0] | state[1])
     sides = (state[0], state[1]) if game.player(state) == 0 else (state[1], state[0])
     return {
-        seat: [pattern.to_json(game) for pattern in find_patterns(game, own, free)]
+        seat: [pattern.to_dict(game) for pattern in find_patterns(game, own, free)]
         for seat, own in zip(_SEATS, sides, strict=True)
     }
 

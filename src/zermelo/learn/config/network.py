@@ -48,6 +48,6 @@ class NetworkConfig:
             msg = f"channels is {list(self.channels)}: all blocks of a tower must be equally wide"
             raise BadSpec(msg)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON values, with tuples as lists."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}

@@ -38,11 +38,16 @@ class Recipe:
     searching: HybridSearchConfig = field(default_factory=HybridSearchConfig)
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)  #: used by AlphaZero only
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the recipe as nested dicts with the same keys as in TOML files."""
-        table = _to_json(self)
+        table = _to_dict(self)
         assert isinstance(table, dict)
         return table
+
+    def __repr__(self) -> str:
+        """Return the name, the kind, the game and the summary in angle brackets."""
+        summary = f": {self.summary}" if self.summary else ""
+        return f"<recipe {self.name}, {self.kind} for {self.game}{summary}>"
 
 
 def recipe_keys(table: type) -> dict[str, str]:
@@ -50,8 +55,8 @@ def recipe_keys(table: type) -> dict[str, str]:
     return {f.metadata.get(KEY, f.name): f.name for f in dataclasses.fields(table)}
 
 
-def _to_json(value: object) -> object:
+def _to_dict(value: object) -> object:
     if dataclasses.is_dataclass(value):
         keys = recipe_keys(type(value))
-        return {key: _to_json(getattr(value, name)) for key, name in keys.items()}
-    return tuple(map(_to_json, value)) if isinstance(value, tuple) else value
+        return {key: _to_dict(getattr(value, name)) for key, name in keys.items()}
+    return tuple(map(_to_dict, value)) if isinstance(value, tuple) else value

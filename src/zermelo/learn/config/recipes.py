@@ -22,6 +22,15 @@ def names() -> list[str]:
     return sorted(name.removesuffix(_SUFFIX) for name in files if name.endswith(_SUFFIX))
 
 
+def list_recipes() -> list[Recipe]:
+    """Return the recipes that come with the package, sorted by name.
+
+    >>> [recipe.name for recipe in list_recipes()][:2]
+    ['connect4-alphazero', 'gomoku6-alphazero']
+    """
+    return [load(name) for name in names()]
+
+
 def load(name: str, *, short: bool = False) -> Recipe:
     """Load and check a recipe, given its name or the path of its TOML file.
 
@@ -58,14 +67,14 @@ def _parse(name: str, data: bytes, *, short: bool) -> Recipe:
     if short:
         _merge(table, overrides)
     try:
-        return from_json({"name": name} | table)
+        return from_dict({"name": name} | table)
     except BadSpec as error:
         msg = f"{name}: {error}"
         raise BadRecipe(msg) from None
 
 
-def from_json(data: dict[str, Any]) -> Recipe:
-    """Return the recipe whose `to_json` is `data`; only the types of its fields are checked."""
+def from_dict(data: dict[str, Any]) -> Recipe:
+    """Return the recipe whose `to_dict` is `data`; only the types of its fields are checked."""
     recipe = _convert(Recipe, data, str(data.get("name")))
     assert isinstance(recipe, Recipe)
     return recipe

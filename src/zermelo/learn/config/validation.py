@@ -66,6 +66,10 @@ def _games(recipe: Recipe) -> Iterator[Requirement]:
         recipe.kind != "value" or not acting.response,
         "a value network learns the value of optimal play, not a best response",
     )
+    yield (
+        recipe.kind not in ("alphazero", "supervised") or not acting.response,
+        f"a recipe of kind {recipe.kind} plays against no opponent, so it learns no best response",
+    )
 
 
 def _alphazero(recipe: Recipe) -> Iterator[Requirement]:

@@ -55,7 +55,7 @@ class SupervisedTrainer:
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the averaged weights for play, and the shape of the network."""
-        return export_q_network(self.learner.average_net), self.learner.net.config.to_json()
+        return export_q_network(self.learner.average_net), self.learner.net.config.to_dict()
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the complete state of the training, except the labels."""

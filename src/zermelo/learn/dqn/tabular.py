@@ -6,12 +6,13 @@ The returns and discounts are the same as for networks. A state is added to the 
 transition from it is learned.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from zermelo.core.game import WordGame
+from zermelo.core.player import Player
 from zermelo.learn.actors.protocol import ActorPool
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.batch.opponents import build_opponents
@@ -72,11 +73,17 @@ class TabularTrainer:
     """Trains a tabular Q-function. For each update, one move is played in every game."""
 
     def __init__(
-        self, recipe: Recipe, game: WordGame, seed: int, pool: ActorPool | None = None
+        self,
+        recipe: Recipe,
+        game: WordGame,
+        seed: int,
+        pool: ActorPool | None = None,
+        players: Mapping[str, Player] | None = None,  # opponents that are objects, by name
     ) -> None:
         self.config, self.rng = recipe.learning, np.random.default_rng(seed)
         self.phase = recipe.learning.phases[0]
-        self.opponent = build_opponents(recipe, game, seed, self.rng).get(self.phase.opponent)
+        opponents = build_opponents(recipe, game, seed, self.rng, players)
+        self.opponent = opponents.get(self.phase.opponent)
         self.q_function = TabularQFunction(game, canonical=self.config.canonical)
         self.game_batch, self.table = self.q_function.game_batch, self.q_function.table
         self.source: TransitionSource = (

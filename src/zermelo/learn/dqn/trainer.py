@@ -1,13 +1,14 @@
 """The trainer of deep Q-networks: a learner, its replay buffer, its games, and checkpoints."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import torch
 
 from zermelo.core.game import WordGame
+from zermelo.core.player import Player
 from zermelo.learn.actors.protocol import ActorPool
 from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.game_batch import GameBatch
@@ -40,9 +41,10 @@ class DQNTrainer:
         seed: int,
         pool: ActorPool | None = None,
         device: str = "cpu",
+        players: Mapping[str, Player] | None = None,  # opponents that are objects, by name
     ) -> None:
         self.rng = np.random.default_rng(seed)
-        self.opponents = build_opponents(recipe, game, seed, self.rng)
+        self.opponents = build_opponents(recipe, game, seed, self.rng, players)
         self.learner = create_learner(recipe, game, device)
         self.game_batch = self.learner.game_batch
         replay = recipe.replay
@@ -83,7 +85,7 @@ class DQNTrainer:
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the averaged weights for play, and the shape of the network."""
-        return export_q_network(self.learner.average_net), self.learner.net.config.to_json()
+        return export_q_network(self.learner.average_net), self.learner.net.config.to_dict()
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the complete state of the training, for a checkpoint."""

@@ -155,7 +155,7 @@ class HybridTrainer:
     def export(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the averaged weights, and metadata: the network's shape and search settings."""
         searching = self.recipe.searching
-        return self.average_net.export(), self.recipe.network.to_json() | {
+        return self.average_net.export(), self.recipe.network.to_dict() | {
             "depth": searching.play_depth,
             "shares": [searching.play_network, searching.play_heuristic],
             "published": searching.published,

@@ -88,7 +88,7 @@ def _create_file(path: Path) -> None:
 def _refuse(path: Path) -> NoReturn:
     pid, host = _read_holder(path)
     holder = f"process {pid} on {host}" if pid else "another process"
-    msg = f"{holder} is training the run in {path.parent}: wait until it ends, or use another --out"
+    msg = f"{holder} is training the run in {path.parent}: wait for its end, or use another folder"
     if host != socket.gethostname():
         msg += f"; if that process has ended, delete {path}"
     raise RunLocked(msg)

@@ -12,9 +12,8 @@ from zermelo.grading.grade import Grade, grade
 from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
 from zermelo.learn.runs.charts import draw_heat_map, draw_learning_curves
-from zermelo.learn.runs.listing import CARD
 from zermelo.learn.runs.log import read_log
-from zermelo.learn.runs.run_folder import Run, read_manifest
+from zermelo.learn.runs.run_folder import CARD, Run, read_manifest
 
 _GRADE_LABELS = {
     "raw": "the network alone",
@@ -74,9 +73,9 @@ def _create_card(run: Run, grades: dict[str, Grade], device: str) -> dict[str, A
         },
         "command": run.command,
         "changes": read_manifest(run.folder).get("changes", []),
-        "grades": {name: result.to_json() | {"player": name} for name, result in grades.items()},
+        "grades": {name: result.to_dict() | {"player": name} for name, result in grades.items()},
         "best_on_the_way": run.statistics.best_mistake_rate,
-        "recipe": run.recipe.to_json(),
+        "recipe": run.recipe.to_dict(),
     }
 
 

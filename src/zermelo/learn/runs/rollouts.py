@@ -8,12 +8,13 @@ from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.dqn.rollouts import QLearningRollouts
 
 
-def create_rollout_function(recipe: Recipe) -> RolloutFunction:
+def create_rollout_function(recipe: Recipe, rules: WordGame | None = None) -> RolloutFunction:
     """Return the function with which actors play rollouts for this recipe.
 
-    Actors in other processes import `create_rollout_function` by its name and call it themselves.
+    Actors in other processes import `create_rollout_function` by its name and call it themselves,
+    without `rules`: they load the game by its spec.
     """
-    game = registry.game(recipe.game)
+    game = rules or registry.game(recipe.game)
     assert isinstance(game, WordGame)
     if recipe.kind == "value":
         from zermelo.learn.hybrid.rollouts import HybridRollouts
@@ -32,15 +33,17 @@ def create_rollout_function(recipe: Recipe) -> RolloutFunction:
     return QLearningRollouts(recipe, game, DQNRolloutPolicy(recipe, game))
 
 
-def create_actor_pool(recipe: Recipe, actors: int, cluster: str | None) -> ActorPool | None:
+def create_actor_pool(
+    recipe: Recipe, actors: int, cluster: str | None, rules: WordGame | None = None
+) -> ActorPool | None:
     """Return a pool of `actors` processes, or of actors on the Ray cluster at address `cluster`.
 
     If neither is given, return None for a recipe whose trainer needs no pool, and a pool with one
     actor in this process for any other recipe. Raise BadSpec if actors are requested for a recipe
-    that plays no games.
+    that plays no games. An actor in this process plays by `rules`, if they are given.
     """
     if recipe.kind == "supervised" and (actors or cluster is not None):
-        msg = f"{recipe.name} plays no games: omit --actors and --cluster"
+        msg = f"{recipe.name} plays no games, so it needs no actors and no cluster"
         raise BadSpec(msg)
     if cluster is not None:
         from zermelo.learn.actors.ray import RayActorPool
@@ -51,5 +54,5 @@ def create_actor_pool(recipe: Recipe, actors: int, cluster: str | None) -> Actor
 
         return ProcessActorPool(create_rollout_function, recipe, actors)
     if recipe.kind == "value":
-        return InProcessActor(create_rollout_function(recipe))
+        return InProcessActor(create_rollout_function(recipe, rules))
     return None

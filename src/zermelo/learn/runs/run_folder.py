@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.core.errors import ZermeloError
+from zermelo.core.errors import ZermeloError, import_package
 from zermelo.core.files import write_atomically
 from zermelo.core.game import WordGame
 from zermelo.core.game.fingerprint import rules_fingerprint
@@ -33,11 +33,13 @@ from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.reports import TrainingDiverged
 from zermelo.learn.models import files as model_files
 from zermelo.learn.networks import weights_file
-from zermelo.learn.networks.weights_file import Arrays
+from zermelo.learn.networks.weights_file import Arrays, BadWeights
 from zermelo.learn.runs.lock import RunLock
+from zermelo.learn.runs.log import LogLine, read_log
 from zermelo.learn.runs.trainer_interface import Trainer
 
 MANIFEST, CHECKPOINT, BEST = "run.json", "checkpoint.safetensors", "best.safetensors"
+CARD = "card.json"
 _CHANGEABLE = ("learning.rate",)  # settings of a recipe that may change when a run is resumed
 _STATISTICS = "memory"  # the key of RunStatistics in a checkpoint
 
@@ -56,17 +58,33 @@ class RunStatistics:
     best_win_rate: float = 0.0  #: highest share of wins in the latest games at any grading
     seconds: float = 0.0  #: time spent on training so far
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the numbers, by their keys in checkpoints."""
         return dict(zip(_STATISTICS_KEYS, dataclasses.astuple(self), strict=True))
 
     @classmethod
-    def from_json(cls, numbers: dict[str, Any]) -> "RunStatistics":
-        """Return the statistics whose `to_json` is `numbers`."""
+    def from_dict(cls, numbers: dict[str, Any]) -> "RunStatistics":
+        """Return the statistics whose `to_dict` is `numbers`."""
         return cls(*(numbers[key] for key in _STATISTICS_KEYS))
 
 
 _STATISTICS_KEYS = ("loss", "count", "best", "most_wins", "seconds")  # in the order of the fields
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """Summary of a run. The field names are the keys of the JSON output."""
+
+    name: str
+    folder: str
+    recipe: str
+    game: str
+    seed: int
+    state: str  #: "finished" or "unfinished"
+    update: int  #: number of updates made before the last checkpoint
+    updates: int  #: number of updates of the complete run
+    grades: dict[str, Any] | None  #: grades of the final weights: alone, and with rules or a search
+    player: str  #: the spec of the player that uses the final weights
 
 
 class Run:
@@ -91,16 +109,33 @@ class Run:
         """The spec of the player that uses the final weights."""
         return f"{player_kind(self.recipe.kind)}:{self.folder}"
 
+    @property
+    def log(self) -> list[LogLine]:
+        """The measurements of every grading during the training, in the order of the updates."""
+        return read_log(self.folder)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a summary of the run, with the fields of the JSON output."""
+        return dataclasses.asdict(summarize_run(self.folder))
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas data frame with a row for every line of the log."""
+        return import_package("pandas", "to_dataframe").DataFrame(self.log)
+
+    def __repr__(self) -> str:
+        """Return the recipe, the game, the seed and the player in angle brackets."""
+        return f"<run of {self.recipe.name} at {self.game.spec}, seed {self.seed}: {self.player}>"
+
     def _identity(self) -> dict[str, Any]:
         """Return the recipe, seed and rules, which must be the same in all files of the run."""
-        recipe = json.loads(json.dumps(self.recipe.to_json()))
+        recipe = json.loads(json.dumps(self.recipe.to_dict()))
         return {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
 
     def create(self) -> None:
         """Create the run's folder and lock it; raise BadRun if it already contains a run."""
         with self._locked():
             if (self.folder / MANIFEST).exists():
-                msg = f"{self.folder} holds a run already: use --resume, or another --out"
+                msg = f"{self.folder} holds a run already: resume it, or choose another folder"
                 raise BadRun(msg)
             self._write_manifest({"began": time.time(), "command": self.command, "changes": []})
 
@@ -182,7 +217,7 @@ class Run:
         arrays, metadata = trainer.to_arrays()
         weights, model_metadata = self._export(trainer)
         arrays |= {f"{weights_file.PLAYS}{name}": array for name, array in weights.items()}
-        metadata |= self._identity() | {_STATISTICS: self.statistics.to_json()}
+        metadata |= self._identity() | {_STATISTICS: self.statistics.to_dict()}
         weights_file.write(
             self.folder / CHECKPOINT, arrays, {**model_metadata, "plays": True, **metadata}
         )
@@ -211,6 +246,39 @@ class Run:
             updates=trainer.updates,
         )
         return arrays, metadata
+
+
+def summarize_run(folder: Path) -> RunSummary:
+    """Return a summary of the run in this folder; raise BadRun if the folder contains no run."""
+    try:
+        return _summarize(folder, read_manifest(folder))
+    except BadRun:
+        raise
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        msg = f"{folder / MANIFEST} is damaged: {error}"
+        raise BadRun(msg) from None
+
+
+def _summarize(folder: Path, manifest: dict[str, Any]) -> RunSummary:
+    recipe, update = manifest["recipe"], 0
+    if (folder / CHECKPOINT).is_file():
+        try:
+            update = int(weights_file.read_metadata(folder / CHECKPOINT).get("updates", 0))
+        except BadWeights:
+            update = 0
+    card = read_json(folder / CARD)
+    return RunSummary(
+        folder.name,
+        str(folder),
+        str(recipe.get("name")),
+        str(recipe.get("game")),
+        int(manifest.get("seed") or 0),
+        "finished" if (folder / model_files.FINAL).is_file() else "unfinished",
+        update,
+        int(recipe.get("learning", {}).get("updates", 0)),
+        card.get("grades") if isinstance(card, dict) else None,
+        f"{player_kind(str(recipe.get('kind')))}:{folder}",
+    )
 
 
 def player_kind(recipe_kind: str) -> str:
@@ -266,7 +334,7 @@ def _load_checkpoint(
             raise BadRun(msg)
     try:
         trainer.load_arrays(arrays, metadata)
-        return RunStatistics.from_json(metadata[_STATISTICS])
+        return RunStatistics.from_dict(metadata[_STATISTICS])
     except (LookupError, ValueError, RuntimeError, TypeError) as error:
         msg = f"{path} does not fit this run: {' '.join(str(error).split())}"
         raise BadRun(msg) from None

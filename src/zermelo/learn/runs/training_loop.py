@@ -5,7 +5,7 @@ import math
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,8 +13,11 @@ import numpy as np
 import torch
 
 from zermelo.core.errors import BadSpec, ZermeloError
-from zermelo.core.game import WordGame
+from zermelo.core.game import Game, WordGame
+from zermelo.core.notation import show_value
+from zermelo.core.player import Player
 from zermelo.games import registry
+from zermelo.games.registry import GameLike
 from zermelo.learn.actors.protocol import ActorPool
 from zermelo.learn.alphazero.trainer import AlphaZeroTrainer
 from zermelo.learn.batch.evaluation_sets import EvaluationSet, build_evaluation_set
@@ -23,7 +26,7 @@ from zermelo.learn.config import recipes
 from zermelo.learn.config.learning import LEAGUE, SELF
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.reports import TrainingDiverged, TrainingReport
-from zermelo.learn.config.validation import check
+from zermelo.learn.config.validation import BadRecipe, check
 from zermelo.learn.dqn.supervised import SupervisedTrainer
 from zermelo.learn.dqn.tabular import TabularTrainer
 from zermelo.learn.dqn.trainer import DQNTrainer
@@ -35,6 +38,7 @@ from zermelo.learn.runs.model_card import grade_run, write_card
 from zermelo.learn.runs.rollouts import create_actor_pool
 from zermelo.learn.runs.run_folder import BEST, Run
 from zermelo.learn.runs.trainer_interface import Trainer
+from zermelo.players.registry import PlayerLike, as_player
 
 _NUM_SAMPLES = 256  # random states whose values are logged if the game has no labelled positions
 _MAX_PLIES = 1 << 10  # these sampled states are reached by fewer random plies than this
@@ -68,7 +72,8 @@ def train(
     short: bool = False,
     resume: bool = False,
     device: str = "cpu",
-    opponent: str | None = None,
+    game: GameLike | None = None,
+    opponent: PlayerLike | None = None,
     actors: int = 0,
     cluster: str | None = None,
     grade: bool = True,
@@ -78,6 +83,7 @@ def train(
 
     `recipe`: a recipe, or the name or TOML file of one.
     `out`: the folder of the run; by default, a folder in `runs_folder()`.
+    `game`: learn this game, instead of the recipe's game.
     `opponent`: learn a best response to this player, instead of using the recipe's opponents.
     `actors`: the number of processes that play games while this process learns.
     `cluster`: run the actors on the Ray cluster at this address, or on a new local one if "local".
@@ -90,6 +96,7 @@ def train(
         short=short,
         resume=resume,
         device=device,
+        game=game,
         opponent=opponent,
         actors=actors,
         cluster=cluster,
@@ -107,47 +114,85 @@ def prepare_training(
     short: bool = False,
     resume: bool = False,
     device: str = "cpu",
-    opponent: str | None = None,
+    game: GameLike | None = None,
+    opponent: PlayerLike | None = None,
     actors: int = 0,
     cluster: str | None = None,
 ) -> tuple[Run, Trainer]:
     """Return a run and its trainer: both new, or with `resume` restored from the run's folder."""
     torch.set_num_threads(1)  # so that results do not depend on the number of cores
+    if device not in ("cpu", "cuda"):
+        msg = f"device is {show_value(device)}: it must be cpu or cuda"
+        raise BadSpec(msg)
     if device == "cuda" and not torch.cuda.is_available():
-        msg = "torch finds no CUDA device on this machine: omit --device, or use --device cpu"
+        msg = "torch finds no CUDA device on this machine: use the device cpu"
         raise BadSpec(msg)
     command = None
-    if isinstance(recipe, str):
+    if isinstance(recipe, str) and not isinstance(game, Game) and _is_spec(opponent):
         command = _command(
             recipe,
             seed=seed,
             short=short,
-            opponent=opponent,
+            game=game,
+            opponent=opponent if isinstance(opponent, str) else None,
             actors=actors,
             cluster=cluster,
             device=device,
         )
-        recipe = recipes.load(recipe, short=short)
-    name = _run_name(recipe, seed, opponent, short=short)
-    if opponent is not None:
-        recipe = _with_opponent(recipe, opponent)
-    game = registry.game(recipe.game)
-    if not isinstance(game, WordGame):
-        msg = f"{recipe.game}: training supports games with at most 64 cells"
+    recipe = _load_recipe(recipe, short=short)
+    rules, recipe = _choose_game(recipe, game)
+    players: dict[str, Player] = {}
+    against = opponent if isinstance(opponent, str) else None
+    if not _is_spec(opponent):
+        assert opponent is not None
+        player = as_player(opponent)
+        against = f"python:{player.name}"
+        players[against] = player
+    name = _run_name(recipe, seed, against, short=short, is_own_game=game is not None)
+    if against is not None:
+        recipe = _with_opponent(recipe, against)
+    if (actors or cluster is not None) and (players or not registry.is_loadable(rules)):
+        msg = "actors cannot load a Python object: give the game and the opponent as specs"
         raise BadSpec(msg)
-    recipe = _with_first_move(recipe, game)
+    recipe = _with_first_move(recipe, rules)
     check(recipe)
-    run = Run(Path(out) if out is not None else runs_folder() / name, recipe, seed, game, command)
-    pool = create_actor_pool(recipe, actors, cluster)
+    run = Run(Path(out) if out is not None else runs_folder() / name, recipe, seed, rules, command)
+    pool = create_actor_pool(recipe, actors, cluster, rules)
     try:
         with _explain_out_of_memory():
-            trainer = create_trainer(recipe, game, seed, pool, device)
+            trainer = create_trainer(recipe, rules, seed, pool, device, players)
             run.resume(trainer) if resume else run.create()
     except BaseException:
         if pool is not None:
             pool.close()
         raise
     return run, trainer
+
+
+def _is_spec(opponent: PlayerLike | None) -> bool:
+    return opponent is None or isinstance(opponent, str)
+
+
+def _load_recipe(recipe: str | Recipe, *, short: bool) -> Recipe:
+    """Return a recipe, loaded if it is given by its name; raise BadRecipe for anything else."""
+    if isinstance(recipe, str):
+        return recipes.load(recipe, short=short)
+    if not isinstance(recipe, Recipe):
+        msg = (
+            f"a recipe is a name such as 'tictactoe-dqn', a .toml file or a zermelo.Recipe, "
+            f"not {show_value(recipe)}"
+        )
+        raise BadRecipe(msg)
+    return recipe
+
+
+def _choose_game(recipe: Recipe, game: GameLike | None) -> tuple[WordGame, Recipe]:
+    """Return the game to learn, and the recipe with its spec."""
+    rules = registry.as_game(recipe.game if game is None else game)
+    if not isinstance(rules, WordGame):
+        msg = f"{rules.spec}: training supports games with at most 64 cells"
+        raise BadSpec(msg)
+    return rules, recipe if game is None else replace(recipe, game=rules.spec)
 
 
 def _command(recipe: str, *, short: bool, **options: str | int | None) -> str:
@@ -167,18 +212,25 @@ def _explain_out_of_memory() -> Iterator[None]:
     except torch.OutOfMemoryError:
         msg = (
             "the GPU has too little memory for this recipe: use fewer parallel games, "
-            "a smaller replay buffer or network, or --device cpu"
+            "a smaller replay buffer or network, or the device cpu"
         )
         raise ZermeloError(msg) from None
 
 
-def _run_name(recipe: Recipe, seed: int, opponent: str | None, *, short: bool) -> str:
+def _run_name(
+    recipe: Recipe, seed: int, opponent: str | None, *, short: bool, is_own_game: bool
+) -> str:
     """Return the default name of a run's folder.
 
     It is tictactoe-dqn-against-level-3-7 for opponent level:3 and seed 7.
     """
-    against = "" if opponent is None else "-against-" + re.sub(r"[^\w.]+", "-", opponent)
-    return f"{recipe.name}{'-short' * short}{against}-{seed}"
+    own = f"-{_file_name(recipe.game)}" if is_own_game else ""
+    against = "" if opponent is None else f"-against-{_file_name(opponent)}"
+    return f"{recipe.name}{own}{'-short' * short}{against}-{seed}"
+
+
+def _file_name(spec: str) -> str:
+    return re.sub(r"[^\w.]+", "-", spec)
 
 
 def _with_opponent(recipe: Recipe, opponent: str) -> Recipe:
@@ -209,9 +261,17 @@ def _with_first_move(recipe: Recipe, game: WordGame) -> Recipe:
 
 
 def create_trainer(
-    recipe: Recipe, game: WordGame, seed: int, pool: ActorPool | None = None, device: str = "cpu"
+    recipe: Recipe,
+    game: WordGame,
+    seed: int,
+    pool: ActorPool | None = None,
+    device: str = "cpu",
+    players: Mapping[str, Player] | None = None,
 ) -> Trainer:
-    """Return a new, seeded trainer for the recipe. Closing the trainer closes the pool."""
+    """Return a new, seeded trainer for the recipe. Closing the trainer closes the pool.
+
+    `players` are the opponents that are objects and not specs, by their names in the recipe.
+    """
     torch.manual_seed(seed)
     if recipe.kind == "value":
         assert pool is not None
@@ -221,8 +281,8 @@ def create_trainer(
     if recipe.kind == "supervised":
         return SupervisedTrainer(recipe, game, seed, device)
     if recipe.kind == "tabular":
-        return TabularTrainer(recipe, game, seed, pool)
-    return DQNTrainer(recipe, game, seed, pool, device)
+        return TabularTrainer(recipe, game, seed, pool, players)
+    return DQNTrainer(recipe, game, seed, pool, device, players)
 
 
 def run_training(

@@ -5,14 +5,15 @@ within milliseconds, then the exact values move by move, and finally lines and r
 """
 
 import contextlib
+import importlib
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from zermelo.core.bitboard import sign
 from zermelo.core.game import Game, WordGame
-from zermelo.core.player import Analysis, Candidate, Limit, Player, last_analysis
-from zermelo.core.position import Position
+from zermelo.core.player import Analysis, Limit, Player, as_limit, last_analysis
+from zermelo.core.position import Position, as_position
 from zermelo.search.candidates import candidate_from_score
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
@@ -21,6 +22,9 @@ from zermelo.search.iterative_deepening import Iteration, deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver import solution
 from zermelo.search.solver.solver import Solver, SolverSettings
+
+if TYPE_CHECKING:
+    from zermelo.players.function_player import MoveFunction
 
 SECONDS = 10.0  #: time limit if the caller sets none
 _DEEPENING_SHARE, _PROVING_SHARE = 0.2, 0.9  # shares of the time left when each step begins
@@ -32,71 +36,37 @@ def analyze(
     limit: Limit | None = None,
     *,
     analyst: "Analyst | None" = None,
-    player: Player | None = None,
+    player: "Player | MoveFunction | str | None" = None,
 ) -> Analysis:
     """Return an analysis of every legal move of a position, with value, line and reasons.
 
     If `player` is given, the estimates and the chosen move are that player's. The reasons come from
-    exact search, whose own analysis is in the field `verdict`.
+    exact search, whose own analysis is in the field `verdict`. The player is a spec, a `Player` or
+    a function from a position to a move.
 
     >>> import zermelo as z
     >>> result = analyze(z.game("tictactoe").position("XX./OO./..."))
     >>> result.move, result.plies, result.candidates[0].reasons[0].text
     ('c1', 1, 'wins immediately')
     """
-    if position.is_over:
+    limit = as_limit(limit)
+    if as_position(position).is_over:
         end = solution.solve_finished(position)
-        return Analysis("", end.value, plies=0, exact=True, source="end", diff=end.diff)
-    limit = limit or Limit()
+        result = Analysis("", end.value, plies=0, exact=True, source="end", diff=end.diff)
+        return replace(result, position=position)
     analyst = analyst or Analyst()
     if player is None:
-        return last_analysis(analyst.think(position, limit))
+        return replace(last_analysis(analyst.think(position, limit)), position=position)
+    # Players are above searches in the order of imports, so their registry is found by name.
+    player = importlib.import_module("zermelo.players.registry").as_player(player)
+    assert isinstance(player, Player)
     if limit.seconds is not None:
         limit = replace(limit, seconds=limit.seconds / 2)
     analysis = last_analysis(player.think(position, replace(limit, all_moves=True)))
     verdict = last_analysis(analyst.think(position, limit))
     reasons = {candidate.move: candidate.reasons for candidate in verdict.candidates}
     candidates = tuple(replace(c, reasons=reasons[c.move]) for c in analysis.candidates)
-    return replace(analysis, candidates=candidates, verdict=verdict)
-
-
-def to_json(position: Position, analysis: Analysis, spec: str) -> dict[str, Any]:
-    """Return the fields of the JSON output: the fields of a solution, and the candidates."""
-    best = [candidate.move for candidate in analysis.candidates if candidate.best]
-    fields = solution.Solution(
-        position,
-        value=analysis.value,
-        estimate=analysis.estimate,
-        plies=analysis.plies,
-        best=tuple(best),
-        pv=analysis.pv,
-        exact=analysis.exact,
-        nodes=analysis.nodes,
-        seconds=analysis.seconds,
-        source=analysis.source,
-        diff=analysis.diff,
-        depth=analysis.depth,
-    ).to_json(spec)
-    fields["candidates"] = [_candidate_json(position, c) for c in analysis.candidates]
-    if analysis.verdict is not None:
-        fields["move"] = analysis.move
-        fields["verdict"] = to_json(position, analysis.verdict, spec)
-    return fields
-
-
-def _candidate_json(position: Position, candidate: Candidate) -> dict[str, Any]:
-    fields = {
-        "move": candidate.move,
-        "value": candidate.value,
-        "estimate": candidate.estimate,
-        "plies": candidate.plies,
-        "exact": candidate.exact,
-        "best": candidate.best,
-        "reasons": [reason.to_json() for reason in candidate.reasons],
-        "pv": list(candidate.pv),
-    } | solution.game_specific_scores(position, candidate.value, candidate.plies, candidate.diff)
-    optional = {"visits": candidate.visits, "parts": candidate.parts}
-    return fields | {name: value for name, value in optional.items() if value is not None}
+    return replace(analysis, candidates=candidates, verdict=verdict, position=position)
 
 
 class Analyst(Player):

@@ -7,10 +7,12 @@ from typing import Any
 
 from zermelo.core.bitboard import bits
 from zermelo.core.errors import BadSpec, ZermeloError
-from zermelo.core.game import Game, WordGame
+from zermelo.core.game import WordGame
+from zermelo.core.notation import show_value
 from zermelo.core.player import Limit
 from zermelo.core.position import Position
 from zermelo.games import registry
+from zermelo.games.registry import GameLike
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.solver.solver import Solver, SolverSettings
 
@@ -34,7 +36,7 @@ class Puzzle:
     plies: int
     seed: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output, without the solution."""
         return {
             "game": self.position.game.spec,
@@ -44,9 +46,13 @@ class Puzzle:
             "seed": self.seed,
         }
 
+    def __repr__(self) -> str:
+        """Return the position and the length of the win in angle brackets, not the solution."""
+        return f"<puzzle in {self.position.describe()}: win in {self.plies} plies>"
+
 
 def puzzle(
-    game: Game | str,
+    game: GameLike,
     plies: int = 3,
     seed: int = 1,
     *,
@@ -63,25 +69,26 @@ def puzzle(
     >>> z.solve(found.position).plies, z.solve(found.position).best == (found.solution,)
     (5, True)
     """
-    game = registry.game(game) if isinstance(game, str) else game
+    rules = registry.as_game(game)
     if plies not in PLIES:
-        parity = "even" if plies % 2 == 0 else "not available"
-        msg = f"plies is {plies}, which is {parity}: it must be 3, 5, 7 or 9"
+        is_even = isinstance(plies, int) and plies % 2 == 0
+        parity = "even" if is_even else "not available"
+        msg = f"plies is {show_value(plies)}, which is {parity}: it must be 3, 5, 7 or 9"
         raise BadSpec(msg)
-    if not isinstance(game, WordGame) or game.hooks.ply_cost == 0 or game.grid is None:
-        msg = f"there are no puzzles for {game.spec}: puzzles need a line game of up to 64 cells"
+    if not isinstance(rules, WordGame) or rules.hooks.ply_cost == 0 or rules.grid is None:
+        msg = f"there are no puzzles for {rules.spec}: puzzles need a line game of up to 64 cells"
         raise NoPuzzle(msg)
-    rng = random.Random(f"{game.spec} {plies} {seed}")
-    solver = Solver(game, SolverSettings(table_bits=_TABLE_BITS))
+    rng = random.Random(f"{rules.spec} {plies} {seed}")
+    solver = Solver(rules, SolverSettings(table_bits=_TABLE_BITS))
     clock = SearchClock()
-    while clock.seconds < min(seconds, SECONDS) and plies <= game.grid.size - _MIN_MOVES:
+    while clock.seconds < min(seconds, SECONDS) and plies <= rules.grid.size - _MIN_MOVES:
         if stop is not None and stop.is_set():
             break
-        position = _random_position(game, rng)
+        position = _random_position(rules, rng)
         action = None if position is None else _only_win(solver, position.state, plies)
         if position is not None and action is not None:
             return Puzzle(position, position.to_move_text(action), plies, seed)
-    msg = f"no win in {plies} plies was found in {game.spec}: try another length"
+    msg = f"no win in {plies} plies was found in {rules.spec}: try another length"
     raise NoPuzzle(msg)
 
 

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from zermelo.core.errors import BadSpec
+from zermelo.core.notation import show_value
 from zermelo.core.phrases import describe_value
-from zermelo.core.player import Analysis, Candidate, Limit, Player, Reason
-from zermelo.core.position import Position
+from zermelo.core.player import Analysis, Candidate, Limit, Player, Reason, as_limit
+from zermelo.core.position import Position, as_position
 from zermelo.search.explain.analysis import Analyst
 
 SECONDS = 10.0  #: time limit for a whole game if the caller sets none
@@ -36,12 +38,12 @@ class ReviewedMove:
     better: Candidate | None = None  #: after a mistake or slip, the best move
     reasons: tuple[Reason, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields for the JSON output and the studio's clients."""
         better = self.better and {
             "move": self.better.move,
             "words": _describe(self.better),
-            "reasons": [reason.to_json() for reason in self.better.reasons],
+            "reasons": [reason.to_dict() for reason in self.better.reasons],
         }
         return {
             "ply": self.ply,
@@ -52,8 +54,13 @@ class ReviewedMove:
             "mistake": self.mistake,
             "better": better,
             "words": self.description,
-            "reasons": [reason.to_json() for reason in self.reasons],
+            "reasons": [reason.to_dict() for reason in self.reasons],
         }
+
+    def __repr__(self) -> str:
+        """Return the move, its value in words and the better move in angle brackets."""
+        better = f" ({self.mistake}: {self.better.move} is better)" if self.better else ""
+        return f"<ply {self.ply}: {self.move or 'start'}, {self.description}{better}>"
 
 
 def review(
@@ -82,8 +89,16 @@ def iter_review(
     analyst: Player | None = None,
 ) -> Iterator[ReviewedMove]:
     """Yield the records of `review` as they become available."""
-    positions = game if isinstance(game, Sequence) else game.positions
-    limit, analyst = limit or Limit(), analyst or Analyst()
+    positions = game if isinstance(game, Sequence) else getattr(game, "positions", None)
+    if positions is None or isinstance(positions, str):
+        msg = (
+            "a review takes a zermelo.Match, a record or a list of positions, "
+            f"not {show_value(game)}"
+        )
+        raise BadSpec(msg)
+    for position in positions:
+        as_position(position)
+    limit, analyst = as_limit(limit), analyst or Analyst()
     if limit.seconds is not None or limit.nodes is None:
         share = (limit.seconds or SECONDS) / max(1, len(positions))
         limit = replace(limit, seconds=min(_MAX_SHARE, max(_MIN_SHARE, share)))

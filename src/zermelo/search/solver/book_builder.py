@@ -120,7 +120,7 @@ class _Journal:
         header, *lines = complete.decode("ascii", "replace").splitlines() or [""]
         self.has_checksums = header != self.old_header
         if header not in (self.header, self.old_header):
-            msg = f"{self.path} is the journal of another book: remove it, or choose another --out"
+            msg = f"{self.path} is the journal of another book: remove it, or choose another file"
             raise ZermeloError(msg)
         for number, line in enumerate(lines, 2):
             content, _, checksum = line.partition(" #")

@@ -8,10 +8,10 @@ from typing import Any
 
 from zermelo.core.errors import ZermeloError
 from zermelo.core.game import BoardGame, WordGame
-from zermelo.core.player import Limit
-from zermelo.core.position import Position
+from zermelo.core.phrases import describe_value
+from zermelo.core.player import Limit, as_limit
+from zermelo.core.position import Position, as_position
 from zermelo.core.value import Value
-from zermelo.games.lines.rules import LineGame
 from zermelo.games.reversi.rules import Reversi
 from zermelo.search.engine import Engine
 from zermelo.search.engines import engine_for
@@ -22,6 +22,7 @@ from zermelo.search.solver.solver import Solver, SolverSettings
 from zermelo.search.tablebase.opening_book import OpeningBook
 from zermelo.search.tablebase.tablebase import Tablebase
 
+_MAX_SHOWN_MOVES = 8  # in the repr of a solution
 GOALS = ("exact", "wdl", "win")
 _ESTIMATE_SHARE = 0.1  # the share of a limit that is spent on an estimate before the proof
 _SECONDS_AFTER_CTRL_C = 0.2  # time for an estimate after Ctrl-C stops a search without a limit
@@ -46,10 +47,10 @@ class Solution:
     complete: bool = True  #: whether `best` contains all best moves
     wins: bool | None = None  #: for the goal "win": whether the side to move wins, when proven
 
-    def to_json(self, spec: str) -> dict[str, Any]:
-        """Return the fields that `zermelo solve --json` prints."""
+    def to_dict(self, spec: str = "") -> dict[str, Any]:
+        """Return the fields of the JSON output; `spec` is the game's spec as the user typed it."""
         fields = {
-            "game": spec,
+            "game": spec or self.position.game.spec,
             "moves": self.position.moves,
             "to_move": self.position.player,
             "value": self.value,
@@ -66,23 +67,19 @@ class Solution:
         }
         if self.wins is not None:
             fields["wins"] = self.wins
-        return fields | game_specific_scores(self.position, self.value, self.plies, self.diff)
+        game, state = self.position.game, self.position.state
+        return fields | game.score_fields(state, self.value, self.plies, self.diff)
 
-
-def game_specific_scores(
-    position: Position, value: Value | None, plies: int | None, diff: int | None
-) -> dict[str, int | None]:
-    """Return the fields that some games add.
-
-    Reversi adds `diff`; games with scores of their own, and those with gravity, add `score`.
-    """
-    if isinstance(position.game, Reversi):
-        return {"diff": diff}
-    if position.game.has_scores:
-        return {"score": diff}
-    if isinstance(position.game, LineGame) and position.game.gravity:
-        return {"score": connect_four_score(position, value, plies)}
-    return {}
+    def __repr__(self) -> str:
+        """Return the position, its value and the best moves in angle brackets."""
+        value = f"estimate {self.estimate or 0:+.2f}"
+        if self.value is not None:
+            value = describe_value(self.value, None, self.plies, self.diff)
+        elif self.wins is False:
+            value = "does not win"
+        more = " …" if len(self.best) > _MAX_SHOWN_MOVES else ""
+        best = f", best {' '.join(self.best[:_MAX_SHOWN_MOVES])}{more}" if self.best else ""
+        return f"<solution of {self.position.describe()}: {value}{best}>"
 
 
 def final_score(position: Position) -> int | None:
@@ -90,19 +87,6 @@ def final_score(position: Position) -> int | None:
     if isinstance(position.game, Reversi):
         return position.game.diff(position.state)
     return int(position.game.score(position.state)) if position.game.has_scores else None
-
-
-def connect_four_score(position: Position, value: Value | None, plies: int | None) -> int | None:
-    """Return (cells + 3) // 2 minus the winner's final stones; negative for a loss, 0 if drawn."""
-    if value is Value.DRAW:
-        return 0
-    if value is None or plies is None:
-        return None
-    board = position.board or ()
-    winner = position.player if value is Value.WIN else 1 - position.player
-    stones = sum(map(abs, board)) + plies + 1 - winner  # the first player plays the odd stone
-    size = (len(board) + 3) // 2 - stones // 2
-    return size if value is Value.WIN else -size
 
 
 def solve(
@@ -128,8 +112,8 @@ def solve(
     if goal not in GOALS:
         msg = f"goal is {goal!r}: it must be one of {', '.join(GOALS)}"
         raise ZermeloError(msg)
-    limit = limit or Limit()
-    if position.is_over:
+    limit = as_limit(limit)
+    if as_position(position).is_over:
         return solve_finished(position)
     if isinstance(position.game, BoardGame) and limit == Limit():
         msg = f"{position.game.spec} has more than 64 cells, too many for the solver: set a limit"

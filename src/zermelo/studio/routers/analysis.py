@@ -84,7 +84,7 @@ async def review(
     def generate(limit: Limit) -> Iterator[dict[str, Any]]:
         with players.borrow(ANALYST, match.game.spec) as analyst:
             for move in iter_review(match, limit, analyst=analyst):
-                event = move.to_json()
+                event = move.to_dict()
                 if event["better"]:
                     before, line = match.position_at(move.ply - 1), [event["better"]["move"]]
                     event["better"]["cell"] = line_cells(before, line)[0]

@@ -39,6 +39,6 @@ async def create_puzzle(
 
     def work() -> PuzzleView:
         new = puzzle(find_game(game), plies, seed, seconds=players.max_seconds, stop=stop)
-        return PuzzleView(**new.to_json(), position=view_position(new.position))
+        return PuzzleView(**new.to_dict(), position=view_position(new.position))
 
     return await players.background.submit(client, work, stop)

@@ -9,7 +9,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from zermelo.core.phrases import count, escape_controls
-from zermelo.search.explain import analysis
 from zermelo.ui import texts
 from zermelo.ui.session import View
 from zermelo.ui.texts import to_sentence
@@ -82,7 +81,7 @@ class AnalysisPanel(Static):
         elif latest is None:
             self.update(Text("Analysing…", "dim"))
         else:
-            fields = analysis.to_json(view.position, latest, view.game.spec)
+            fields = latest.to_dict(position=view.position)
             sides = texts.side_names(view.game.symbols, view.players, view.position.player)
             text = Text()
             text.append(f"{texts.effort_text(fields)}\n", "dim")
