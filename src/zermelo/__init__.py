@@ -34,10 +34,13 @@ if TYPE_CHECKING:
     from zermelo.games.registry import list_games as games
     from zermelo.grading.grade import Grade, grade
     from zermelo.grading.position_sets import BadPositionSet
+    from zermelo.learn.batch.game_batch import GameBatch
     from zermelo.learn.config.recipe import Recipe
     from zermelo.learn.config.recipes import list_recipes as recipes
     from zermelo.learn.config.reports import TrainingDiverged
     from zermelo.learn.config.validation import BadRecipe
+    from zermelo.learn.inference import Evaluations, Model
+    from zermelo.learn.inference import load_model as model
     from zermelo.learn.networks.weights_file import BadWeights
     from zermelo.learn.runs.lock import RunLocked
     from zermelo.learn.runs.run_folder import BadRun, Run
@@ -50,10 +53,12 @@ if TYPE_CHECKING:
     from zermelo.records import Record
     from zermelo.search.count import Counts, count
     from zermelo.search.explain.analysis import analyze
+    from zermelo.search.explain.analysis_batch import analyze_many
     from zermelo.search.explain.puzzles import NoPuzzle, Puzzle, puzzle
     from zermelo.search.explain.review import ReviewedMove, review
     from zermelo.search.negamax.searcher import Unsolved
     from zermelo.search.solver.solution import Solution, solve
+    from zermelo.search.solver.solution_batch import solve_many
     from zermelo.search.tablebase.files import BadTablebase
     from zermelo.store.connection import BadStore, StoreFailure
 
@@ -82,10 +87,12 @@ _HOMES = {
     "zermelo.games.registry": ("GameEntry", "game", "games"),
     "zermelo.grading.grade": ("Grade", "grade"),
     "zermelo.grading.position_sets": ("BadPositionSet",),
+    "zermelo.learn.batch.game_batch": ("GameBatch",),
     "zermelo.learn.config.recipe": ("Recipe",),
     "zermelo.learn.config.recipes": ("recipes",),
     "zermelo.learn.config.reports": ("TrainingDiverged",),
     "zermelo.learn.config.validation": ("BadRecipe",),
+    "zermelo.learn.inference": ("Evaluations", "Model", "model"),
     "zermelo.learn.networks.weights_file": ("BadWeights",),
     "zermelo.learn.runs.lock": ("RunLocked",),
     "zermelo.learn.runs.run_folder": ("BadRun", "Run"),
@@ -95,10 +102,12 @@ _HOMES = {
     "zermelo.records": ("Record",),
     "zermelo.search.count": ("Counts", "count"),
     "zermelo.search.explain.analysis": ("analyze",),
+    "zermelo.search.explain.analysis_batch": ("analyze_many",),
     "zermelo.search.explain.puzzles": ("NoPuzzle", "Puzzle", "puzzle"),
     "zermelo.search.explain.review": ("ReviewedMove", "review"),
     "zermelo.search.negamax.searcher": ("Unsolved",),
     "zermelo.search.solver.solution": ("Solution", "solve"),
+    "zermelo.search.solver.solution_batch": ("solve_many",),
     "zermelo.search.tablebase.files": ("BadTablebase",),
     "zermelo.store.connection": ("BadStore", "StoreFailure"),
 }
@@ -108,16 +117,18 @@ _DEFINED_AS = {
     "games": "list_games",
     "recipes": "list_recipes",
     "match": "Match",
+    "model": "load_model",
     "player": "as_player",
     "players": "list_players",
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - errors last
-    "Analysis", "Candidate", "Counts", "Game", "GameEntry", "Grade", "Limit", "Match",
-    "Outcome", "Player", "PlayerEntry", "Position", "Puzzle", "Reason", "Recipe", "Record",
-    "Result", "ReviewedMove", "Run", "Solution", "SolverHooks", "Value", "Word", "WordGame",
-    "analyze", "count", "game", "games", "grade", "match", "player", "players", "puzzle",
-    "recipes", "review", "solve", "tournament", "train",
+    "Analysis", "Candidate", "Counts", "Evaluations", "Game", "GameBatch", "GameEntry", "Grade",
+    "Limit", "Match", "Model", "Outcome", "Player", "PlayerEntry", "Position", "Puzzle", "Reason",
+    "Recipe", "Record", "Result", "ReviewedMove", "Run", "Solution", "SolverHooks", "Value", "Word",
+    "WordGame", "analyze", "analyze_many", "count", "game", "games", "grade", "match", "model",
+    "player", "players", "puzzle", "recipes", "review", "solve", "solve_many", "tournament",
+    "train",
     "BadBoard", "BadMove", "BadPositionSet", "BadRecipe", "BadRecord", "BadRun", "BadSpec",
     "BadStore", "BadTablebase", "BadWeights", "IllegalMove", "Interrupted", "KernelError",
     "MissingPackage", "NoPuzzle", "RunLocked", "StoreFailure", "TooLarge", "TrainingDiverged",

@@ -8,8 +8,10 @@ import pytest
 import zermelo as z
 from support.commands import answer, zermelo
 from zermelo.bench import measure, positions, signature, solve
+from zermelo.bench.batches import evaluating, suite
 from zermelo.core.game import WordGame
 from zermelo.core.player import Limit
+from zermelo.learn.models.files import shipped_models
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax import arrays
 from zermelo.search.negamax.searcher import NegamaxSearcher
@@ -63,7 +65,7 @@ def test_scores_of_several_states_in_one_call(
         assert score == solver.score(state)
         solver.clear()
         alone = SearchClock()
-        solver.bounds(state, -game.hooks.win_score, game.hooks.win_score, alone)
+        solver.score(state, alone)
         nodes += alone.nodes
     assert clock.nodes == nodes
     assert searcher.solve_batch([], SearchClock()) == []
@@ -164,3 +166,32 @@ def test_bad_files_are_one_line(tmp_path: Path, text: str, reason: str) -> None:
     assert done.returncode == 2
     assert reason in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_batches_are_compared_with_what_they_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = [m for m in shipped_models() if m.name in ("tictactoe-dqn", "squava-hybrid")]
+    monkeypatch.setattr(evaluating, "shipped_models", lambda: small)
+    report = suite.run(("solve", "evaluate"), None, 40, 1, ignore)
+    rows = {(row["task"], row["system"]) for row in report["rows"]}
+    assert {("solve many", system) for system in ("zermelo", "kernel", "loop")} <= rows
+    assert ("evaluate squava-hybrid", "bare network") in rows
+    assert set(report["ratios"]) == {
+        "connect4/solve many",
+        "tictactoe/evaluate tictactoe-dqn",
+        "squava/evaluate squava-hybrid",
+    }
+    assert set(report["ratios"]["connect4/solve many"]) == {"kernel", "loop"}
+    assert all(row["rate"] > 0 for row in report["rows"])
+
+
+def test_environments(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
+    from zermelo.bench import envs
+
+    monkeypatch.setattr(measure, "is_installed", lambda _: False)
+    report = envs.run(0.001, 1, ["tictactoe"], ignore)
+    rates = {row["task"]: row["rate"] for row in report["rows"]}
+    assert rates.keys() >= {"vector against random", "vector self-play", "wrapped step"}
+    assert min(rates.values()) > 0
+    assert rates["vector against random"] > rates["gymnasium against random"]
+    assert len(report["notes"]) == 2

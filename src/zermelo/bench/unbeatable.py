@@ -210,21 +210,12 @@ def _train_stable_baselines3(examiner: Examiner, seed: int) -> None:
     from zermelo.envs.gymnasium_env import GameEnv
     from zermelo.envs.planes import Planes
 
-    class AlternatingSeats(GameEnv):
-        """An environment in which the learner changes its seat after every game."""
-
-        def reset(
-            self, *, seed: int | None = None, options: dict[str, Any] | None = None
-        ) -> tuple[Any, dict[str, Any]]:
-            self.seat = 1 - self.seat
-            return super().reset(seed=seed, options=options)
-
     planes, game = Planes(examiner.game), examiner.game
     states = [tuple(map(int, state)) for state in examiner.states]
     observations = np.array([planes.observe(state, game.player(state)) for state in states])
     model = dqn(
         "MlpPolicy",
-        AlternatingSeats(game.spec, opponent="random"),
+        GameEnv(game, opponent="random", seat="both"),
         learning_rate=1e-3,
         buffer_size=50_000,
         learning_starts=1000,

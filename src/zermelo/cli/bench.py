@@ -11,6 +11,7 @@ from zermelo.cli.common.options import Command, Fields
 from zermelo.cli.common.progress import Progress
 
 _SOLVE_PARTS = ("sets", "alphabeta", "switches", "squava")
+_BATCH_PARTS = ("solve", "evaluate")
 _HYBRID_PARTS = ("search", "actors", "matches", "centre", "phases")
 _COLUMNS = ("rate", "unit", "ms", "nodes", "seconds", "hits", "one", "times", "wins", "published")
 
@@ -184,7 +185,7 @@ def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: 
 @_bench_options
 @options.json_option
 def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
-    """Compare our PettingZoo environments with PettingZoo's own."""
+    """Compare our environments, single and vector, with those of PettingZoo and pgx."""
     from zermelo.bench import envs as suite
 
     for name in names:
@@ -220,6 +221,32 @@ def bench_solve(
 
     with Progress("measuring") as progress:
         report = suite.run(number, repeat, parts or _SOLVE_PARTS, file, progress)
+    _print_report(report, as_json=as_json)
+
+
+@bench.command("batches")
+@click.option(
+    "--positions",
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File of Connect Four positions to solve, as for `bench solve`.",
+)
+@_part_option(_BATCH_PARTS)
+@options.integer_option("--number", "Number of positions.", 10_000, low=10, high=100_000)
+@_repeat_option
+@options.json_option
+def bench_batches(
+    file: Path | None, parts: tuple[str, ...], number: int, repeat: int, as_json: bool
+) -> None:
+    """Compare batches from Python with the kernels and networks that they run.
+
+    Measures `z.solve_many` and a loop over `z.solve`, and `z.model(…).evaluate` of every shipped
+    model, on one core.
+    """
+    from zermelo.bench.batches import suite
+
+    with Progress("measuring") as progress:
+        report = suite.run(parts or _BATCH_PARTS, file, number, repeat, progress)
     _print_report(report, as_json=as_json)
 
 
@@ -279,9 +306,13 @@ def _print_report(report: Fields, *, as_json: bool) -> None:
     )
     for key, ratios in report["ratios"].items():
         for system, ratio in ratios.items():
-            click.echo(f"{key}: {ratio:.1f} times as fast as {system}")
+            click.echo(f"{key}: {_ratio_text(ratio)} times as fast as {system}")
     for note in report.get("notes", []):
         click.echo(note)
+
+
+def _ratio_text(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 2 else f"{ratio:.1f}"
 
 
 def _cell_text(value: Any) -> str:

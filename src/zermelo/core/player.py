@@ -249,6 +249,12 @@ class Player(ABC):
     name: str
     is_heavy: bool = False  #: whether this player holds a lot of memory between calls
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Make `choose_action` agree with `think` in a subclass that overrides only `think`."""
+        super().__init_subclass__(**options)
+        if "think" in vars(cls) and "choose_action" not in vars(cls):
+            setattr(cls, "choose_action", Player.choose_action)  # noqa: B010 - a method of cls
+
     @abstractmethod
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """Yield one or more analyses of an unfinished position, each better than the one before."""
@@ -281,6 +287,13 @@ class Player(ABC):
     def __repr__(self) -> str:
         """Return the name in angle brackets."""
         return f"<player {getattr(self, 'name', type(self).__name__)}>"
+
+    def choose_action(self, position: Position) -> int:
+        """Return the action of the move that `choose` would return, without any limit.
+
+        A player that can choose faster without an analysis overrides this method.
+        """
+        return position.parse(self.choose(position).move)
 
 
 def last_analysis(thinking: Iterator[Analysis]) -> Analysis:

@@ -6,16 +6,39 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from zermelo.core.errors import ZermeloError
-from zermelo.core.game import MaskGame
-from zermelo.core.player import Player
+from zermelo.core.game import Game, MaskGame
 from zermelo.core.position import Position
-from zermelo.envs.planes import Planes, can_swap_sides, render_rgb
-from zermelo.games import registry
-from zermelo.players.registry import accepts_seed, load_player, with_seed
+from zermelo.envs.opponents import check_seat, create_opponent
+from zermelo.envs.planes import (
+    Planes,
+    as_game,
+    can_swap_sides,
+    check_render_mode,
+    render_position,
+)
+from zermelo.envs.vector_games import (
+    Games,
+    GamesConfig,
+    PlainGames,
+    Seat,
+    StepArrays,
+    create_games,
+)
+from zermelo.envs.vector_kernel import NO_WINNER
+from zermelo.players.registry import PlayerLike
 
 Potential = Callable[[Position], float]  #: position → its value for the side to move
+
+
+class _Winner(int):
+    """The number of a player.
+
+    Gymnasium's SyncVectorEnv would store an ordinary int in an array of ints, which has no place
+    for the None of other games.
+    """
 
 
 class GameEnv(gymnasium.Env[Any, Any]):
@@ -32,38 +55,35 @@ class GameEnv(gymnasium.Env[Any, Any]):
 
     def __init__(
         self,
-        spec: str,
+        spec: str | Game,
         *,
-        opponent: str = "random",
-        seat: int = 0,
+        opponent: PlayerLike | None = "random",
+        seat: Seat = 0,
         planes: int = 2,
         shaping: str | Potential | None = None,
         gamma: float = 1.0,
         render_mode: str | None = None,
     ) -> None:
-        if seat not in (0, 1):
-            msg = f"seat is {seat}: it must be 0 (first) or 1 (second)"
-            raise ZermeloError(msg)
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            msg = f"render_mode is {render_mode!r}: it must be ansi or rgb_array"
-            raise ZermeloError(msg)
-        if shaping is not None and shaping != "threats" and not callable(shaping):
-            msg = f"shaping is {shaping!r}: it must be 'threats' or a function of the position"
-            raise ZermeloError(msg)
-        self.game = registry.game(spec)
-        if shaping == "threats" and not can_swap_sides(self.game):
-            msg = f"shaping is 'threats', but the sides of {self.game.spec} cannot be swapped"
-            raise ZermeloError(msg)
-        self.seat, self.render_mode, self.gamma = seat, render_mode, gamma
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self.game, self.render_mode, self.gamma = as_game(spec), render_mode, gamma
+        self._potential = self._parse_shaping(shaping)
         self._planes = Planes(self.game, planes)
-        self._opponent_spec = opponent.strip().removesuffix(":")
-        self._opponent: Player = load_player(self._opponent_spec)
-        self._potential = self._threats if isinstance(shaping, str) else shaping
-        size = self.game.num_actions
-        self.action_space = spaces.Discrete(size)
+        config = GamesConfig(self._planes, 1, create_opponent(opponent), seat)
+        check_seat(seat, config.opponent, self.game)
+        if opponent is None and shaping is not None:
+            msg = "shaping needs an opponent: without one, the agent plays both sides"
+            raise ZermeloError(msg)
+        # A potential is a function of positions, which only PlainGames keeps from move to move.
+        self._games: Games = PlainGames(config) if shaping else create_games(config)
+        self._arrays: StepArrays | None = None  # None before the first reset
+        self._action: NDArray[np.int64] = np.zeros(1, np.int64)
+        self.action_space = spaces.Discrete(self.game.num_actions)
         self.observation_space = spaces.Box(0, 1, self._planes.shape, np.int8)
-        self._position: Position | None = None
-        self._has_forfeited = False  # the agent has lost by an illegal action
+
+    @property
+    def seat(self) -> int:
+        """The player that the agent is; without an opponent, the side to move."""
+        return int(self._games.seats[0])
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -71,80 +91,79 @@ class GameEnv(gymnasium.Env[Any, Any]):
         """Start a game; if the opponent is first, it moves. The seed also seeds the opponent."""
         super().reset(seed=seed)
         del options
-        if seed is not None and accepts_seed(self._opponent_spec):
-            opponent_seed = int(self.np_random.integers(2**31))
-            self._opponent = load_player(with_seed(self._opponent_spec, opponent_seed))
-        self._position, self._has_forfeited = self.game.start(), False
-        self._reply()
-        return self._observation(), self._info()
+        if seed is None and self._arrays is None:
+            seed = int(self.np_random.integers(2**31))
+        if seed is not None:
+            self._games.seed(np.ones(1, np.bool_), np.array([seed % (1 << 63)], np.uint64))
+        self._games.over[0] = True
+        self._arrays = self._games.reset()
+        return self._arrays.observations[0], self._info(self._arrays)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play the agent's action and the opponent's reply; an illegal action loses the game."""
-        position = self._current()
-        if position.is_over or self._has_forfeited:
+        self._current()
+        if self._games.over[0]:
             msg = "the game is over: call env.reset() first"
             raise ZermeloError(msg)
         if isinstance(action, bool) or not isinstance(action, int | np.integer | np.ndarray):
             msg = f"{action!r} is not an action: give an int from 0 to {self.game.num_actions - 1}"
             raise ZermeloError(msg)
-        if int(action) not in position.actions:
-            self._has_forfeited = True
-            info = {"illegal": True, "winner": 1 - self.seat, "winning_line": None}
-            return self._observation(), -1.0, True, False, {**info, "action_mask": self._mask()}
-        before = self._potential_of(position)
-        self._position = position.play_action(int(action))
-        self._reply()
-        after = self._current()
-        outcome = after.outcome
-        reward = 0.0
-        if outcome is not None and outcome.winner is not None:
-            reward = 1.0 if outcome.winner == self.seat else -1.0
-        shaping = self.gamma * self._potential_of(after) - before
-        return self._observation(), reward + shaping, outcome is not None, False, self._info()
+        before = 0.0 if self._potential is None else self._potential_of(self._position())
+        # An int beyond 64 bits is as illegal as any other number that is not an action.
+        self._action[0] = max(-1, min(int(action), self.game.num_actions))
+        self._arrays = arrays = self._games.step(self._action)
+        reward = float(arrays.rewards[0])
+        if self._potential is not None and not arrays.illegal[0]:
+            reward += self.gamma * self._potential_of(self._position()) - before
+        info = self._info(arrays)
+        return arrays.observations[0], reward, bool(arrays.terminations[0]), False, info
 
     def action_masks(self) -> Any:
         """Return the action mask as booleans. Algorithms with action masking expect this method."""
-        return self._mask().astype(bool)
+        return self._current().masks[0].astype(np.bool_)
 
     def render(self) -> Any:
         """Return the board as text or as an image."""
-        position = self._current()
-        if self.render_mode == "rgb_array":
-            assert position.board is not None
-            assert self.game.grid is not None
-            return render_rgb(position.board, self.game.grid, position.winning_line)
-        return str(position)
+        self._current()
+        return render_position(self._position(), self.render_mode)
 
-    def _current(self) -> Position:
-        if self._position is None:
+    def _current(self) -> StepArrays:
+        if self._arrays is None:
             msg = "there is no game yet: call env.reset() first"
             raise ZermeloError(msg)
-        return self._position
+        return self._arrays
 
-    def _reply(self) -> None:
-        """Let the opponent move until it is the agent's turn or the game is over."""
-        position = self._current()
-        while not position.is_over and position.player != self.seat:
-            position = position.play(self._opponent.choose(position).move)
-        self._position = position
+    def _position(self) -> Position:
+        return self._games.position(0)
 
-    def _observation(self) -> Any:
-        return self._planes.observe(self._current().state, self.seat)
-
-    def _mask(self) -> Any:
-        position = self._current()
-        if position.is_over or self._has_forfeited:
-            return np.zeros(self.game.num_actions, np.int8)
-        return self._planes.action_mask(position.state)
-
-    def _info(self) -> dict[str, Any]:
-        position = self._current()
-        outcome = position.outcome
-        return {
-            "action_mask": self._mask(),
-            "winner": outcome.winner if outcome else None,
-            "winning_line": position.winning_line,
+    def _info(self, arrays: StepArrays) -> dict[str, Any]:
+        info: dict[str, Any] = {
+            "action_mask": arrays.masks[0],
+            "winner": None,
+            "winning_line": None,
         }
+        winner = int(arrays.winners[0])
+        if winner != NO_WINNER:
+            info["winner"] = _Winner(winner)
+            info["winning_line"] = self._position().winning_line
+        if arrays.illegal[0]:
+            info["illegal"] = True
+        return info
+
+    def _parse_shaping(self, shaping: Any) -> Potential | None:
+        """Return the potential function; raise ZermeloError if there is none."""
+        if shaping is None:
+            return None
+        if shaping != "threats":
+            if not callable(shaping):
+                msg = f"shaping is {shaping!r}: it must be 'threats' or a function of the position"
+                raise ZermeloError(msg)
+            potential: Potential = shaping
+            return potential
+        if not can_swap_sides(self.game):
+            msg = f"shaping is 'threats', but the sides of {self.game.spec} cannot be swapped"
+            raise ZermeloError(msg)
+        return self._threats
 
     def _potential_of(self, position: Position) -> float:
         """Return the agent's potential, which is 0 without shaping and when the game is over."""

@@ -7,10 +7,10 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from zermelo.core.errors import ZermeloError
+from zermelo.core.game import Game
 from zermelo.core.position import Position
 from zermelo.envs.boards import RESET, create_board
-from zermelo.envs.planes import render_rgb
-from zermelo.games import registry
+from zermelo.envs.planes import as_game, check_render_mode, render_position
 
 AGENTS = ("player_1", "player_2")
 
@@ -24,13 +24,13 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
         "render_fps": 2,
     }
 
-    def __init__(self, spec: str, *, planes: int = 2, render_mode: str | None = None) -> None:
+    def __init__(
+        self, spec: str | Game, *, planes: int = 2, render_mode: str | None = None
+    ) -> None:
         super().__init__()
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            msg = f"render_mode is {render_mode!r}: it must be human, ansi or rgb_array"
-            raise ZermeloError(msg)
-        self.game = registry.game(spec)
-        self.metadata = {**GameAEC.metadata, "name": f"zermelo_{spec}"}
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self.game = as_game(spec)
+        self.metadata = {**GameAEC.metadata, "name": f"zermelo_{self.game.spec}"}
         self.render_mode = render_mode
         self._board = create_board(self.game, planes)
         self.possible_agents = list(AGENTS)
@@ -100,12 +100,8 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
     def render(self) -> Any:
         """Return the board as text or as an image; print it in human mode."""
         position = Position(self.game, self._board.state)
-        if self.render_mode == "rgb_array":
-            assert position.board is not None
-            assert self.game.grid is not None
-            return render_rgb(position.board, self.game.grid, position.winning_line)
-        if self.render_mode == "ansi":
-            return str(position)
+        if self.render_mode in ("ansi", "rgb_array"):
+            return render_position(position, self.render_mode)
         print(position)  # noqa: T201 - human mode prints
         return None
 

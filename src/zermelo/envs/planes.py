@@ -4,14 +4,17 @@ Planes 0 and 1 are the player's own stones and the opponent's. With four planes,
 the cells where the player (2) or the opponent (3) would win immediately if it were their turn.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zermelo.core.errors import BadSpec
+from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.core.game import Game, MaskGame, WordGame
 from zermelo.core.notation import Grid
+from zermelo.core.position import Position
+from zermelo.games import registry
 from zermelo.games.state_layout import is_mover_first
 
 Array = NDArray[np.int8]
@@ -54,7 +57,8 @@ class Planes:
             child = self.game.play(state, action)
             over, value = self.game.result(child)
             cell = self.game.last_cell(child, action)
-            if over and value < 0 and cell is not None:
+            wins = over and value * self.game.turn_sign(state, child) > 0
+            if wins and cell is not None:
                 cells |= 1 << cell
         return cells
 
@@ -69,11 +73,38 @@ class Planes:
         return flat.reshape(self.shape[1:])
 
 
+def as_game(game: str | Game) -> Game:
+    """Return a game from its spec or the game itself; raise BadSpec for anything else."""
+    if isinstance(game, Game):
+        return game
+    if not isinstance(game, str):
+        msg = f"a game is a spec such as 'connect4' or a zermelo.Game, not {game!r}"
+        raise BadSpec(msg)
+    return registry.game(game)
+
+
 def can_swap_sides(game: Game) -> bool:
     """Return whether `null_move` gives the same board with the other side to move."""
     if isinstance(game, WordGame):
         return is_mover_first(game)
     return isinstance(game, MaskGame) and game.num_boards == 2
+
+
+def check_render_mode(mode: Any, known: Sequence[str]) -> None:
+    """Raise ZermeloError if there is no such render mode; None is always allowed."""
+    if mode is not None and mode not in known:
+        *others, last = known
+        msg = f"render_mode is {mode!r}: it must be {', '.join(others)} or {last}"
+        raise ZermeloError(msg)
+
+
+def render_position(position: Position, mode: str | None) -> Any:
+    """Return a board as an image if the mode is `rgb_array`, otherwise as text."""
+    if mode != "rgb_array":
+        return str(position)
+    assert position.board is not None
+    assert position.game.grid is not None
+    return render_rgb(position.board, position.game.grid, position.winning_line)
 
 
 _CELL_PIXELS = 24

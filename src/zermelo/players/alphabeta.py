@@ -49,6 +49,13 @@ class AlphaBetaPlayer(Player):
         # Include the nodes and the time of the last iteration, which was not finished.
         yield replace(analysis, nodes=clock.nodes, seconds=clock.seconds)
 
+    def choose_action(self, position: Position) -> int:
+        """Return the action that `choose` would return, without its principal variation."""
+        engine, clock = self.prepare(position.game), SearchClock(Limit(seconds=self.seconds))
+        iterations = deepen(engine, position.state, clock, max_depth=self.depth, with_lines=False)
+        *_, last = iterations
+        return last.best
+
     def reseed(self, seed: int) -> None:
         """Clear the transposition table, which influences searches limited by time or nodes."""
         del seed

@@ -27,6 +27,10 @@ class FunctionPlayer(Player):
         self.function = function
         self.name = name or getattr(function, "__name__", type(function).__name__)
 
+    def choose_action(self, position: Position) -> int:
+        """Return the function's choice as an action; raise IllegalMove if it is not legal."""
+        return self._legal_action(position, self.function(position))
+
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """Yield the function's choice; raise IllegalMove if it is not a legal move."""
         del limit  # a function cannot be interrupted

@@ -46,6 +46,11 @@ class GreedyPlayer(Player):
         """Seed the random generator."""
         self._rng.seed(seed)
 
+    def choose_action(self, position: Position) -> int:
+        """Return the action with the best rank; it is the one that `choose` would return."""
+        ranks = {action: rank_move(position, action) for action in position.actions}
+        return choose_best(ranks, self._rng)
+
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """Yield one analysis; the limit is ignored."""
         del limit
@@ -79,7 +84,8 @@ def rank_move(position: Position, action: int) -> MoveRank:
     child = game.play(position.state, action)
     is_over, value = game.result(child)
     result = int(value * game.turn_sign(position.state, child)) if is_over else 0
-    return MoveRank(result, _points(game, child), -_distance_from_centre(game, child, action))
+    distance = distance_from_centre(game, game.last_cell(child, action))
+    return MoveRank(result, _points(game, child), -distance)
 
 
 def _points(game: Game, child: Any) -> int:
@@ -89,11 +95,13 @@ def _points(game: Game, child: Any) -> int:
     if not isinstance(game, LineGame):
         return 0
     opponent, own = child[0], child[1]
-    return sum(1 for line in _lines(game) if not line & opponent and (line & own).bit_count() >= 2)
+    return sum(
+        1 for line in winning_lines(game) if not line & opponent and (line & own).bit_count() >= 2
+    )
 
 
 @lru_cache(maxsize=16)
-def _lines(game: LineGame) -> tuple[int, ...]:
+def winning_lines(game: LineGame) -> tuple[int, ...]:
     """Return every winning line as a bit mask."""
     return tuple(
         sum(1 << (first + step * place) for place in range(game.win))
@@ -101,8 +109,9 @@ def _lines(game: LineGame) -> tuple[int, ...]:
     )
 
 
-def _distance_from_centre(game: Game, child: Any, action: int) -> float:
-    grid, cell = game.grid, game.last_cell(child, action)
+def distance_from_centre(game: Game, cell: int | None) -> float:
+    """Return how far a cell is from the centre; with gravity, only its column counts."""
+    grid = game.grid
     if grid is None or cell is None:
         return 0.0
     row, col = divmod(cell, grid.cols)

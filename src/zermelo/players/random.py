@@ -20,6 +20,10 @@ class RandomPlayer(Player):
         """Seed the random generator."""
         self._rng.seed(seed)
 
+    def choose_action(self, position: Position) -> int:
+        """Return a legal action; it is the one that `choose` would return."""
+        return self._rng.choice(position.actions)
+
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:
         """Yield one analysis; the limit is ignored."""
         del limit

@@ -1,21 +1,40 @@
 """The rules of a game for batches of states; a batch is an array with one state per row."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from zermelo.core.bitboard import mix, scale, word
-from zermelo.core.game import SolverHooks, WordGame
+from zermelo.core.errors import BadSpec, ZermeloError
+from zermelo.core.game import Game, SolverHooks, WordGame
 from zermelo.core.game.traversal import STRIDE
+from zermelo.core.position import Position
 from zermelo.core.symmetry import byte_tables
 from zermelo.kernels.compiler import compile_kernel
 from zermelo.kernels.registry import kernel
+from zermelo.search.state_arrays import check_and_convert
 
 
 class GameBatch:
-    """The rules of a game for batches of states, which are uint64 arrays [state, word]."""
+    """The rules of a game for batches of states, which are uint64 arrays [state, word].
+
+    The methods run compiled kernels, so a step of thousands of games takes microseconds. A batch
+    holds scratch memory: each thread needs its own.
+
+    >>> import zermelo as z
+    >>> batch = z.GameBatch(z.game("connect4"))
+    >>> states = batch.initial_states(1000)
+    >>> states, rewards, over = batch.step(states, np.full(1000, 3))
+    >>> states.shape, batch.legal_masks(states).shape, bool(over.any())
+    ((1000, 3), (1000, 7), False)
+    """
 
     def __init__(self, game: WordGame) -> None:
+        if not isinstance(game, WordGame):
+            name = game.spec if isinstance(game, Game) else type(game).__name__
+            msg = f"GameBatch takes a bitboard game, such as z.game('connect4'), not {name}"
+            raise BadSpec(msg)
         self.game = game
         self.num_actions = game.num_actions
         symmetries = game.symmetries()
@@ -35,12 +54,34 @@ class GameBatch:
         """The number of symmetries, including the identity."""
         return len(self.action_maps)
 
+    def to_states(self, positions: Iterable[Position]) -> np.ndarray:
+        """Return the states of positions of this game."""
+        return check_and_convert(self.game, positions, "to_states")
+
+    def to_positions(self, states: np.ndarray) -> list[Position]:
+        """Return states as positions, which have no history."""
+        rows = self.check_states(states).tolist()
+        return [Position(self.game, tuple(state), None) for state in rows]
+
+    def check_states(self, states: np.ndarray) -> np.ndarray:
+        """Return an array of states that kernels accept; raise ZermeloError if it is none."""
+        is_array = isinstance(states, np.ndarray) and states.dtype == np.uint64
+        if not is_array or states.ndim != 2 or states.shape[1] != self.game.num_words:
+            form = f"{getattr(states, 'dtype', type(states).__name__)} {list(np.shape(states))}"
+            msg = (
+                f"states of {self.game.spec} are a uint64 array [n, {self.game.num_words}], "
+                f"not {form}"
+            )
+            raise ZermeloError(msg)
+        return np.ascontiguousarray(states)
+
     def initial_states(self, size: int) -> np.ndarray:
         """Return `size` copies of the initial state."""
         return np.tile(np.array(self.game.initial(), np.uint64), (size, 1))
 
     def legal_masks(self, states: np.ndarray) -> np.ndarray:
         """Return a [state, action] mask of the legal actions; terminal states have none."""
+        states = self.check_states(states)
         legal: np.ndarray = np.zeros((len(states), self.num_actions), np.bool_)
         compile_kernel(mark_legal_actions, self.game)(states, self._moves, legal)
         return legal
@@ -48,10 +89,16 @@ class GameBatch:
     def step(
         self, states: np.ndarray, actions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Play an action in every state; legality is not checked.
+        """Play an action in every state; legality is not checked, and no game may be over.
 
         Return the next states, the rewards of the players who moved, and whether each game is over.
+        A reward is 1, 0 or -1 when the game ends, and 0 before.
         """
+        states = self.check_states(states)
+        actions = np.ascontiguousarray(actions, np.int64)
+        if actions.shape != (len(states),):
+            msg = f"{len(states)} states need as many actions, not {list(actions.shape)}"
+            raise ZermeloError(msg)
         next_states: np.ndarray = np.empty_like(states)
         rewards: np.ndarray = np.zeros(len(states), np.float32)
         over: np.ndarray = np.zeros(len(states), np.bool_)
@@ -70,19 +117,35 @@ class GameBatch:
 
         Symmetries are given by number.
         """
+        states = self.check_states(states)
         images: np.ndarray = np.empty_like(states)
         symmetries: np.ndarray = np.zeros(len(states), np.int64)
         compile_kernel(find_least_images, self.game)(states, self._symmetries, images, symmetries)
         return images, symmetries
 
+    def map_back(self, values: np.ndarray, symmetries: np.ndarray) -> np.ndarray:
+        """Return the values [state, action] of states, given float32 values of their images.
+
+        `symmetries` has the number of the symmetry that maps each state to its image.
+        """
+        mapped: np.ndarray = np.empty(values.shape, np.float32)
+        run = compile_kernel(map_back_values, self.game)
+        run(np.ascontiguousarray(values, np.float32), symmetries, self.action_maps, mapped)
+        return mapped
+
     def transform(self, states: np.ndarray, symmetries: np.ndarray) -> np.ndarray:
-        """Return the image of state i under symmetry number `symmetries[i]`, for every i."""
+        """Return the image of state i under symmetry number `symmetries[i]`, for every i.
+
+        Symmetry 0 is the identity. `action_maps[symmetries[i], a]` is the image of action a.
+        """
+        states = self.check_states(states)
         images: np.ndarray = np.empty_like(states)
         compile_kernel(transform_states, self.game)(states, self._symmetries, symmetries, images)
         return images
 
     def needs_search(self, states: np.ndarray) -> np.ndarray:
         """Return a mask of the states whose value is not known without a search."""
+        states = self.check_states(states)
         is_open: np.ndarray = np.zeros(len(states), np.bool_)
         compile_kernel(mark_open_states, self.game.hooks)(states, is_open)
         return is_open
@@ -160,6 +223,17 @@ def transform_states(game: WordGame, states: Any, tables: Any, symmetries: Any, 
     for row in range(len(states)):
         table = tables[symmetries[row]]
         game.store(images, row, game.transform_by_table(game.load(states, row), table))
+
+
+@kernel("float32[:,::1], int64[::1], int64[:,::1], float32[:,::1]", common=False)
+def map_back_values(
+    game: WordGame, values: Any, symmetries: Any, action_maps: Any, mapped: Any
+) -> Any:
+    """Write the value of each action, which is that of its image under symmetry `symmetries[i]`."""
+    for row in range(len(values)):
+        actions = action_maps[symmetries[row]]
+        for action in range(game.num_actions):
+            mapped[row, action] = values[row, actions[action]]
 
 
 @kernel("uint64[:,::1], bool[::1]", common=False)

@@ -8,23 +8,19 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game
 from zermelo.core.player import Analysis, Candidate, Limit
 from zermelo.core.position import Position
-from zermelo.games.lines.small import WordLineGame
 from zermelo.learn.hybrid.kernel_network import (
     CACHE_SIZE,
     VALUE_SCALE,
     NetworkTactics,
     build_leaf_network,
-    build_network_tactics,
 )
-from zermelo.learn.models.files import check_arrays, load_model_file
-from zermelo.learn.networks.weights_file import BadWeights
+from zermelo.learn.hybrid.value_model import load_value_model
 from zermelo.players.alphabeta import AlphaBetaPlayer
 from zermelo.search.engines import WordEngine
 from zermelo.search.negamax import arrays
 from zermelo.search.negamax.searcher import LeafNetwork
 
 _MAX_ESTIMATE = 0.99  # the values 1 and -1 are reserved for proven results
-_MAX_WIDTH = 4096  # maximum width of a layer in a file
 
 
 class HybridEngine(WordEngine):
@@ -119,30 +115,8 @@ def load_hybrid_engine(
     run: str, game: Game, blend: float | None = None, cache_size: int = CACHE_SIZE
 ) -> tuple[HybridEngine, int]:
     """Return an engine with the network of a run, and the search depth from the run's file."""
-    path, weights, metadata = load_model_file(run, game, "hybrid")
-    shape = metadata["shape"]
-    hidden, depth, shares = (shape.get(name) for name in ("hidden", "depth", "shares"))
-    is_pair = isinstance(hidden, list) and len(hidden) == 2
-    if not is_pair or not all(type(w) is int and 0 < w <= _MAX_WIDTH for w in hidden):
-        msg = f"{path}: the network's hidden is {hidden!r}: it must be a list of two layer widths"
-        raise BadWeights(msg)
-    if type(depth) is not int or depth < 1 or not _are_shares(shares):
-        msg = f"{path}: depth must be at least 1, and shares must be two numbers from 0 to 1"
-        raise BadWeights(msg)
-    assert isinstance(game, WordLineGame)
-    hooks = build_network_tactics(
-        game, shape["kind"], tuple(hidden), published=bool(shape.get("published"))
-    )
-    check_arrays(path, weights, dict(hooks.array_shapes))
-    network, heuristic = shares if blend is None else (blend, 1 - blend)
+    model = load_value_model(run, game)
+    network, heuristic = model.shares if blend is None else (blend, 1 - blend)
     thousandths = round(1000 * network), round(1000 * heuristic)
-    net = build_leaf_network(hooks, weights, thousandths, cache_size)
-    return HybridEngine(hooks, net), depth
-
-
-def _are_shares(shares: Any) -> bool:
-    return (
-        isinstance(shares, list)
-        and len(shares) == 2
-        and all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares)
-    )
+    net = build_leaf_network(model.hooks, model.arrays, thousandths, cache_size)
+    return HybridEngine(model.hooks, net), model.depth

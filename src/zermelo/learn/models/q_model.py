@@ -6,13 +6,12 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from zermelo.core.game import Game, WordGame
 from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.batch.policies import masked_argmax
 from zermelo.learn.models.files import check_arrays, load_model_file, with_biases
+from zermelo.learn.networks.evaluation import evaluate_in_batches
 from zermelo.learn.networks.numpy_inference import NumpyQNetwork
 from zermelo.learn.networks.q_table import TABLE_KIND, QTable
 from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
@@ -27,6 +26,8 @@ class QModel:
         self.game_batch = GameBatch(game)
         self.canonical = bool(self.metadata.get("canonical"))
         self.opening = _read_opening(path, self.metadata, game)
+        self.encoder: Encoder | None = None  #: None if the Q function is a table, as below
+        self.network: NumpyQNetwork | None = None
         self._q_function: Callable[[Array], Array]
         if self.metadata["shape"].get("kind") == TABLE_KIND:
             self._q_function = _load_table(path, arrays, game).values
@@ -42,15 +43,19 @@ class QModel:
         encoder = Encoder(encoder_name, game)
         check_arrays(path, arrays, _array_shapes(path, shape, encoder.shape, game.num_actions))
         net = NumpyQNetwork(arrays, shape, encoder.shape)
-        return lambda states: net(encoder(states), self.game_batch.legal_masks(states))
+        self.encoder, self.network = encoder, net
+        if not shape.get("dueling"):  # only a dueling network needs to know the legal actions
+            return lambda states: evaluate_in_batches(lambda x: net(x, None), encoder(states))
+        return lambda states: evaluate_in_batches(
+            net, encoder(states), self.game_batch.legal_masks(states)
+        )
 
     def values(self, states: Array) -> Array:
         """Return Q values [row, action] for the side to move (arbitrary for illegal actions)."""
         if not self.canonical:
             return self._q_function(states)
         images, symmetries = self.game_batch.canonicalise(states)
-        action_maps = self.game_batch.action_maps[symmetries]
-        return np.take_along_axis(self._q_function(images), action_maps, 1)
+        return self.game_batch.map_back(self._q_function(images), symmetries)
 
     def choose(self, states: Array) -> Array:
         """Return the best legal action of every state."""

@@ -63,8 +63,9 @@ STACK_OVERFLOW = 18  # set when the stack is too short for another ply
 # For estimates of leaves by a network: the number of lookups, the number of cache hits, and the
 # weights of the network and of the heuristic in thousandths.
 NETWORK_LOOKUPS, CACHE_HITS, NETWORK_WEIGHT, HEURISTIC_WEIGHT = range(19, 23)
+PEAK_SLOTS = 23  # the largest number of table slots that were ever in use
 # The history heuristic: the bit length of the highest count, and from HISTORY on the number of
 # cutoffs by each move, first at even plies, then at odd plies.
-HISTORY_BITS, HISTORY = 23, 24
+HISTORY_BITS, HISTORY = 24, 25
 HISTORY_END = HISTORY + 2 * 64
 NUM_CONTROLS = HISTORY_END

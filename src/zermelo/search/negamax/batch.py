@@ -1,8 +1,8 @@
-"""Kernels that search many states in one call, to label training data and during training."""
+"""Kernels that search many states in one call: for `z.solve_many`, and to label training data."""
 
 from typing import Any
 
-from zermelo.core.game import SolverHooks
+from zermelo.core.game import SolverHooks, WordGame
 from zermelo.kernels.registry import kernel
 from zermelo.search.negamax.arrays import (
     ALPHA,
@@ -14,25 +14,36 @@ from zermelo.search.negamax.arrays import (
     LOWER,
     NEXT_MOVE,
     NO_SCORE,
+    NODES,
     NOT_STARTED,
     PLIES_LEFT,
     SEARCH_ARRAYS,
+    SIGN_ONLY,
     UPPER,
     SearchArrays,
 )
 from zermelo.search.negamax.kernel import parent_score, reset_search, search, solve_root
 
+#: what `solve_batch` finds out: the exact score, its sign, or only whether it is above 0
+EXACT, SIGN, WIN = range(3)
 
-@kernel(f"uint64[:,::1], int64[::1], int64, int64[::1], {SEARCH_ARRAYS}", common=False, bare=True)
+
+@kernel(
+    f"uint64[:,::1], int64, int64[::1], int64[::1], int64, int64[::1], {SEARCH_ARRAYS}",
+    common=False,
+    bare=True,
+)
 def solve_batch(
     game: SolverHooks,
     roots: Any,  # [root, word]: states that are not over
-    scores: Any,  # [root]: the results
+    goal: Any,  # EXACT, SIGN or WIN
+    scores: Any,  # [root]: the results; with the goal SIGN, only their signs are right
+    nodes: Any,  # [root]: the number of nodes searched is added
     begin: Any,
     control: Any,
     packed: Any,
 ) -> Any:
-    """Write the exact scores of roots[begin:]; clear the transposition table before each root.
+    """Write the scores of roots[begin:]; clear the transposition table before each root.
 
     Return the number of finished roots: if the node limit is reached before the last root, call
     the kernel again with that number as `begin`. Each root uses up one generation number; the
@@ -46,10 +57,29 @@ def solve_batch(
             control[GENERATION] += 1
             reset_search(control, arrays.table)
             control[LOWER], control[UPPER] = -game.win_score, game.win_score
-        if not solve_root(game, control, arrays):
-            return number
+            # Find the sign first, as `Solver` does: a draw then needs no search for its distance.
+            control[SIGN_ONLY] = 0 if goal == EXACT and game.short_wins_first else 1
+            if goal == WIN:
+                control[LOWER], control[UPPER] = 0, 1
+        searching = True
+        while searching:
+            before = control[NODES]
+            finished = solve_root(game, control, arrays)
+            nodes[number] += control[NODES] - before
+            if not finished:
+                return number
+            searching = goal == EXACT and control[SIGN_ONLY] != 0
+            control[SIGN_ONLY] = 0
         scores[number] = control[LOWER]
     return roots.shape[0]
+
+
+@kernel("uint64[:,::1], bool[::1]", common=False)
+def mark_finished(game: WordGame, states: Any, over: Any) -> Any:
+    """Set `over` to True for the states in which the game is over."""
+    for row in range(len(states)):
+        ended, _value = game.result(game.load(states, row))
+        over[row] = ended
 
 
 @kernel(

@@ -48,6 +48,7 @@ from zermelo.search.negamax.arrays import (
     NOT_STARTED,
     NUM_MOVES,
     NUM_SLOTS,
+    PEAK_SLOTS,
     PLIES_LEFT,
     SCORE_GAP,
     SEARCH_ARRAYS,
@@ -432,6 +433,7 @@ def grow_table(game: SolverHooks, control: Any, table: Any) -> None:
 def set_num_slots(num_slots: Any, control: Any) -> None:
     """Use this many slots of the table, and set the node count at which it grows again."""
     control[NUM_SLOTS] = num_slots
+    control[PEAK_SLOTS] = max(control[PEAK_SLOTS], num_slots)
     control[GROW_AT_NODE] = control[NODES] + NODES_PER_SLOT * num_slots
 
 

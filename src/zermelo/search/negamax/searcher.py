@@ -103,7 +103,7 @@ class NegamaxSearcher:
         """Invalidate the bounds in the table; its best moves are still used for move ordering."""
         self.control[arrays.GENERATION] += 1
         if self.control[arrays.GENERATION] >= _MAX_GENERATION:
-            self._arrays.table[:] = 0
+            self._clear_table()
             self.control[arrays.GENERATION] = 1
 
     def narrow_bounds(
@@ -141,10 +141,7 @@ class NegamaxSearcher:
             before = int(control[arrays.NODES])
             control[arrays.NODE_LIMIT] = before + clock.next_slice()
             finished = self._solve(control, self._packed)
-            if control[arrays.STACK_OVERFLOW]:
-                control[arrays.STACK_OVERFLOW] = 0
-                msg = f"cannot solve {self.game.spec}: a game can exceed {_MAX_PLIES:,} plies"
-                raise Unsolved(msg)
+            self._check_stack()
             nodes = int(control[arrays.NODES]) - before
             clock.add_nodes(nodes) if finished else clock.report(nodes)
 
@@ -156,11 +153,48 @@ class NegamaxSearcher:
         import numpy as np
 
         roots: NDArray[np.uint64] = np.ascontiguousarray(states, np.uint64)
-        roots = roots.reshape(-1, self._num_words)
-        scores: NDArray[np.int64] = np.zeros(len(roots), np.int64)
+        batch_search = self.start_batch(roots.reshape(-1, self._num_words))
+        while not batch_search.is_finished:
+            batch_search.run_slice(clock)
+        return [int(score) for score in batch_search.scores]
+
+    def start_batch(self, roots: "NDArray[Any]", goal: int = batch.EXACT) -> "BatchSearch":
+        """Return a search of `roots` [state, word] that has not begun.
+
+        The states must not be over. No other search may use this searcher until it is finished.
+        """
         self._reserve_generations(len(roots))
-        self.run_batch(compile_kernel(batch.solve_batch, self.hooks), roots, (scores,), clock)
-        return [int(score) for score in scores]
+        self._set_controls()
+        return BatchSearch(self, roots, goal)
+
+    def run_batch_slice(
+        self, run: Any, arguments: tuple[Any, ...], begin: int, clock: SearchClock
+    ) -> tuple[int, int]:
+        """Call a kernel for one slice; return the number of finished states and of nodes.
+
+        The arguments of the kernel are `arguments`, the number of finished states, and the control
+        and arrays of the search. It returns the new number of finished states.
+        """
+        control = self.control
+        before = int(control[arrays.NODES])
+        control[arrays.NODE_LIMIT] = before + clock.next_slice()
+        finished = int(run(*arguments, begin, control, self._packed))
+        self._check_stack()
+        return finished, int(control[arrays.NODES]) - before
+
+    def _set_controls(self) -> None:
+        """Prepare for null-window searches to the end of the game."""
+        control = self.control
+        control[arrays.FIXED_WINDOW], control[arrays.SIGN_ONLY] = 0, 0
+        control[arrays.HORIZON] = _NO_HORIZON
+        control[arrays.DEPTH] = arrays.NOT_STARTED
+
+    def _check_stack(self) -> None:
+        """Raise Unsolved if the last search needed more plies than the stack holds."""
+        if self.control[arrays.STACK_OVERFLOW]:
+            self.control[arrays.STACK_OVERFLOW] = 0
+            msg = f"cannot solve {self.game.spec}: a game can exceed {_MAX_PLIES:,} plies"
+            raise Unsolved(msg)
 
     def run_batch(
         self, run: Any, states: Any, arguments: tuple[Any, ...], clock: SearchClock
@@ -170,19 +204,10 @@ class NegamaxSearcher:
         The arguments of the kernel are the states, `arguments`, the number of finished states, and
         the control and arrays of the search. It returns the new number of finished states.
         """
-        control = self.control
-        control[arrays.FIXED_WINDOW], control[arrays.SIGN_ONLY], control[arrays.HORIZON] = (
-            0,
-            0,
-            _NO_HORIZON,
-        )
-        control[arrays.DEPTH] = arrays.NOT_STARTED
+        self._set_controls()
         finished = 0
         while finished < len(states):
-            before = int(control[arrays.NODES])
-            control[arrays.NODE_LIMIT] = before + clock.next_slice()
-            finished = run(states, *arguments, finished, control, self._packed)
-            nodes = int(control[arrays.NODES]) - before
+            finished, nodes = self.run_batch_slice(run, (states, *arguments), finished, clock)
             clock.add_nodes(nodes) if finished == len(states) else clock.report(nodes)
 
     def look_ahead_batch(self, states: Any, plies: int) -> Any:
@@ -206,8 +231,12 @@ class NegamaxSearcher:
         """Clear the table if fewer than this many generation numbers are left."""
         assert number < _MAX_GENERATION
         if self.control[arrays.GENERATION] + number >= _MAX_GENERATION:
-            self._arrays.table[:] = 0
+            self._clear_table()
             self.control[arrays.GENERATION] = 0
+
+    def _clear_table(self) -> None:
+        """Clear all slots that were ever in use; the others have no memory yet."""
+        self._arrays.table[: self.control[arrays.PEAK_SLOTS]] = 0
 
     def table_move(self, state: Any) -> int | None:
         """Return the best action stored for a state in this generation, or None if none is."""
@@ -218,6 +247,40 @@ class NegamaxSearcher:
         )
         is_current, _, _, index = probe(self.hooks, self._arrays.table, key, num_slots, generation)
         return self.hooks.to_action(index) if is_current and index != NO_MOVE else None
+
+
+class BatchSearch:
+    """A search of a batch of states, which the caller runs slice by slice.
+
+    Between two slices, the caller may give up the state that is being searched.
+    """
+
+    def __init__(self, searcher: NegamaxSearcher, roots: "NDArray[Any]", goal: int) -> None:
+        import numpy as np
+
+        self._searcher, self._roots, self._goal = searcher, roots, goal
+        self._run = compile_kernel(batch.solve_batch, searcher.hooks)
+        self.scores: NDArray[np.int64] = np.full(len(roots), arrays.NO_SCORE, np.int64)  #: [state]
+        self.nodes: NDArray[np.int64] = np.zeros(len(roots), np.int64)  #: [state]
+        self.num_finished = 0  #: the states before this one have been searched or given up
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether no state is left to search."""
+        return self.num_finished == len(self._roots)
+
+    def run_slice(self, clock: SearchClock) -> None:
+        """Search for about 10 ms; raise SearchStopped if the clock reaches a limit."""
+        arguments = self._roots, self._goal, self.scores, self.nodes
+        self.num_finished, nodes = self._searcher.run_batch_slice(
+            self._run, arguments, self.num_finished, clock
+        )
+        clock.add_nodes(nodes) if self.is_finished else clock.report(nodes)
+
+    def give_up_state(self) -> None:
+        """Skip the state that is being searched: its score remains NO_SCORE."""
+        self._searcher.control[arrays.DEPTH] = arrays.NOT_STARTED
+        self.num_finished += 1
 
 
 def terminal_score(hooks: SolverHooks, state: Any) -> int:

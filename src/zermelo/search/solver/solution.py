@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from zermelo.core.errors import ZermeloError
-from zermelo.core.game import BoardGame, WordGame
+from zermelo.core.game import BoardGame, Game, WordGame
 from zermelo.core.phrases import describe_value
 from zermelo.core.player import Limit, as_limit
 from zermelo.core.position import Position, as_position
@@ -19,6 +19,7 @@ from zermelo.search.iterative_deepening import deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.searcher import Unsolved
 from zermelo.search.solver.solver import Solver, SolverSettings
+from zermelo.search.solver.solver_pool import SolverPool
 from zermelo.search.tablebase.opening_book import OpeningBook
 from zermelo.search.tablebase.tablebase import Tablebase
 
@@ -97,7 +98,7 @@ def solve(
     solver: Solver | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Solution:
-    """Solve a position within a limit.
+    """Solve a position within a limit. For many positions, `solve_many` is much faster.
 
     The goal is "exact" (the value with its distance), "wdl" (win, draw or loss) or "win" (only
     whether it is a win). If the limit is reached or Ctrl-C is pressed before the proof, the
@@ -109,16 +110,26 @@ def solve(
     >>> solution.value, solution.plies, solution.exact
     ('win', 5, True)
     """
-    if goal not in GOALS:
-        msg = f"goal is {goal!r}: it must be one of {', '.join(GOALS)}"
-        raise ZermeloError(msg)
+    check_goal(goal)
     limit = as_limit(limit)
     if as_position(position).is_over:
         return solve_finished(position)
-    if isinstance(position.game, BoardGame) and limit == Limit():
-        msg = f"{position.game.spec} has more than 64 cells, too many for the solver: set a limit"
-        raise Unsolved(msg)
+    check_solvable(position.game, limit)
     return _PositionSolver(position, goal, limit, solver, progress).solve()
+
+
+def check_goal(goal: str) -> None:
+    """Raise ZermeloError if this is not the name of a goal."""
+    if goal not in GOALS:
+        msg = f"goal is {goal!r}: it must be one of {', '.join(GOALS)}"
+        raise ZermeloError(msg)
+
+
+def check_solvable(game: Game, limit: Limit) -> None:
+    """Raise Unsolved if the positions of a game can only be estimated, and there is no limit."""
+    if isinstance(game, BoardGame) and limit == Limit():
+        msg = f"{game.spec} has more than 64 cells, too many for the solver: set a limit"
+        raise Unsolved(msg)
 
 
 def solver_for(game: WordGame, settings: SolverSettings | None = None) -> Solver:
@@ -128,6 +139,18 @@ def solver_for(game: WordGame, settings: SolverSettings | None = None) -> Solver
     """
     notify = logging.getLogger(__name__).warning
     return Solver(game, settings, Tablebase.open(game, notify) or OpeningBook.find(game, notify))
+
+
+#: the solvers that `solve` uses if the caller gives none
+DEFAULT_SOLVERS = SolverPool(solver_for)
+
+
+def estimate_position(position: Position, limit: Limit) -> Solution:
+    """Estimate an unfinished position by iterative deepening; the estimate may prove its value."""
+    search = _PositionSolver(position, "exact", limit, None, None)
+    clock = SearchClock(limit)
+    search.estimate(clock)
+    return replace(search.solution, nodes=clock.nodes, seconds=clock.seconds)
 
 
 def solve_finished(position: Position) -> Solution:
@@ -153,14 +176,20 @@ class _PositionSolver:
         """The engine for estimates, created when it is first needed."""
         return engine_for(self.position.game)
 
-    def solve(self) -> Solution:
+    def __post_init__(self) -> None:
         first = self.position.legal[0]
         self.solution = Solution(self.position, estimate=0.0, best=(first,), complete=False)
+
+    def solve(self) -> Solution:
         game = self.position.game
+        if self.solver is not None or not isinstance(game, WordGame):
+            return self.search()
+        with DEFAULT_SOLVERS.borrow(game) as self.solver:
+            return self.search()
+
+    def search(self) -> Solution:
         # Compile everything before the clock starts.
-        if isinstance(game, WordGame):
-            self.solver = self.solver or solver_for(game)
-        else:
+        if self.solver is None:
             self.engine  # noqa: B018 - creates the engine
         clock = SearchClock(self.limit, self.progress)
         try:

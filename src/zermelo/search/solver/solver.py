@@ -26,6 +26,7 @@ _MAX_LINE = 64
 # Searches to the end of the game and iterative deepening take turns; each pair holds their node
 # limits in one turn. After the last turn, a search to the end without a limit follows.
 _TURNS = ((2_000_000, 4_000_000), (32_000_000, 16_000_000))
+FIRST_PROOF_NODES = _TURNS[0][0]  #: the node limit of the first search to the end of the game
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,16 @@ class Solver:
         """The searcher of the first thread, for kernels that search batches of states."""
         return self._searchers[0]
 
+    @property
+    def takes_turns(self) -> bool:
+        """Whether searches to the end of the game and iterative deepening take turns."""
+        return self.settings.deepening and self.game.is_layered and not self.hooks.short_wins_first
+
     def clear(self) -> None:
         """Clear the tables, so that earlier searches have no influence."""
         for searcher in self._searchers:
             searcher.clear()
+        self._engine = None
 
     def score(self, state: Any, clock: SearchClock | None = None) -> int:
         """Return the exact score of a state.
@@ -86,7 +93,7 @@ class Solver:
         score = self._look_up(state)
         if score is not None:
             return score
-        if self.settings.deepening and self.game.is_layered and not self.hooks.short_wins_first:
+        if self.takes_turns:
             for proof_nodes, deepening_nodes in _TURNS:
                 with contextlib.suppress(SearchStopped):
                     return self._prove(state, clock.subclock(nodes=proof_nodes))
