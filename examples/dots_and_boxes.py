@@ -99,7 +99,9 @@ class DotsAndBoxes(WordGame):
         rows = ["    " + labels]
         for row in range(self.points.rows):
             symbols = [self.symbol(state, row * self.width + col) for col in range(self.width)]
-            cells = "".join(s * w if s == "-" else s.center(w) for s, w in zip(symbols, widths))
+            cells = "".join(
+                s * w if s == "-" else s.center(w) for s, w in zip(symbols, widths, strict=True)
+            )
             rows.append(f"{row + 1:>2}  {cells}".rstrip())
         return "\n".join(rows)
 

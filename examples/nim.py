@@ -70,7 +70,9 @@ class Nim(WordGame):
 
     def draw(self, state: Any) -> str:
         rows = range(len(self.heaps))
-        return "\n".join(f"{'abcdefgh'[i]} {'| ' * self.heap_size(state, i)}".rstrip() for i in rows)
+        return "\n".join(
+            f"{'abcdefgh'[i]} {'| ' * self.heap_size(state, i)}".rstrip() for i in rows
+        )
 
     def draw_svg(self, state: Any) -> str:
         parts = [

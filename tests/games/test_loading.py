@@ -124,8 +124,7 @@ def test_a_second_load_needs_no_compiler() -> None:
 REFUSED = {
     "three players": (
         MATCHES.replace("1 - state[1]", "(state[1] + 1) % 3"),
-        "player is '2': it must be 0 or 1; games of three or more players are not supported: "
-        "Zermelo supports two players, perfect information and no chance",
+        "player is '2': it must be 0 or 1; games of three or more players are not supported",
     ),
     "three players by number": (MATCHES + "\nnum_players = 3\n", "num_players is '3'"),
     "a chance node": (

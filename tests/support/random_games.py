@@ -38,7 +38,7 @@ class RandomTable:
 
 
 def random_table(rng: random.Random) -> RandomTable:
-    """Return a random game of 1 to 200 states; many of its states can be reached in several ways."""
+    """Return a random game of 1 to 200 states; many states can be reached in several ways."""
     num_states = rng.choice((1, 3, 10, 20, 30, 45, 60, 80, 100, 200))
     is_alternating = rng.random() < 0.5
     is_layered = rng.random() < 0.5
@@ -194,7 +194,7 @@ class RandomWords(WordGame):
     def owner(self, state: Any) -> Any:
         """1 if the side to move owns a line, -1 if the other side does."""
         mine, theirs, _player = state
-        first, second = mine != mine, mine != mine
+        first = second = mine == self.full ^ mine  # False, as a condition of words
         for line in self.lines:
             first = first | (mine & line == line)
             second = second | (theirs & line == line)
@@ -211,7 +211,7 @@ class RandomWords(WordGame):
 
     @cached_property
     def table(self) -> tuple[RandomTable, dict[Any, int]]:
-        """The table of this game by rules of its own, on sets of cells; and the number of states."""
+        """The table of this game by rules of its own, and the number of each state."""
         return _words_table(self)
 
 

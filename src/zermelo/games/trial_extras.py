@@ -66,12 +66,14 @@ def check_moves(game: Game, state: Any, actions: list[int]) -> None:
         cells: Any = game.move_cells(state, action)
         is_valid = isinstance(cells, tuple) and all(type(cell) is int for cell in cells)
         if not is_valid or not all(0 <= cell < size for cell in cells):
-            expected = f"it must be a tuple of cells, from 0 to {size - 1}" if size else "it must be ()"
+            expected = (
+                f"it must be a tuple of cells, from 0 to {size - 1}" if size else "it must be ()"
+            )
             refuse(game, "move_cells", cells, expected)
 
 
 def check_values(game: Game, state: Any, value: int | None) -> None:
-    """Check the score, the estimate and the planes of a state; `value` is None if it is not over."""
+    """Check score, estimate and planes of a state; `value` is None if the game is not over."""
     if value is not None and game.has_scores:
         _check_score(game, state, value)
     if value is None and not isinstance(game, WordGame):
@@ -96,7 +98,9 @@ def _check_score(game: Game, state: Any, value: int) -> None:
 def _check_planes(game: WordGame, state: Any) -> None:
     planes: Any = game.planes(state)
     if not isinstance(planes, tuple) or len(planes) != game.num_planes:
-        refuse(game, "planes", planes, f"it must be a tuple of {game.num_planes} words (num_planes)")
+        refuse(
+            game, "planes", planes, f"it must be a tuple of {game.num_planes} words (num_planes)"
+        )
     rows, cols = game.plane_shape
     if rows * cols > WORD_BITS:
         refuse(game, "plane_shape", game.plane_shape, "a plane must have at most 64 points")

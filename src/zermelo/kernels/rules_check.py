@@ -100,9 +100,7 @@ class _RulesCheck:
                 if not type(error).__module__.startswith("numba."):
                     raise
                 lines = self._generator.original_lines(self._text)
-                msg = explain_error(
-                    str(error), lines, self._game.spec, f"{rule} does not compile"
-                )
+                msg = explain_error(str(error), lines, self._game.spec, f"{rule} does not compile")
                 raise KernelError(msg) from error
             self._check_type(rule, function.overloads[signature])
 
@@ -151,7 +149,7 @@ class _RulesCheck:
         lines = self._generator.original_lines(self._text)
         for block in annotation.blocks.values():
             for statement in block.body:
-                value = getattr(statement, "value", None)
+                value: Any = getattr(statement, "value", None)
                 if getattr(value, "op", "") not in ("binop", "inplace_binop"):
                     continue
                 kinds = {str(annotation.typemap[v.name]) for v in (value.lhs, value.rhs)}

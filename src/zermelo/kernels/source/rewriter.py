@@ -27,13 +27,13 @@ def rewrite_function(generator: "ModuleGenerator", function: Any, name: str) -> 
     tree.name = name
     rewriter = _Rewriter(generator, function)
     try:
-        tree = rewriter.visit(tree)
+        rewritten: ast.FunctionDef = rewriter.visit(tree)
     except KernelError as error:
         if isinstance(error, _LocatedError):
             raise
         msg = f"{line_of(function, rewriter.statement)}: {error}"
         raise _LocatedError(msg) from None
-    return ast.fix_missing_locations(tree)
+    return ast.fix_missing_locations(rewritten)
 
 
 class _LocatedError(KernelError):
