@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from zermelo.games.registry import list_games as games
     from zermelo.grading.grade import Grade, grade
     from zermelo.grading.position_sets import BadPositionSet
+    from zermelo.learn.batch.custom_encoder import register_encoder
     from zermelo.learn.batch.game_batch import GameBatch
+    from zermelo.learn.config.network import register_network
     from zermelo.learn.config.recipe import Recipe
     from zermelo.learn.config.recipes import list_recipes as recipes
     from zermelo.learn.config.reports import TrainingDiverged
@@ -87,7 +89,9 @@ _HOMES = {
     "zermelo.games.registry": ("GameEntry", "game", "games"),
     "zermelo.grading.grade": ("Grade", "grade"),
     "zermelo.grading.position_sets": ("BadPositionSet",),
+    "zermelo.learn.batch.custom_encoder": ("register_encoder",),
     "zermelo.learn.batch.game_batch": ("GameBatch",),
+    "zermelo.learn.config.network": ("register_network",),
     "zermelo.learn.config.recipe": ("Recipe",),
     "zermelo.learn.config.recipes": ("recipes",),
     "zermelo.learn.config.reports": ("TrainingDiverged",),
@@ -127,8 +131,8 @@ __all__ = [  # noqa: RUF022 - errors last
     "Limit", "Match", "Model", "Outcome", "Player", "PlayerEntry", "Position", "Puzzle", "Reason",
     "Recipe", "Record", "Result", "ReviewedMove", "Run", "Solution", "SolverHooks", "Value", "Word",
     "WordGame", "analyze", "analyze_many", "count", "game", "games", "grade", "match", "model",
-    "player", "players", "puzzle", "recipes", "review", "solve", "solve_many", "tournament",
-    "train",
+    "player", "players", "puzzle", "recipes", "register_encoder", "register_network", "review",
+    "solve", "solve_many", "tournament", "train",
     "BadBoard", "BadMove", "BadPositionSet", "BadRecipe", "BadRecord", "BadRun", "BadSpec",
     "BadStore", "BadTablebase", "BadWeights", "IllegalMove", "Interrupted", "KernelError",
     "MissingPackage", "NoPuzzle", "RunLocked", "StoreFailure", "TooLarge", "TrainingDiverged",

@@ -144,10 +144,9 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
         ended = arrays.terminations
         observations: NDArray[Any] = np.full(self.num_envs, None, object)
         finals = arrays.final_observations[ended]
-        for row, final_observation in zip(np.flatnonzero(ended).tolist(), finals, strict=True):
-            observations[row] = final_observation
+        observations[ended] = np.fromiter(finals, object, len(finals))
         final = {
-            "action_mask": np.zeros_like(arrays.masks),
+            "action_mask": np.zeros(arrays.masks.shape, np.int8),
             "winner": arrays.winners,
             "illegal": arrays.illegal,
             "seat": seats,
@@ -156,7 +155,7 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
         info["final_info"] = final | {f"_{key}": ended for key in final}
         info["_final_info"] = ended.copy()
         info["winner"] = np.full_like(arrays.winners, -1)
-        info["illegal"] = np.zeros_like(arrays.illegal)
+        info["illegal"] = np.zeros(self.num_envs, np.bool_)
 
     def _parse_seeds(self, seed: int | Sequence[int] | None) -> NDArray[np.uint64] | None:
         """Return a seed for each game, or None to continue with the random numbers of each."""

@@ -4,8 +4,10 @@ Player modules are imported when a player is created, so this module may name pl
 layers (`zermelo.learn`, `zermelo.envs`) without importing them.
 """
 
+import contextlib
 import importlib
 import inspect
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from zermelo.players.user_players import file_accepts_seed, is_player_file, load
 
 HUMAN = "human"
 PlayerLike = str | Player | MoveFunction  #: whatever can be given where a player is asked for
+_MAX_HEADER = 100 << 20  # maximum size of a model file's header, as in safetensors
 _RUN_WEIGHTS = "final.safetensors"  # the weights file that a player loads from a run's folder
 
 
@@ -330,6 +333,26 @@ def model_files(spec: str) -> list[Path]:
     value = str(values[entry.model_parameter]).removeprefix(entry.model_prefix)
     paths = [Path(value) / _RUN_WEIGHTS, Path(value)] if value else []
     return [path for path in paths if path.is_file()]
+
+
+def runs_user_code(spec: str) -> bool:
+    """Return whether a player runs a file of a user: its own, or that of its network or encoder."""
+    if is_player_file(spec):
+        return True
+    with contextlib.suppress(BadSpec):
+        return any(map(_names_user_code, model_files(spec)))
+    return False
+
+
+def _names_user_code(path: Path) -> bool:
+    """Return whether the metadata of a model file says where the code of its network is."""
+    try:
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(size)) if size < _MAX_HEADER else {}
+        return any('"sources":' in text for text in header.get("__metadata__", {}).values())
+    except (OSError, ValueError, AttributeError, TypeError):
+        return False  # a damaged file, which no player loads
 
 
 def _find_entry(name: str) -> PlayerEntry:

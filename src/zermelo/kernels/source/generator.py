@@ -44,7 +44,16 @@ _INTRINSICS = (
     "prefetch",
 )
 # Methods whose source depends on how many words a state or a key has.
-_STATE_ACCESS = ("load", "store", "transform_by_table", "as_words", "key", "load_key", "store_key")
+_STATE_ACCESS = (
+    "load",
+    "store",
+    "transform_by_table",
+    "as_words",
+    "as_planes",
+    "key",
+    "load_key",
+    "store_key",
+)
 _STATE = tuple[bitboard.Word, ...]
 #: constants that are the same for all games of a class, so that they are always globals
 STRUCTURE = ("has_scores", "is_alternating", "num_masks")
@@ -162,11 +171,13 @@ class ModuleGenerator:
         has_one_word_key = getattr(self._rules, "has_one_word_key", False)
         head = "" if self.is_frozen else "game, "
         indices = range(1 if name.endswith("_key") and has_one_word_key else num_words)
+        if name == "as_planes":
+            indices = range(getattr(self._rules, "num_planes", 0))
         if name == "key":
             parameters, parts = "state", [f"state[{i}]" for i in indices]
             if has_one_word_key:
                 parts = [f"{self.add_rule('pack')}({head}state)"]
-        elif name == "as_words":
+        elif name in ("as_words", "as_planes"):
             parameters, parts = "state", [f"word(state[{i}])" for i in indices]
         elif name.startswith("load"):
             parameters, parts = "states, row", [f"states[row, {i}]" for i in indices]
