@@ -224,7 +224,6 @@ def test_too_many_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("gomoku", "64 cells"),
         ("reversi:4", "line games"),
         ("squava:pie=true", "pie=true"),
-        (str(ROOT / "examples" / "domineering.py"), "line games"),
     ],
 )
 def test_games_without_proofs(spec: str, why: str) -> None:
