@@ -102,9 +102,6 @@ class Breakthrough(WordGame):
         is_on_board = all(0 <= cell < self.grid.size for cell in cells)
         return "".join(map(self.grid.text, cells)) if is_on_board else f"action{action}"
 
-    def last_cell(self, state: Any, action: int) -> int:
-        return self.move_cells((*state[:2], 1 - state[2]), action)[1]
-
     def board(self, state: Any) -> tuple[int, ...]:
         first, second = (state[0], state[1]) if state[2] == 0 else (state[1], state[0])
         return tuple((first >> i & 1) - (second >> i & 1) for i in range(self.grid.size))
