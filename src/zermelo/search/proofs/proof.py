@@ -1,7 +1,7 @@
 """Proofs of a game's value: a file with a strategy for the winner or, in a draw, for each side.
 
-`scripts/check_proof.py` checks the file without using this package; docs/proofs.md describes the
-format.
+`check_proof.py` checks the file without using any other module of this package; docs/proofs.md
+describes the format.
 """
 
 from collections.abc import Callable
