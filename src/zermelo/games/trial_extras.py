@@ -5,6 +5,7 @@ from types import FunctionType
 from typing import Any, NoReturn
 
 from zermelo.core.bitboard import WORD_BITS
+from zermelo.core.drawing import is_svg
 from zermelo.core.errors import BadSpec
 from zermelo.core.game import Game, WordGame
 from zermelo.core.notation import Grid, quote_text
@@ -42,15 +43,9 @@ def check_presentation(game: Game) -> None:
     drawing: Any = game.draw(state)
     if not isinstance(drawing, str):
         refuse(game, "draw", drawing, "it must be a string")
-    picture = _call(game, "draw_svg", state)
-    if picture is not None and not (isinstance(picture, str) and picture.startswith("<svg")):
-        refuse(game, "draw_svg", picture, "it must be a string that begins with <svg, or None")
-
-
-def _call(game: Game, method: str, *arguments: Any) -> Any:
-    """Call an optional method of a game; return None if the game does not have it."""
-    function = getattr(game, method, None)
-    return None if function is None else function(*arguments)
+    picture: Any = game.draw_svg(state)
+    if picture is not None and not is_svg(picture):
+        refuse(game, "draw_svg", picture, "it must be the text of one <svg> element, or None")
 
 
 def check_moves(game: Game, state: Any, actions: list[int]) -> None:
@@ -69,9 +64,7 @@ def check_moves(game: Game, state: Any, actions: list[int]) -> None:
         refuse(game, "to_text", duplicate, "two legal actions share this move")
     size = game.grid.size if game.grid else 0
     for action in actions:
-        cells = _call(game, "move_cells", state, action)
-        if cells is None:
-            break
+        cells: Any = game.move_cells(state, action)
         is_valid = isinstance(cells, tuple) and all(type(cell) is int for cell in cells)
         if not is_valid or not all(0 <= cell < size for cell in cells):
             expected = (

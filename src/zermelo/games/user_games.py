@@ -37,6 +37,7 @@ _OPTIONAL = (
     "draw",
     "board",
     "grid",
+    "score_unit",
 )
 
 
