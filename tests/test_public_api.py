@@ -170,6 +170,7 @@ def results() -> dict[str, Any]:
         "tournament": z.tournament("tictactoe", players, games=2),
         "puzzle": z.puzzle("connect4", 3),
         "review": z.review(z.match("tictactoe", "b2 b1"))[-1],
+        "rules": z.rules("tictactoe"),
     }
 
 

@@ -29,12 +29,16 @@ if TYPE_CHECKING:
     from zermelo.core.player import Analysis, Candidate, Limit, Player, Reason
     from zermelo.core.position import Outcome, Position
     from zermelo.core.value import Value
+    from zermelo.games.descriptions import RulesText
+    from zermelo.games.descriptions import describe_rules as rules
     from zermelo.games.registry import GameEntry
     from zermelo.games.registry import as_game as game
     from zermelo.games.registry import list_games as games
     from zermelo.grading.grade import Grade, grade
     from zermelo.grading.position_sets import BadPositionSet
+    from zermelo.learn.batch.custom_encoder import register_encoder
     from zermelo.learn.batch.game_batch import GameBatch
+    from zermelo.learn.config.network import register_network
     from zermelo.learn.config.recipe import Recipe
     from zermelo.learn.config.recipes import list_recipes as recipes
     from zermelo.learn.config.reports import TrainingDiverged
@@ -84,10 +88,13 @@ _HOMES = {
     "zermelo.core.player": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
     "zermelo.core.position": ("Outcome", "Position"),
     "zermelo.core.value": ("Value",),
+    "zermelo.games.descriptions": ("RulesText", "rules"),
     "zermelo.games.registry": ("GameEntry", "game", "games"),
     "zermelo.grading.grade": ("Grade", "grade"),
     "zermelo.grading.position_sets": ("BadPositionSet",),
+    "zermelo.learn.batch.custom_encoder": ("register_encoder",),
     "zermelo.learn.batch.game_batch": ("GameBatch",),
+    "zermelo.learn.config.network": ("register_network",),
     "zermelo.learn.config.recipe": ("Recipe",),
     "zermelo.learn.config.recipes": ("recipes",),
     "zermelo.learn.config.reports": ("TrainingDiverged",),
@@ -120,15 +127,16 @@ _DEFINED_AS = {
     "model": "load_model",
     "player": "as_player",
     "players": "list_players",
+    "rules": "describe_rules",
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - errors last
     "Analysis", "Candidate", "Counts", "Evaluations", "Game", "GameBatch", "GameEntry", "Grade",
     "Limit", "Match", "Model", "Outcome", "Player", "PlayerEntry", "Position", "Puzzle", "Reason",
-    "Recipe", "Record", "Result", "ReviewedMove", "Run", "Solution", "SolverHooks", "Value", "Word",
-    "WordGame", "analyze", "analyze_many", "count", "game", "games", "grade", "match", "model",
-    "player", "players", "puzzle", "recipes", "review", "solve", "solve_many", "tournament",
-    "train",
+    "Recipe", "Record", "Result", "ReviewedMove", "RulesText", "Run", "Solution", "SolverHooks",
+    "Value", "Word", "WordGame", "analyze", "analyze_many", "count", "game", "games", "grade",
+    "match", "model", "player", "players", "puzzle", "recipes", "register_encoder",
+    "register_network", "review", "rules", "solve", "solve_many", "tournament", "train",
     "BadBoard", "BadMove", "BadPositionSet", "BadRecipe", "BadRecord", "BadRun", "BadSpec",
     "BadStore", "BadTablebase", "BadWeights", "IllegalMove", "Interrupted", "KernelError",
     "MissingPackage", "NoPuzzle", "RunLocked", "StoreFailure", "TooLarge", "TrainingDiverged",

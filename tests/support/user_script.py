@@ -2,8 +2,9 @@
 
 import dataclasses
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import zermelo as z
 
@@ -96,7 +97,8 @@ def train(folder: Path) -> z.Run:
 def lists() -> list[str]:
     games: list[z.GameEntry] = z.games()
     players: list[z.PlayerEntry] = z.players()
-    return [entry.name for entry in games] + [entry.name for entry in players]
+    rules: z.RulesText = z.rules(games[0].name)
+    return [entry.name for entry in games] + [entry.name for entry in players] + [str(rules)]
 
 
 def bitboards(game: z.Game) -> tuple[z.Word, z.SolverHooks] | None:
@@ -129,8 +131,26 @@ ERRORS: tuple[type[z.ZermeloError], ...] = (
 )
 
 
+def batches(positions: list[z.Position]) -> z.Evaluations:
+    solutions: list[z.Solution] = z.solve_many(positions, threads=2)
+    analyses: list[z.Analysis] = z.analyze_many(positions, z.Limit(seconds=0.1))
+    assert len(solutions) == len(analyses)
+    game = positions[0].game
+    assert isinstance(game, z.WordGame)
+    states = z.GameBatch(game).initial_states(len(positions))
+    model: z.Model = z.model("tictactoe-dqn")
+    assert len(model.evaluate(states)) == len(positions)
+    return model.evaluate(positions)
+
+
+def register(network: Callable[..., Any], encoder: Callable[..., Any]) -> None:
+    z.register_network("my-network", network)
+    z.register_encoder("my-encoder", encoder)
+
+
 def main() -> None:
     solve_and_analyze()
+    batches([z.game("tictactoe").start()])
     play()
     compare()
     lists()

@@ -55,10 +55,8 @@ class Planes:
         for action in self.game.actions(state):
             child = self.game.play(state, action)
             over, value = self.game.result(child)
-            cell = self.game.last_cell(child, action)
-            wins = over and value * self.game.turn_sign(state, child) > 0
-            if wins and cell is not None:
-                cells |= 1 << cell
+            if over and value * self.game.turn_sign(state, child) > 0:
+                cells |= sum(1 << cell for cell in self.game.move_cells(state, action)[-1:])
         return cells
 
     def action_mask(self, state: Any) -> Array:

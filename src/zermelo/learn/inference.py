@@ -202,7 +202,8 @@ class _ValueNetwork:
         rows, actions = (np.ascontiguousarray(part) for part in np.nonzero(legal))
         next_states, _rewards, _over = self.game_batch.step(states[rows], actions)
         q = np.full(legal.shape, -np.inf, np.float32)
-        q[rows, actions] = -self.evaluate(next_states)
+        signs = np.where(next_states[:, -1] == states[rows, -1], 1, -1)
+        q[rows, actions] = signs * self.evaluate(next_states)
         return Evaluations(value, _softmax(q, _highest(q), TEMPERATURE), q)
 
 

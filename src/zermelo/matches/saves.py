@@ -20,7 +20,7 @@ from zermelo.core.errors import ZermeloError
 from zermelo.core.files import write_atomically
 from zermelo.core.notation import quote_text
 from zermelo.games.user_games import is_game_file
-from zermelo.players.user_players import is_player_file
+from zermelo.players.registry import runs_user_code
 
 _MAX_BYTES = 100_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -38,14 +38,14 @@ class Save:
 
     @property
     def file_specs(self) -> list[str]:
-        """The specs that name Python files; resuming the game would execute those files."""
-        players = [spec for spec in (self.first, self.second) if is_player_file(spec)]
+        """The specs that run Python files of a user when the game is resumed."""
+        players = [spec for spec in (self.first, self.second) if runs_user_code(spec)]
         return [self.game] * is_game_file(self.game) + players
 
     def resume_command(self, option: str = "--resume") -> str:
         """Return the command that resumes the game; it names the files that will be loaded."""
         seats = [("--first", self.first), ("--second", self.second)]
-        players = [part for seat in seats if is_player_file(seat[1]) for part in seat]
+        players = [part for seat in seats if runs_user_code(seat[1]) for part in seat]
         game = [self.game] if self.file_specs or not option else []
         return shlex.join(["zermelo", "play", *game, *[option] * bool(option), *players])
 

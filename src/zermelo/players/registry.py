@@ -4,8 +4,10 @@ Player modules are imported when a player is created, so this module may name pl
 layers (`zermelo.learn`, `zermelo.envs`) without importing them.
 """
 
+import contextlib
 import importlib
 import inspect
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from zermelo.players.user_players import file_accepts_seed, is_player_file, load
 
 HUMAN = "human"
 PlayerLike = str | Player | MoveFunction  #: whatever can be given where a player is asked for
+_MAX_HEADER = 100 << 20  # maximum size of a model file's header, as in safetensors
 _RUN_WEIGHTS = "final.safetensors"  # the weights file that a player loads from a run's folder
 
 
@@ -36,13 +39,16 @@ class PlayerEntry:
     model_parameter: str = ""  #: the parameter that names a model, which may be a file
     model_prefix: str = ""  #: the text that precedes the model in that parameter
     is_blocking: bool = False  #: whether thinking blocks the interpreter, and with it a server
+    example: str = ""  #: a spec that sets a parameter
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields of the JSON output; `parameters` has their defaults."""
+        """Return the fields of the JSON output; `parameters` has only the defaults."""
         return {
             "name": self.name,
             "summary": self.summary,
             "parameters": {parameter.name: parameter.default for parameter in self.parameters},
+            "parameter_list": [parameter.to_dict() for parameter in self.parameters],
+            "example": self.example,
         }
 
     def __repr__(self) -> str:
@@ -66,12 +72,14 @@ _ENTRIES = {
             "zermelo.players.random:RandomPlayer",
             (_SEED,),
             is_stochastic=True,
+            example="random:seed=1",
         ),
         PlayerEntry(
             "greedy",
             "takes a win, else maximises open lines with two or more stones",
             "zermelo.players.greedy:GreedyPlayer",
             (_SEED,),
+            example="greedy:seed=1",
         ),
         PlayerEntry(
             "lookahead",
@@ -79,6 +87,7 @@ _ENTRIES = {
             "zermelo.players.lookahead:LookaheadPlayer",
             (Parameter("plies", int, 3, "search depth in plies"), _SEED),
             positional="plies",
+            example="lookahead:3",
         ),
         PlayerEntry(
             "minimax",
@@ -90,12 +99,13 @@ _ENTRIES = {
                     "heuristic",
                     str,
                     "fitted",
-                    "fitted, or a published one for squava",
+                    "the published ones are for squava only",
                     ("fitted", "published", "published-no-centre"),
                 ),
                 _SEED,
             ),
             positional="depth",
+            example="minimax:depth=6",
         ),
         PlayerEntry(
             "alphabeta",
@@ -103,20 +113,23 @@ _ENTRIES = {
             "zermelo.players.alphabeta:alphabeta",
             (Parameter("seconds", float, 1.0, "time per move"), _SEED),
             positional="seconds",
+            example="alphabeta:seconds=2",
         ),
         PlayerEntry(
             "level",
             "makes mistakes at a set rate, from 1 (beginner) to 10 (none)",
             "zermelo.players.levels:LevelPlayer",
-            (Parameter("level", int, 5, "1 to 10"), _SEED),
+            (Parameter("level", int, 5, "from 1 (beginner) to 10 (no mistakes)"), _SEED),
             positional="level",
             is_stochastic=True,
+            example="level:3",
         ),
         PlayerEntry(
             "perfect",
             "plays perfectly: fastest win, slowest loss; breaks ties at random",
             "zermelo.players.perfect:PerfectPlayer",
             (_SEED,),
+            example="perfect:seed=1",
         ),
         PlayerEntry(
             "mcts",
@@ -136,6 +149,7 @@ _ENTRIES = {
             is_stochastic=True,
             model_parameter="evaluator",
             model_prefix="dqn:",
+            example="mcts:sims=800,seed=1",
         ),
         PlayerEntry(
             "dqn",
@@ -147,6 +161,7 @@ _ENTRIES = {
             ),
             positional="run",
             model_parameter="run",
+            example="dqn:tictactoe-dqn",
         ),
         PlayerEntry(
             "hybrid",
@@ -160,6 +175,7 @@ _ENTRIES = {
             ),
             positional="run",
             model_parameter="run",
+            example="hybrid:squava-hybrid,depth=4",
         ),
         PlayerEntry(
             "alphazero",
@@ -171,13 +187,14 @@ _ENTRIES = {
             ),
             positional="run",
             model_parameter="run",
+            example="alphazero:connect4-alphazero,sims=64",
         ),
         PlayerEntry(
             "openspiel",
             "an OpenSpiel bot; OpenSpiel must be installed",
             "zermelo.envs.open_spiel_players:OpenSpielPlayer",
             (
-                Parameter("bot", str, "mcts", "the bot", ("mcts", "random")),
+                Parameter("bot", str, "mcts", "name of the bot", ("mcts", "random")),
                 Parameter("sims", int, 1000, "mcts: simulations per move"),
                 Parameter("seconds", float, None, "mcts: time limit per move"),
                 Parameter("c", float, 2.0, "mcts: exploration constant"),
@@ -187,6 +204,7 @@ _ENTRIES = {
             positional="bot",
             is_stochastic=True,
             is_blocking=True,
+            example="openspiel:mcts,sims=800",
         ),
     )
 }
@@ -272,7 +290,9 @@ def _parse(spec: str) -> tuple[PlayerEntry, dict[str, Any]]:
     name, plain, keyed = specs.split_spec(spec)
     entry = _find_entry(name)
     if len(plain) > bool(entry.positional):
-        msg = f"{quote_text(spec)}: {quote_text(','.join(plain))} has no meaning here"
+        known = ", ".join(f"{parameter.name}=…" for parameter in entry.parameters)
+        usage = f"{name} takes {known}" if known else f"{name} takes no parameters"
+        msg = f"{quote_text(spec)}: {quote_text(','.join(plain))} has no meaning here; {usage}"
         raise BadSpec(msg)
     named = {entry.positional: plain[0]} if plain else {}
     return entry, specs.parse_parameters(spec, named, keyed, entry.parameters)
@@ -330,6 +350,26 @@ def model_files(spec: str) -> list[Path]:
     value = str(values[entry.model_parameter]).removeprefix(entry.model_prefix)
     paths = [Path(value) / _RUN_WEIGHTS, Path(value)] if value else []
     return [path for path in paths if path.is_file()]
+
+
+def runs_user_code(spec: str) -> bool:
+    """Return whether a player runs a file of a user: its own, or that of its network or encoder."""
+    if is_player_file(spec):
+        return True
+    with contextlib.suppress(BadSpec):
+        return any(map(_names_user_code, model_files(spec)))
+    return False
+
+
+def _names_user_code(path: Path) -> bool:
+    """Return whether the metadata of a model file says where the code of its network is."""
+    try:
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(size)) if size < _MAX_HEADER else {}
+        return any('"sources":' in text for text in header.get("__metadata__", {}).values())
+    except (OSError, ValueError, AttributeError, TypeError):
+        return False  # a damaged file, which no player loads
 
 
 def _find_entry(name: str) -> PlayerEntry:

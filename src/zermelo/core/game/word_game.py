@@ -24,6 +24,9 @@ class WordGame(WordTraversal, MaskGame):
     is_layered: bool = False
     #: whether constants are compiled into the code; if not, all games of a class share the code
     is_specialised: bool = True
+    #: whether both sides have the same goals and moves; if not, networks also see the side to move
+    has_equal_sides: bool = True
+    num_planes: ClassVar[int] = 2  #: the number of words that `planes` returns
     #: the class of `hooks`
     hooks_class: ClassVar[type[SolverHooks]] = SolverHooks
 
@@ -31,6 +34,23 @@ class WordGame(WordTraversal, MaskGame):
     def hooks(self) -> SolverHooks:
         """The solver hooks: what the solver knows about this game without search."""
         return self.hooks_class(self)
+
+    @property
+    def plane_shape(self) -> tuple[int, int]:
+        """The rows and columns of a plane: those of the grid; (1, 64) for a game without a grid."""
+        return (self.grid.rows, self.grid.cols) if self.grid else (1, WORD_BITS)
+
+    def planes(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
+        """Return the boards that networks see, as words, from the view of the side to move.
+
+        The default, the first two words, is only for games that store the stones of the side to
+        move in the first word and those of the other side in the second. Other games override it.
+        """
+        return state[:2]
+
+    def as_planes(self, planes: tuple[Word, ...]) -> tuple[Word, ...]:
+        """Convert each plane back to a word; like `as_words`, only compiled code needs this."""
+        return planes
 
     def load(self, states: Any, row: int) -> tuple[Word, ...]:
         """Return the state at the start of this array row; compiled code has its own version."""

@@ -133,7 +133,10 @@ class AlphaZeroLearner:
         self.net.train()
         device = self.game.device.type
         with torch.autocast(device, torch.bfloat16, enabled=is_bfloat16_fast(device)):
-            logits, results = self.net(planes.float().contiguous(memory_format=torch.channels_last))
+            inputs = planes.float()
+            if inputs.dim() == 4:
+                inputs = inputs.contiguous(memory_format=torch.channels_last)
+            logits, results = self.net(inputs)
         # Convert values to probabilities of win, draw and loss.
         targets = torch.stack([values.clamp(min=0), 1 - values.abs(), (-values).clamp(min=0)], 1)
         return torch.stack(

@@ -1,15 +1,23 @@
-"""Load AlphaZero's networks from model files, and check the files; this does not need torch."""
+"""Load AlphaZero's networks from model files, and check the files.
 
+This does not need torch, unless the network is code of a user.
+"""
+
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zermelo.core.game import Game
+from zermelo.core.game import Game, WordGame
+from zermelo.learn.batch.custom_encoder import CustomEncoder
+from zermelo.learn.batch.planes import input_shape
+from zermelo.learn.config.custom import NETWORK
 from zermelo.learn.config.network import DENSE
 from zermelo.learn.config.selfplay import POLICY_VALUE_ENCODERS
+from zermelo.learn.models import custom as custom_models
 from zermelo.learn.models.files import check_arrays, load_model_file, with_biases
 from zermelo.learn.networks.evaluation import PolicyValueFunction, average_over_symmetries
 from zermelo.learn.networks.numpy_inference import NumpyFullyConnected, NumpyTower, line_matrix
-from zermelo.learn.networks.weights_file import Array, BadWeights
+from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
 
 MAX_SIMULATIONS = 4096
 _MAX_WIDTH, _MAX_LAYERS = 1024, 64  # limits for the size of a network in a file
@@ -23,23 +31,27 @@ class PolicyValueModel(NamedTuple):
     evaluate: PolicyValueFunction
     simulations: int
     considered: int  #: number of actions considered at the root
+    encoder: CustomEncoder | None = None  #: computes the inputs; None if they are the planes
 
 
 def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
     """Load the network of a run; raise BadWeights if its file is not valid for the game."""
     path, arrays, metadata = load_model_file(run, game, "alphazero")
+    assert isinstance(game, WordGame)
     shape, encoder = metadata["shape"], metadata.get("encoder")
-    is_dense = shape.get("kind") == DENSE
-    _check_widths(path, shape, is_dense=is_dense)
     for name in ("simulations", "considered", "images"):
         number = shape.get(name)
         if type(number) is not int or not 0 < number <= MAX_SIMULATIONS:
             msg = f"{path}: {name} is {number!r}: it must be an int from 1 to {MAX_SIMULATIONS:,}"
             raise BadWeights(msg)
+    if custom_models.has_custom(NETWORK, metadata):
+        return _load_custom(path, arrays, metadata, game)
     if encoder not in POLICY_VALUE_ENCODERS:
         names = " or ".join(POLICY_VALUE_ENCODERS)
         msg = f"{path}: the encoder is {encoder!r}: it must be {names}"
         raise BadWeights(msg)
+    is_dense = shape.get("kind") == DENSE
+    _check_widths(path, shape, is_dense=is_dense)
     channels, hidden, lines = shape["channels"], shape["hidden"], line_matrix(game, encoder)
     net: PolicyValueFunction
     if is_dense:
@@ -50,6 +62,20 @@ def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
         net = NumpyTower(arrays, len(channels), lines)
     evaluate = average_over_symmetries(net, game, shape["images"])
     return PolicyValueModel(evaluate, shape["simulations"], shape["considered"])
+
+
+def _load_custom(
+    path: Path, arrays: Arrays, metadata: dict[str, Any], game: WordGame
+) -> PolicyValueModel:
+    """Load a network that is code of a user, with its encoder if that is code of a user, too."""
+    shape = metadata["shape"]
+    encoder = custom_models.load_custom_encoder(path, metadata, game)
+    net = custom_models.load_policy_value_network(path, arrays, metadata, game, encoder)
+    from zermelo.learn.networks.custom import CustomEvaluation
+
+    images = 1 if encoder is not None else shape["images"]
+    evaluate = average_over_symmetries(CustomEvaluation(net), game, images)
+    return PolicyValueModel(evaluate, shape["simulations"], shape["considered"], encoder)
 
 
 def _check_widths(path: Path, shape: dict[str, Any], *, is_dense: bool) -> None:
@@ -66,12 +92,11 @@ def _check_widths(path: Path, shape: dict[str, Any], *, is_dense: bool) -> None:
             raise BadWeights(msg)
 
 
-def _dense_shapes(path: Path, hidden: list[int], lines: Array | None, game: Game) -> _Shapes:
-    assert game.grid is not None
+def _dense_shapes(path: Path, hidden: list[int], lines: Array | None, game: WordGame) -> _Shapes:
     if len(set(hidden)) != 1 or len(hidden) % 2 == 0:
         msg = f"{path}: hidden layers must all have the same width, and their number must be odd"
         raise BadWeights(msg)
-    width, inputs = hidden[0], 2 * game.grid.size
+    width, inputs = hidden[0], math.prod(input_shape(game))
     if lines is not None:
         inputs += 2 * (int(lines[0].sum()) - 1) * len(lines)
     shapes: _Shapes = {"policy": (game.num_actions, width), "result": (3, width)}
@@ -81,14 +106,14 @@ def _dense_shapes(path: Path, hidden: list[int], lines: Array | None, game: Game
 
 
 def _tower_shapes(
-    path: Path, channels: list[int], hidden: list[int], lines: Array | None, game: Game
+    path: Path, channels: list[int], hidden: list[int], lines: Array | None, game: WordGame
 ) -> _Shapes:
-    assert game.grid is not None
     if len(set(channels)) != 1:
         msg = f"{path}: all blocks of a tower must have the same width"
         raise BadWeights(msg)
-    planes = 2 if lines is None else 2 * int(lines[0].sum())
-    width, (head, inner), cells = channels[0], hidden, game.grid.size
+    planes, rows, cols = input_shape(game)
+    planes = planes if lines is None else 2 * int(lines[0].sum())
+    width, (head, inner), cells = channels[0], hidden, rows * cols
     shapes: _Shapes = {"conv0": (width, planes, 3, 3)}
     for number in range(1, 2 * len(channels) + 1):
         shapes[f"conv{number}"] = (width, width, 3, 3)

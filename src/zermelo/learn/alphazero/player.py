@@ -1,4 +1,7 @@
-"""AlphaZero's player, which searches with a policy-value network. It does not need torch."""
+"""AlphaZero's player, which searches with a policy-value network.
+
+It does not need torch, unless the network is code of a user.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +20,7 @@ from zermelo.learn.alphazero.search_parameters import (
     UNPROVEN,
     PolicySearchResult,
 )
+from zermelo.learn.batch.custom_encoder import CustomEncoder
 from zermelo.learn.networks.evaluation import PolicyValueFunction
 from zermelo.learn.networks.numpy_inference import encode_planes
 from zermelo.search.limits import SearchClock
@@ -42,6 +46,7 @@ class AlphaZeroPlayer(Player):
         self._game: Game | None = None
         self._evaluate: PolicyValueFunction | None = None
         self._search: KernelSearch | None = None
+        self._encoder: CustomEncoder | None = None
 
     def prepare(self, game: Game) -> PolicyValueFunction:
         """Return the network for a game; raise BadWeights if the run does not fit the game."""
@@ -50,10 +55,15 @@ class AlphaZeroPlayer(Player):
             self._evaluate = model.evaluate
             simulations = model.simulations if self.sims is None else self.sims
             assert isinstance(game, WordGame)
-            self._search = None
+            self._search, self._encoder = None, model.encoder
             if simulations:
                 self._search = KernelSearch(
-                    game, model.evaluate, 1, simulations, considered=model.considered
+                    game,
+                    model.evaluate,
+                    1,
+                    simulations,
+                    considered=model.considered,
+                    encoder=model.encoder,
                 )
             self._game = game
         return self._evaluate
@@ -65,7 +75,10 @@ class AlphaZeroPlayer(Player):
         states = np.array([position.state], np.uint64)
         is_proven = False
         if self._search is None:
-            candidates = _candidates_by_policy(position, evaluate, states)
+            game, encoder = position.game, self._encoder
+            assert isinstance(game, WordGame)
+            inputs = encode_planes(game, states) if encoder is None else encoder(states)
+            candidates = _candidates_by_policy(position, *evaluate(inputs))
         else:
             result = self._search(states, clock=clock)
             candidates = _candidates_by_search(position, result)
@@ -96,12 +109,9 @@ def _candidates_by_search(position: Position, result: PolicySearchResult) -> lis
     ]
 
 
-def _candidates_by_policy(
-    position: Position, evaluate: PolicyValueFunction, states: Any
-) -> list[Candidate]:
+def _candidates_by_policy(position: Position, logits: Any, values: Any) -> list[Candidate]:
     """Return the moves, sorted by probability; the first has the state's value as its estimate."""
     game = position.game
-    logits, values = evaluate(encode_planes(game, states))
     legal_logits = np.full(game.num_actions, ILLEGAL_LOGIT)
     legal_logits[position.actions] = logits[0, position.actions]
     best = int(legal_logits.argmax())

@@ -14,15 +14,18 @@ from zermelo.learn.alphazero.search_gpu import TensorSearch
 from zermelo.learn.alphazero.search_parameters import PolicySearchResult
 from zermelo.learn.alphazero.selfplay import play_rollout
 from zermelo.learn.alphazero.tensor_games import TensorGame, TensorState
+from zermelo.learn.batch.custom_encoder import CustomEncoder
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.selfplay import SelfPlayConfig
 from zermelo.learn.networks import torch_arrays
+from zermelo.learn.networks.custom import CustomEvaluation, CustomPolicyValueNetwork
 from zermelo.learn.networks.evaluation import PolicyValueFunction
 from zermelo.learn.networks.policy_value import (
     FusedNetwork,
     PolicyValueNetwork,
     build_network,
     fuse_network,
+    load_custom_encoder,
 )
 from zermelo.learn.networks.weights_file import Arrays
 
@@ -44,17 +47,20 @@ class AlphaZeroRollouts:
     def __init__(
         self, recipe: Recipe, game: WordGame, device: str = "cpu", *, use_tensors: bool = False
     ) -> None:
-        self.config, self.game = recipe.selfplay, TensorGame(game, device)
+        encoder = load_custom_encoder(recipe.encoder, game)
+        self.config, self.game = recipe.selfplay, TensorGame(game, device, encoder)
         net = build_network(recipe.network, game, recipe.encoder)
         self.net = net.to(device, memory_format=torch.channels_last).eval()
-        self._fused: FusedNetwork | None = None
+        self._fused: FusedNetwork | CustomEvaluation | None = None
         self._build_search: Callable[[int], _Search]
         if use_tensors or device != "cpu":
-            self.net = self.net.to(torch.float32 if device == "cpu" else torch.bfloat16)
+            # A network of a user may not work in another precision than float32.
+            is_exact = device == "cpu" or isinstance(net, CustomPolicyValueNetwork)
+            self.net = self.net.to(torch.float32 if is_exact else torch.bfloat16)
             self._build_search = _tensor_search_builder(self.game, self.net, self.config)
         else:
             self._fused = fuse_network(self.net)
-            self._build_search = _kernel_search_builder(game, self._fused, self.config)
+            self._build_search = _kernel_search_builder(game, self._fused, self.config, encoder)
         self._searches: dict[int, _Search] = {}
 
     def __call__(self, weights: Arrays, request: RolloutRequest) -> Arrays:
@@ -108,10 +114,15 @@ def compile_evaluation(net: PolicyValueNetwork, device: str) -> PolicyValueFunct
 
 
 def _kernel_search_builder(
-    game: WordGame, net: FusedNetwork, config: SelfPlayConfig
+    game: WordGame,
+    net: FusedNetwork | CustomEvaluation,
+    config: SelfPlayConfig,
+    encoder: CustomEncoder | None,
 ) -> Callable[[int], _Search]:
     def build_search(simulations: int) -> _Search:
-        kernel_search = KernelSearch(game, net, config.games, simulations, **search_options(config))
+        kernel_search = KernelSearch(
+            game, net, config.games, simulations, encoder=encoder, **search_options(config)
+        )
 
         def search(state: TensorState, noise: Tensor) -> PolicySearchResult:
             states = torch.stack(state, 1).numpy().view(np.uint64)

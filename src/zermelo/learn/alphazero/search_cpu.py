@@ -4,6 +4,8 @@ It chooses the same moves as `search_gpu`. The network can be any function on nu
 module does not need torch.
 """
 
+import math
+
 import numpy as np
 
 from zermelo.core.game import WordGame
@@ -14,7 +16,14 @@ from zermelo.learn.alphazero.search_parameters import (
     PolicySearchResult,
     halving_schedule,
 )
-from zermelo.learn.alphazero.selection import NUM_EDGE_COLUMNS, NUM_TREE_COLUMNS, TreeArrays
+from zermelo.learn.alphazero.selection import (
+    NUM_EDGE_COLUMNS,
+    NUM_NODES,
+    NUM_TREE_COLUMNS,
+    TreeArrays,
+)
+from zermelo.learn.batch.custom_encoder import CustomEncoder
+from zermelo.learn.batch.planes import input_shape
 from zermelo.learn.config.selfplay import GUMBEL, PUCT
 from zermelo.learn.networks.evaluation import PolicyValueFunction
 from zermelo.learn.networks.weights_file import Array
@@ -22,7 +31,10 @@ from zermelo.search.limits import SearchClock, SearchStopped
 
 
 class KernelSearch:
-    """Searches up to `max_games` games at once with a fixed number of simulations."""
+    """Searches up to `max_games` games at once with a fixed number of simulations.
+
+    The network sees the planes of the game or, with an encoder of a user, what that returns.
+    """
 
     def __init__(
         self,
@@ -34,12 +46,13 @@ class KernelSearch:
         considered: int = 16,
         max_depth: int = 16,
         rule: str = GUMBEL,
+        encoder: CustomEncoder | None = None,
     ) -> None:
-        assert game.grid is not None
         self.game, self.network, self.max_games = game, network, max_games
+        self._encoder = encoder
         self.simulations, self._room = simulations, simulations + 1
         num_nodes = max_games * self._room
-        self._plane_shape = 2, game.grid.rows, game.grid.cols
+        self._input_shape = input_shape(game)
         self._control: Array = np.zeros(kernels.NUM_CONTROLS, np.int64)
         self._control[kernels.MAX_SIMULATIONS] = simulations
         self._control[kernels.NUM_CONSIDERED] = considered
@@ -54,7 +67,7 @@ class KernelSearch:
             edges=np.zeros((num_nodes * game.num_actions, NUM_EDGE_COLUMNS), np.float32),
             paths=np.zeros((max_games, max_depth), np.int64),
             scores=np.zeros(game.num_actions, np.float32),
-            planes=np.zeros((max_games, 2 * game.grid.size), np.float32),
+            planes=np.zeros((max_games, math.prod(self._input_shape)), np.float32),
             leaf_trees=np.zeros(max_games, np.int64),
         )
         self._packed = tuple(self._arrays)
@@ -79,8 +92,7 @@ class KernelSearch:
         self._reset_trees(rows, room, packed)
         waiting = rows
         while waiting:
-            planes = arrays.planes[:waiting].reshape(waiting, *self._plane_shape)
-            logits, values = self.network(planes)
+            logits, values = self.network(self._inputs(waiting))
             waiting = self._simulate(
                 waiting, room, control, self._halving, noise, packed, logits, values
             )
@@ -100,3 +112,13 @@ class KernelSearch:
         )
         self._read_results(rows, room, control, noise, packed, *vars(result).values())
         return result
+
+    def _inputs(self, waiting: int) -> Array:
+        """Return the network's inputs for the waiting leaves."""
+        arrays = self._arrays
+        if self._encoder is None:
+            planes: Array = arrays.planes[:waiting].reshape(waiting, *self._input_shape)
+            return planes
+        trees = arrays.leaf_trees[:waiting]
+        leaves = trees * self._room + arrays.trees[trees, NUM_NODES] - 1
+        return self._encoder(arrays.states[leaves])

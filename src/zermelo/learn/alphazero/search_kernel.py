@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.core.bitboard import word
 from zermelo.core.game import SolverHooks
 from zermelo.kernels.registry import kernel
 from zermelo.learn.alphazero.search_parameters import C_SCALE, C_VISIT, UNPROVEN
@@ -44,6 +43,7 @@ from zermelo.learn.alphazero.selection import (
     select_by_puct,
     summarize_node,
 )
+from zermelo.learn.batch.planes import write_planes
 
 # Indices into the array `control`.
 MAX_SIMULATIONS, NUM_CONSIDERED, USE_PUCT = range(3)
@@ -75,7 +75,7 @@ def reset_trees(game: SolverHooks, num_trees: Any, room: Any, packed: Any) -> No
         trees[row, PATH_LENGTH] = 0
         trees[row, ROOT_PROVEN] = value if known else UNPROVEN
         add_node(game, row, room, mask, arrays)
-        write_planes(state, row, arrays.planes)
+        write_planes(game, state, row, arrays.planes)
         arrays.leaf_trees[row] = row
 
 
@@ -123,7 +123,7 @@ def simulate(
                     edges[edge, CHILD] = trees[row, NUM_NODES]
                     game.store(arrays.states, row * room + trees[row, NUM_NODES], state)
                     add_node(game, row, room, mask, arrays)
-                    write_planes(state, num_waiting, arrays.planes)
+                    write_planes(game, state, num_waiting, arrays.planes)
                     arrays.leaf_trees[num_waiting] = row
                     num_waiting += 1
                     break
@@ -277,14 +277,6 @@ def add_edge(edge: Any, action: Any, edges: Any) -> None:
     edges[edge, CHILD] = 0
     edges[edge, ACTION] = action
     edges[edge, SIGN] = -1
-
-
-def write_planes(state: Any, leaf: Any, planes: Any) -> None:
-    """Write the network's input: the stones of the side to move, then those of the other side."""
-    cells = planes.shape[1] // 2
-    for cell in range(cells):
-        planes[leaf, cell] = (state[0] >> word(cell)) & word(1)
-        planes[leaf, cells + cell] = (state[1] >> word(cell)) & word(1)
 
 
 def expand_node(node: Any, leaf: Any, arrays: Any, logits: Any) -> None:

@@ -8,14 +8,18 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from zermelo.core.bitboard import WORD_BITS
+from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.core.symmetry import Symmetry, invert
 from zermelo.games.lines.tactics import LineTactics
 from zermelo.learn.alphazero.search_parameters import UNPROVEN
+from zermelo.learn.batch.custom_encoder import CustomEncoder
+from zermelo.learn.batch.planes import input_shape, plane_symmetries
 
 TensorState = tuple[Tensor, ...]  #: a tensor [row] for each word of a state
 
@@ -34,15 +38,26 @@ class Resolution:
 class TensorGame:
     """The rules of a game for tensors on a device."""
 
-    def __init__(self, game: WordGame, device: torch.device | str = "cpu") -> None:
-        assert game.grid is not None
-        self.game, self.device = game, torch.device(device)
+    def __init__(
+        self,
+        game: WordGame,
+        device: torch.device | str = "cpu",
+        encoder: CustomEncoder | None = None,
+    ) -> None:
+        if encoder is not None and torch.device(device).type != "cpu":
+            msg = (
+                f"encoder {encoder.name} runs on the CPU, but AlphaZero's search on a GPU encodes "
+                "positions there: train with --device cpu, or leave the encoder out"
+            )
+            raise BadSpec(msg)
+        self.game, self.device, self._encoder = game, torch.device(device), encoder
         self.num_actions, self.num_words = game.num_actions, game.num_words
-        self.rows, self.cols = game.grid.rows, game.grid.cols
+        self.input_shape = input_shape(game)  #: [plane, row, column]
+        rows, cols = game.plane_shape
         self._signed: Any = game.to_signed()
-        self._cells = torch.arange(game.grid.size, device=self.device)
+        self._cells = torch.arange(rows * cols, device=self.device)
         self._actions = torch.arange(game.num_actions, device=self.device)
-        symmetries = game.symmetries() or (_identity(game),)
+        symmetries = (encoder is None and plane_symmetries(game)) or (_identity(game),)
         self.num_symmetries = len(symmetries)  #: including the identity
         self._cell_maps = torch.tensor([invert(s.cells) for s in symmetries], device=self.device)
         self._action_maps = torch.tensor(
@@ -85,7 +100,7 @@ class TensorGame:
         known = torch.where(wins != 0, 1, torch.where((cells == 0) & (free != 0), -1, UNPROVEN))
         cells = torch.where(wins != 0, wins, cells)
         if hooks.gravity:  # convert cells to columns
-            rows = [(cells >> (hooks.cols * row)) & hooks.top for row in range(self.rows)]
+            rows = [(cells >> (hooks.cols * row)) & hooks.top for row in range(hooks.rows)]
             cells = functools.reduce(torch.bitwise_or, rows)
         is_narrowed = ~over & (known != -1)
         if hooks.pie:  # a state in which the sides can be swapped is not resolved
@@ -95,15 +110,28 @@ class TensorGame:
         return Resolution(torch.where(over, value, known), moves, over)
 
     def planes(self, state: TensorState) -> Tensor:
-        """Return planes [row, 2, rows, cols], with the stones of the side to move first."""
-        boards = torch.stack(state[:2], 1)
+        """Return the planes [row, plane, row of the board, column] that networks see.
+
+        With an encoder of a user, return the encoded states instead.
+        """
+        if self._encoder is not None:
+            return torch.from_numpy(self._encoder(torch.stack(state, 1).numpy().view(np.uint64)))
+        boards = torch.stack(self._signed.planes(state), 1)
         planes = (boards[:, :, None] >> self._cells) & 1
-        return planes.reshape(-1, 2, self.rows, self.cols)
+        if not self.game.has_equal_sides:
+            side = state[-1][:, None, None].expand(-1, 1, planes.shape[2])
+            planes = torch.cat([planes, side], 1)
+        return planes.reshape(-1, *self.input_shape)
 
     def transform(
         self, planes: Tensor, policies: Tensor, symmetries: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return planes and policies, each row transformed by its own symmetry in `symmetries`."""
+        """Return planes and policies, each row transformed by its own symmetry in `symmetries`.
+
+        With an encoder of a user, there is only the identity.
+        """
+        if self._encoder is not None:
+            return planes, policies
         cells = self._cell_maps[symmetries][:, None].expand(-1, planes.shape[1], -1)
         images = planes.flatten(2).gather(2, cells).reshape(planes.shape)
         return images, policies.gather(1, self._action_maps[symmetries])
@@ -118,5 +146,5 @@ class TensorGame:
 
 
 def _identity(game: WordGame) -> Symmetry:
-    assert game.grid is not None
-    return Symmetry("", tuple(range(game.grid.size)), tuple(range(game.num_actions)))
+    rows, cols = game.plane_shape
+    return Symmetry("", tuple(range(rows * cols)), tuple(range(game.num_actions)))

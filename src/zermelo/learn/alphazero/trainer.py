@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from zermelo.core.game import WordGame
-from zermelo.games.state_layout import check_mover_first
+from zermelo.games.state_layout import check_planes
 from zermelo.learn.actors.protocol import ActorPool, InProcessActor, RolloutStream
 from zermelo.learn.alphazero.learner import AlphaZeroLearner, PositionReplay
 from zermelo.learn.alphazero.rollouts import AlphaZeroRollouts, search_options
@@ -21,8 +21,13 @@ from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.reports import TrainingReport
 from zermelo.learn.networks import torch_arrays
+from zermelo.learn.networks.custom import CustomPolicyValueNetwork
 from zermelo.learn.networks.evaluation import PolicyValueFunction, average_over_symmetries
-from zermelo.learn.networks.policy_value import PolicyValueNetwork, build_network
+from zermelo.learn.networks.policy_value import (
+    PolicyValueNetwork,
+    build_network,
+    load_custom_encoder,
+)
 from zermelo.learn.networks.weights_file import Array, Arrays
 
 _NUM_RESULTS = 100  # number of recent game results in a report
@@ -53,9 +58,11 @@ class AlphaZeroTrainer:
         pool: ActorPool | None = None,
         device: str = "cpu",
     ) -> None:
-        check_mover_first(game)
+        encoder = load_custom_encoder(recipe.encoder, game)
+        if encoder is None:
+            check_planes(game)
         self.recipe, self.config, self.game_batch = recipe, recipe.learning, GameBatch(game)
-        self.game = TensorGame(game, device)
+        self.game = TensorGame(game, device, encoder)
         self.device = self.game.device
         net = build_network(recipe.network, game, recipe.encoder)
         net = net.to(self.device, memory_format=torch.channels_last)
@@ -169,8 +176,9 @@ class AlphaZeroTrainer:
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the averaged weights, and metadata: the network's shape and its search options."""
-        config = self.recipe.selfplay
-        return self.learner.average_net.export(), self.recipe.network.to_dict() | {
+        config, net = self.recipe.selfplay, self.learner.average_net
+        is_custom = isinstance(net, CustomPolicyValueNetwork)
+        return net.export(), (net.shape if is_custom else net.config.to_dict()) | {
             "simulations": config.play_simulations,
             "considered": config.considered,
             "images": config.images,

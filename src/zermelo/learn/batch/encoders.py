@@ -1,9 +1,11 @@
 """Encoders turn states into numbers for a network, from the view of the side to move.
 
-- `cells`: one number for each cell: 1 own stone, -1 stone of the other side, 0 empty
-- `planes`: two binary planes, own stones and stones of the other side
-- `threats`: the planes of `planes`, the cells where the side to move wins immediately, and the
-  cells where the other side would win immediately if it were to move
+- `cells`: one number for each cell: 1 own stone, -1 stone of the other side, 0 empty; if the sides
+  are not equal, one more number: 1 if the second player is to move, else 0
+- `planes`: the binary planes of the game (`learn.batch.planes`), by default own stones and stones
+  of the other side
+- `threats`: planes of own stones and stones of the other side, the cells where the side to move
+  wins immediately, and the cells where the other side would win immediately if it were to move
 - `lines`: for each symmetry of the board, a number for the contents of each row, column and
   diagonal (`line_index`), and a number for the contents of each cell (`cell_kind`)
 - `features`: fifty numbers for Squava and similar games: cells, line counts and stone counts
@@ -22,9 +24,10 @@ from zermelo.core.symmetry import byte_tables
 from zermelo.games.geometry import DIRECTIONS
 from zermelo.games.lines.small import WordLineGame
 from zermelo.games.lines.tactics import LineTactics
-from zermelo.games.state_layout import check_mover_first
+from zermelo.games.state_layout import check_planes, declares_planes
 from zermelo.kernels.compiler import compile_kernel
 from zermelo.kernels.registry import kernel
+from zermelo.learn.batch.planes import encode_planes, input_shape
 
 _NUM_FEATURES, _CENTRE = 50, 9  # numbers of features and of cells in the 3x3 centre
 _MIN_LINE = 3  # lines with fewer cells are omitted
@@ -36,22 +39,23 @@ class Encoder:
 
     def __init__(self, name: str, game: WordGame) -> None:
         if name not in ENCODERS:
-            msg = f"encoder is {name!r}: it must be one of {', '.join(ENCODERS)}"
+            msg = (
+                f"encoder is {name!r}: it must be one of {', '.join(ENCODERS)}, FILE.py:CLASS or "
+                "the name of a registered encoder"
+            )
             raise BadSpec(msg)
-        check_mover_first(game)
-        assert game.grid is not None
-        if name in ("threats", "features", "lines") and not isinstance(game, WordLineGame):
-            msg = f"encoder {name} is for line games up to 64 cells, not for {game.spec}"
-            raise BadSpec(msg)
-        rows, cols = game.grid.rows, game.grid.cols
-        planes = {"planes": 2, "threats": 4}.get(name)
-        if name == "features" and (rows, cols) != (5, 5):
-            msg = f"encoder features is for 5x5 boards, not for {game.spec}"
-            raise BadSpec(msg)
+        check_planes(game)
+        _check_fit(name, game)
+        rows, cols = game.plane_shape
         self.name, self.game = name, game
-        flat = _NUM_FEATURES if name == "features" else rows * cols
-        self.shape: tuple[int, ...] = (flat,) if planes is None else (planes, rows, cols)
+        self.shape: tuple[int, ...] = {
+            "cells": (rows * cols + (not game.has_equal_sides),),
+            "planes": input_shape(game),
+            "threats": (4, rows, cols),
+            "features": (_NUM_FEATURES,),
+        }.get(name, ())
         if name == "lines":
+            assert game.grid is not None
             self._lines: np.ndarray = np.array(board_lines(game.grid))
             tables = byte_tables(game.symmetries())
             self._symmetries: np.ndarray = np.array(tables, np.uint64).reshape(-1, 8, 256)
@@ -72,18 +76,49 @@ class Encoder:
     @property
     def names(self) -> list[str]:
         """The names of the numbers that encode a state, in their order."""
-        assert self.game.grid is not None
-        cells = [self.game.grid.text(cell) for cell in range(self.game.grid.size)]
+        game = self.game
+        cells = _cell_names(game)
+        side = [] if game.has_equal_sides else ["second player to move"]
         if self.name == "cells":
-            return cells
+            return cells + side
         if self.name == "features":
             return [*cells, *_FEATURES, *(f"reserved {n}" for n in range(_NUM_FEATURES - 35))]
         if self.name == "lines":
-            names = [f"line from {cells[begin]}" for begin, *_ in board_lines(self.game.grid)]
+            assert game.grid is not None
+            names = [f"line from {cells[begin]}" for begin, *_ in board_lines(game.grid)]
             names += [f"cell {cell}" for cell in cells]
             return [f"{name}, symmetry {n}" for n in range(self.shape[0]) for name in names]
-        planes = ("own", "other", "own wins", "other wins")[: self.shape[0]]
-        return [f"{plane} {cell}" for plane in planes for cell in cells]
+        planes = ["own", "other", "own wins", "other wins"][: self.shape[0] - len(side)]
+        if declares_planes(game):
+            planes = [f"plane {number + 1}" for number in range(game.num_planes)]
+        return [f"{plane} {cell}" for plane in planes + side for cell in cells]
+
+
+def _check_fit(name: str, game: WordGame) -> None:
+    """Raise BadSpec if an encoder is not for this kind of game."""
+    if name == "cells" and game.num_planes != 2:
+        msg = (
+            f"encoder cells needs two planes, but {game.spec} has {game.num_planes}: "
+            "use the encoder planes"
+        )
+        raise BadSpec(msg)
+    if name in ("cells", "planes"):
+        return
+    has_default_planes = game.has_equal_sides and not declares_planes(game)
+    if not isinstance(game, WordLineGame) or not has_default_planes:
+        msg = f"encoder {name} is for line games up to 64 cells, not for {game.spec}"
+        raise BadSpec(msg)
+    if name == "features" and game.plane_shape != (5, 5):
+        msg = f"encoder features is for 5x5 boards, not for {game.spec}"
+        raise BadSpec(msg)
+
+
+def _cell_names(game: WordGame) -> list[str]:
+    """Return the names of the cells of a plane: numbers, unless the plane is the game's grid."""
+    rows, cols = game.plane_shape
+    if game.grid is not None and (game.grid.rows, game.grid.cols) == (rows, cols):
+        return [game.grid.text(cell) for cell in range(game.grid.size)]
+    return [str(cell) for cell in range(rows * cols)]
 
 
 _FEATURES = (
@@ -97,19 +132,12 @@ _FEATURES = (
 def encode_cells(game: WordGame, states: Any, out: Any) -> Any:
     """Write 1 for own stones and -1 for stones of the other side."""
     for row in range(len(states)):
-        mine, theirs, _player = game.load(states, row)
+        state = game.load(states, row)
+        mine, theirs = game.as_planes(game.planes(state))
         write_cells(mine, 1.0, 0, row, out)
         write_cells(theirs, -1.0, 0, row, out)
-
-
-@kernel("uint64[:,::1], float32[:,::1]", common=False)
-def encode_planes(game: WordGame, states: Any, out: Any) -> Any:
-    """Write the stones of each side to a separate plane."""
-    size = out.shape[1] // 2
-    for row in range(len(states)):
-        mine, theirs, _player = game.load(states, row)
-        write_cells(mine, 1.0, 0, row, out)
-        write_cells(theirs, 1.0, size, row, out)
+        if not game.has_equal_sides:
+            out[row, out.shape[1] - 1] = game.player(state)
 
 
 @kernel("uint64[:,::1], float32[:,::1]", common=False)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from zermelo.core.errors import ZermeloError
+from zermelo.learn.config.custom import ENCODER, is_custom
 from zermelo.learn.config.network import POLICY_VALUE_KINDS, VALUE_KINDS
 from zermelo.learn.config.recipe import KINDS, Recipe
 from zermelo.learn.config.selfplay import POLICY_VALUE_ENCODERS, SEARCH_RULES
@@ -32,7 +33,10 @@ def _kind(recipe: Recipe) -> Iterator[Requirement]:
     )
     mismatch = f"a recipe of kind {kind} cannot use a network of kind {network}"
     yield (kind == "value") == (network in VALUE_KINDS), mismatch
-    yield (kind == "alphazero") == (network in POLICY_VALUE_KINDS), mismatch
+    if recipe.network.is_custom:
+        yield kind != "tabular", "network.kind is a network of your own, but a table has no network"
+    else:
+        yield (kind == "alphazero") == (network in POLICY_VALUE_KINDS), mismatch
 
 
 def _learning(recipe: Recipe) -> Iterator[Requirement]:
@@ -78,10 +82,7 @@ def _alphazero(recipe: Recipe) -> Iterator[Requirement]:
         not is_alphazero or _fits_rollouts(recipe),
         f"updates and checkpoint must be multiples of {selfplay.updates}, the updates per rollout",
     )
-    yield (
-        not is_alphazero or recipe.encoder in POLICY_VALUE_ENCODERS,
-        f"encoder is {recipe.encoder!r}: AlphaZero needs {' or '.join(POLICY_VALUE_ENCODERS)}",
-    )
+    yield from _encoder(recipe)
     yield (
         selfplay.rule in SEARCH_RULES,
         f"rule is {selfplay.rule!r}: it must be {' or '.join(SEARCH_RULES)}",
@@ -89,6 +90,34 @@ def _alphazero(recipe: Recipe) -> Iterator[Requirement]:
     yield (
         bool(selfplay.simulations) and min(selfplay.simulations) > 0,
         f"simulations is {list(selfplay.simulations)}: it must be a list of numbers above 0",
+    )
+
+
+def _encoder(recipe: Recipe) -> Iterator[Requirement]:
+    """Yield the requirements of AlphaZero's encoder, and of an encoder of a user."""
+    kind, encoder, network = recipe.kind, recipe.encoder, recipe.network
+    if not is_custom(ENCODER, encoder):
+        names = " or ".join(POLICY_VALUE_ENCODERS)
+        yield (
+            kind != "alphazero" or encoder in POLICY_VALUE_ENCODERS,
+            f"encoder is {encoder!r}: AlphaZero needs {names}, or an encoder of your own",
+        )
+        yield (
+            kind != "alphazero" or encoder == "cells" or not network.is_custom,
+            f"encoder is {encoder!r}, but a network of your own sees the planes: leave encoder out",
+        )
+        return
+    yield (
+        kind not in ("value", "tabular"),
+        f"encoder is {encoder}, but a recipe of kind {kind} has no encoder: leave it out",
+    )
+    yield (
+        kind != "alphazero" or network.is_custom,
+        f"encoder is {encoder}: an encoder of your own needs a network of your own in AlphaZero",
+    )
+    yield (
+        kind != "alphazero" or recipe.selfplay.images == 1,
+        "selfplay.images must be 1 with an encoder of your own: only planes have symmetric images",
     )
 
 

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from zermelo.learn.batch.custom_encoder import CustomEncoder
 from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.batch.policies import Policy, masked_argmax
@@ -29,8 +30,10 @@ from zermelo.learn.batch.replay import ReplayBatch, ReplayBuffer
 from zermelo.learn.config.learning import LEAGUE, LearningConfig, phase_at
 from zermelo.learn.config.reports import TrainingReport
 from zermelo.learn.dqn.selfplay import TransitionSource
+from zermelo.learn.networks.custom import CustomQNetwork
 from zermelo.learn.networks.q_network import QNetwork
 
+AnyQNetwork = QNetwork | CustomQNetwork
 _ILLEGAL = -1e9
 _LEAGUE_SIZE = 8
 _LOSSES = {"huber": functional.smooth_l1_loss, "mse": functional.mse_loss}
@@ -48,7 +51,7 @@ def train_dqn(
     source: TransitionSource,
     replay: ReplayBuffer,
     opponents: dict[str, Policy],
-    league: list[QNetwork],
+    league: list[AnyQNetwork],
     rng: np.random.Generator,
 ) -> Iterator[DQNReport]:
     """Alternate between playing moves and making updates; yield a report after each update."""
@@ -96,8 +99,8 @@ class QFunction:
 
     def __init__(
         self,
-        net: QNetwork,
-        encoder: Encoder,
+        net: AnyQNetwork,
+        encoder: Encoder | CustomEncoder,
         game_batch: GameBatch,
         config: LearningConfig,
         device: str = "cpu",
@@ -106,7 +109,7 @@ class QFunction:
         self.device = torch.device(device)
         self.net = net.to(self.device)
 
-    def values(self, states: np.ndarray, net: QNetwork | None = None) -> np.ndarray:
+    def values(self, states: np.ndarray, net: AnyQNetwork | None = None) -> np.ndarray:
         """Return the Q values of the states as [state, action]; the default `net` is `self.net`."""
         games, symmetries = self.game_batch, None
         if self.config.canonical:
@@ -119,7 +122,7 @@ class QFunction:
         q: np.ndarray = q_tensor.cpu().numpy()
         return q if symmetries is None else np.take_along_axis(q, games.action_maps[symmetries], 1)
 
-    def policy(self, net: QNetwork | None = None) -> Policy:
+    def policy(self, net: AnyQNetwork | None = None) -> Policy:
         """Return the greedy policy of `net`, which is `self.net` by default."""
         return lambda states, legal: masked_argmax(self.values(states, net), legal)
 
@@ -132,8 +135,8 @@ class DQNLearner(QFunction):
 
     def __init__(
         self,
-        net: QNetwork,
-        encoder: Encoder,
+        net: AnyQNetwork,
+        encoder: Encoder | CustomEncoder,
         game_batch: GameBatch,
         config: LearningConfig,
         device: str = "cpu",
@@ -187,7 +190,7 @@ class DQNLearner(QFunction):
         with torch.no_grad():
             return float(loss), float(q.mean()), (q - targets).cpu().numpy()
 
-    def _soft_update(self, net: QNetwork, parameters: list[Tensor], tau: float) -> None:
+    def _soft_update(self, net: AnyQNetwork, parameters: list[Tensor], tau: float) -> None:
         """Move weights and batch statistics of `net` towards those of `self.net` by `tau`."""
         with torch.no_grad():
             torch._foreach_lerp_(parameters, self._parameters, tau)

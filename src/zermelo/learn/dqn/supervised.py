@@ -15,8 +15,12 @@ from zermelo.grading.graph import GameGraph
 from zermelo.learn.batch.replay import ReplayBatch, Transitions
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.reports import TrainingReport
-from zermelo.learn.dqn.trainer import create_learner, learner_to_arrays, load_learner
-from zermelo.learn.networks.q_network import export_q_network
+from zermelo.learn.dqn.trainer import (
+    create_learner,
+    export_learner,
+    learner_to_arrays,
+    load_learner,
+)
 from zermelo.learn.networks.weights_file import Arrays
 
 _RNG_STATE = "dice"  # the key of the random state in the metadata of checkpoints
@@ -55,7 +59,7 @@ class SupervisedTrainer:
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the averaged weights for play, and the shape of the network."""
-        return export_q_network(self.learner.average_net), self.learner.net.config.to_dict()
+        return export_learner(self.learner)
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the complete state of the training, except the labels."""

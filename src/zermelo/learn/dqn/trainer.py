@@ -7,20 +7,25 @@ from typing import Any
 import numpy as np
 import torch
 
+from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.core.player import Player
 from zermelo.learn.actors.protocol import ActorPool
+from zermelo.learn.batch.custom_encoder import CustomEncoder, build_encoder
 from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.batch.opponents import build_opponents
+from zermelo.learn.batch.planes import check_convolutions
 from zermelo.learn.batch.policies import Policy
 from zermelo.learn.batch.replay import ReplayBuffer
 from zermelo.learn.config.learning import LearningConfig
+from zermelo.learn.config.network import CNN
 from zermelo.learn.config.recipe import Recipe
-from zermelo.learn.dqn.learner import DQNLearner, DQNReport, QFunction, train_dqn
+from zermelo.learn.dqn.learner import AnyQNetwork, DQNLearner, DQNReport, QFunction, train_dqn
 from zermelo.learn.dqn.rollouts import ActorTransitions
 from zermelo.learn.dqn.selfplay import TransitionSource, create_self_play
 from zermelo.learn.networks import torch_arrays
+from zermelo.learn.networks.custom import CustomQNetwork, build_custom_q_network
 from zermelo.learn.networks.q_network import QNetwork, export_q_network
 from zermelo.learn.networks.weights_file import Arrays
 
@@ -54,7 +59,7 @@ class DQNTrainer:
             if pool is None
             else ActorTransitions(recipe, pool, self._actor_weights, seed)
         )
-        self.league: list[QNetwork] = []  #: earlier versions of the network
+        self.league: list[AnyQNetwork] = []  #: earlier versions of the network
 
     @property
     def updates(self) -> int:
@@ -85,7 +90,7 @@ class DQNTrainer:
 
     def export(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the averaged weights for play, and the shape of the network."""
-        return export_q_network(self.learner.average_net), self.learner.net.config.to_dict()
+        return export_learner(self.learner)
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the complete state of the training, for a checkpoint."""
@@ -148,10 +153,31 @@ def create_learner(recipe: Recipe, game: WordGame, device: str) -> DQNLearner:
 
 def _create_parts(
     recipe: Recipe, game: WordGame
-) -> tuple[QNetwork, Encoder, GameBatch, LearningConfig]:
-    game_batch, encoder = GameBatch(game), Encoder(recipe.encoder, game)
-    net = QNetwork(recipe.network, encoder.shape, game.num_actions)
-    return net, encoder, game_batch, recipe.learning
+) -> tuple[AnyQNetwork, Encoder | CustomEncoder, GameBatch, LearningConfig]:
+    game_batch, encoder = GameBatch(game), build_encoder(recipe.encoder, game)
+    return _build_network(recipe, game, encoder), encoder, game_batch, recipe.learning
+
+
+def _build_network(recipe: Recipe, game: WordGame, encoder: Encoder | CustomEncoder) -> AnyQNetwork:
+    config = recipe.network
+    if config.is_custom:
+        return build_custom_q_network(config.kind, game, encoder)
+    check_convolutions(config.kind, game)
+    if config.kind == CNN and len(encoder.shape) != 3:
+        msg = (
+            f"{recipe.name}: network.kind is 'cnn', which needs planes [plane, row, column], but "
+            f"encoder is {encoder.name!r}, with shape {list(encoder.shape)}"
+        )
+        raise BadSpec(msg)
+    return QNetwork(config, encoder.shape, game.num_actions)
+
+
+def export_learner(learner: DQNLearner) -> tuple[Arrays, dict[str, Any]]:
+    """Return the averaged weights for play, and the shape of the network."""
+    net = learner.average_net
+    if isinstance(net, CustomQNetwork):
+        return net.export(), net.shape
+    return export_q_network(net), net.config.to_dict()
 
 
 def initial_actor_weights(recipe: Recipe, game: WordGame) -> Arrays:
@@ -177,5 +203,5 @@ def load_learner(learner: DQNLearner, arrays: Arrays, updates: int) -> None:
     learner.updates = updates
 
 
-def _networks(learner: DQNLearner) -> dict[str, QNetwork]:
+def _networks(learner: DQNLearner) -> dict[str, AnyQNetwork]:
     return {_NET: learner.net, _TARGET_NET: learner.target_net, _AVERAGE_NET: learner.average_net}

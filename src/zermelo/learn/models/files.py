@@ -10,6 +10,7 @@ import numpy as np
 
 from zermelo.core.game import Game, WordGame
 from zermelo.core.game.fingerprint import rules_fingerprint
+from zermelo.learn.batch.planes import planes_fingerprint
 from zermelo.learn.config.network import POLICY_VALUE_KINDS, VALUE_KINDS
 from zermelo.learn.models import packing
 from zermelo.learn.networks import weights_file
@@ -17,6 +18,7 @@ from zermelo.learn.networks.weights_file import Arrays, BadWeights
 
 FINAL = "final.safetensors"  #: name of the weights file in the folder of a finished run
 MAX_BYTES = 256 << 20  #: maximum size of a model file
+PLANES = "planes"  #: key of the planes' fingerprint in metadata
 _SUFFIX = ".safetensors"
 _FORMAT = 1  # version of the metadata
 _PLAYER_KINDS = dict.fromkeys(VALUE_KINDS, "hybrid") | dict.fromkeys(
@@ -64,6 +66,8 @@ def player_kind(metadata: dict[str, Any]) -> str:
     """Return the kind of player that uses the network described in the metadata."""
     shape = metadata.get("shape")
     kind = shape.get("kind") if isinstance(shape, dict) else None
+    if isinstance(shape, dict) and "player" in shape:  # a network of a user
+        return str(shape["player"])
     return _PLAYER_KINDS.get(str(kind), "dqn")
 
 
@@ -94,6 +98,9 @@ def load_model_file(run: str, game: Game, kind: str) -> ModelFile:
         raise BadWeights(msg)
     if not isinstance(game, WordGame) or metadata.get("rules") != rules_fingerprint(game):
         msg = f"{run} was trained with other rules of {game.spec}: train it again"
+        raise BadWeights(msg)
+    if metadata.get(PLANES) != planes_fingerprint(game):
+        msg = f"{run} was trained with other planes of {game.spec}: train it again"
         raise BadWeights(msg)
     arrays = packing.unpack_weights(path, arrays)
     for name, array in arrays.items():
@@ -142,8 +149,15 @@ def build_metadata(
         "rules": rules_fingerprint(game),
         "encoder": encoder,
         "shape": shape,
+        **planes_metadata(game),
         **more,
     }
+
+
+def planes_metadata(game: WordGame) -> dict[str, str]:
+    """Return the entry of the planes in metadata; there is none for the default planes."""
+    fingerprint = planes_fingerprint(game)
+    return {} if fingerprint is None else {PLANES: fingerprint}
 
 
 def check_arrays(path: Path, arrays: Arrays, expected: dict[str, tuple[int, ...]]) -> None:

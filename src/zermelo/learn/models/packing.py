@@ -21,7 +21,7 @@ def pack_weights(arrays: Arrays, bits: int) -> Arrays:
     for name, array in arrays.items():
         if bits == BITS[0] or array.dtype.kind != "f":
             packed[name] = array
-        elif bits == BITS[1] or array.ndim == 1:
+        elif bits == BITS[1] or array.ndim <= 1:
             packed[name] = array.astype(np.float16)
         else:
             largest = np.abs(array.reshape(len(array), -1)).max(1).astype(np.float32)

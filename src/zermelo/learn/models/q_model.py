@@ -1,4 +1,7 @@
-"""A learned Q function for play, loaded from a file of a network or a table, without torch."""
+"""A learned Q function for play, loaded from a file of a network or a table.
+
+It needs no torch, unless the network is code of a user.
+"""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -7,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from zermelo.core.game import Game, WordGame
+from zermelo.learn.batch.custom_encoder import CustomEncoder
 from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.game_batch import GameBatch
 from zermelo.learn.batch.policies import masked_argmax
+from zermelo.learn.config.custom import NETWORK
+from zermelo.learn.models import custom as custom_models
 from zermelo.learn.models.files import check_arrays, load_model_file, with_biases
 from zermelo.learn.networks.evaluation import evaluate_in_batches
 from zermelo.learn.networks.numpy_inference import NumpyQNetwork
@@ -26,7 +32,9 @@ class QModel:
         self.game_batch = GameBatch(game)
         self.canonical = bool(self.metadata.get("canonical"))
         self.opening = _read_opening(path, self.metadata, game)
-        self.encoder: Encoder | None = None  #: None if the Q function is a table, as below
+        self.encoder: Encoder | CustomEncoder | None = (
+            None  #: None if the Q function is a table, as below
+        )
         self.network: NumpyQNetwork | None = None
         self._q_function: Callable[[Array], Array]
         if self.metadata["shape"].get("kind") == TABLE_KIND:
@@ -36,11 +44,11 @@ class QModel:
 
     def _load_network(self, path: Path, arrays: Arrays, game: WordGame) -> Callable[[Array], Array]:
         """Return a function that encodes states and evaluates them with the network."""
-        encoder_name, shape = self.metadata.get("encoder"), self.metadata["shape"]
-        if not isinstance(encoder_name, str):
-            msg = f"{path} does not name its encoder"
-            raise BadWeights(msg)
-        encoder = Encoder(encoder_name, game)
+        metadata, shape = self.metadata, self.metadata["shape"]
+        encoder = custom_models.load_encoder(path, metadata, game)
+        if custom_models.has_custom(NETWORK, metadata):
+            module = custom_models.load_q_network(path, arrays, metadata, game, encoder)
+            return lambda states: custom_models.evaluate_q(module, encoder(states))
         check_arrays(path, arrays, _array_shapes(path, shape, encoder.shape, game.num_actions))
         net = NumpyQNetwork(arrays, shape, encoder.shape)
         self.encoder, self.network = encoder, net

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from zermelo.core.game import Game
+from zermelo.core.game import WordGame
 from zermelo.core.symmetry import invert
+from zermelo.learn.batch.planes import plane_symmetries
 
 PolicyValueFunction = Callable[[Any], tuple[Any, Any]]
-"""planes [row, 2, rows, cols] -> (action logits [row, action], values for the side to move)"""
+"""planes [row, plane, rows, cols] -> (action logits [row, action], values for the side to move)"""
 
 
 #: rows of an array that are evaluated together: small enough for the layers to stay in the
@@ -29,10 +30,10 @@ def evaluate_in_batches(evaluate: Callable[..., Any], *inputs: Any) -> Any:
 
 
 def average_over_symmetries(
-    evaluate: PolicyValueFunction, game: Game, max_images: int
+    evaluate: PolicyValueFunction, game: WordGame, max_images: int
 ) -> PolicyValueFunction:
     """Return a function that averages `evaluate` over at most `max_images` images of a position."""
-    symmetries = [(invert(s.cells), list(s.actions)) for s in game.symmetries()[:max_images]]
+    symmetries = [(invert(s.cells), list(s.actions)) for s in plane_symmetries(game)[:max_images]]
     if len(symmetries) <= 1:
         return evaluate
 

@@ -16,8 +16,8 @@ from zermelo.learn.networks.weights_file import Array, Arrays
 class FullyConnected(nn.Module):
     """An input layer, residual blocks of two layers, and two heads; all layers have the same width.
 
-    The inputs are the stones of both sides and, if `lines` is given, line indicators
-    (`LineFeatures`).
+    The inputs are the planes (by default, the stones of both sides) and, if `lines` is given, line
+    indicators (`LineFeatures`).
     """
 
     def __init__(
@@ -26,12 +26,13 @@ class FullyConnected(nn.Module):
         board: tuple[int, int],
         num_actions: int,
         lines: Array | None = None,
+        num_planes: int = 2,
     ) -> None:
         super().__init__()
         self.config = config
         width = config.hidden[0]
         self.lines = None if lines is None else LineFeatures(lines)
-        inputs = 2 * board[0] * board[1]
+        inputs = num_planes * board[0] * board[1]
         inputs += 0 if self.lines is None else self.lines.num_indicators
         self.full = nn.ModuleList(  # no bias, because batch norm follows
             nn.Linear(size, width, bias=False) for size in (inputs, *config.hidden[1:])

@@ -7,9 +7,12 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from zermelo.core.errors import BadSpec
-from zermelo.core.game import Game
+from zermelo.core.game import Game, WordGame
 from zermelo.games.geometry import list_windows
 from zermelo.games.lines.small import WordLineGame
+from zermelo.games.state_layout import declares_planes
+from zermelo.learn.batch.encoders import Encoder
+from zermelo.learn.batch.planes import input_shape
 from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
 
 LINE_PLANE_SCALE = 0.25  #: what one line adds to each of its cells in a line plane
@@ -95,19 +98,21 @@ class NumpyFullyConnected:
         return _linear(x, arrays, "policy"), _expected_value(_linear(x, arrays, "result"))
 
 
-def encode_planes(game: Game, states: Array) -> Array:
-    """Return planes [row, 2, rows, cols] of states [row, word], the side to move's stones first."""
-    assert game.grid is not None
-    cells = np.arange(game.grid.size, dtype=np.uint64)
+def encode_planes(game: WordGame, states: Array) -> Array:
+    """Return the planes [row, plane, row of the board, column] of states [row, word]."""
+    if declares_planes(game) or not game.has_equal_sides:
+        return Encoder("planes", game)(states)
+    rows, cols = game.plane_shape
+    cells = np.arange(rows * cols, dtype=np.uint64)
     planes = (states[:, :2, None] >> cells) & np.uint64(1)
-    return planes.reshape(-1, 2, game.grid.rows, game.grid.cols).astype(np.float32)
+    return planes.reshape(-1, 2, rows, cols).astype(np.float32)
 
 
 def line_matrix(game: Game, encoder: str) -> Array | None:
     """Return a 0/1 matrix [line, cell] of all winning lines; None if the encoder is not `lines`."""
     if encoder != "lines":
         return None
-    if not isinstance(game, WordLineGame):
+    if not isinstance(game, WordLineGame) or input_shape(game)[0] != 2 or declares_planes(game):
         msg = f"{game.spec}: the encoder lines is for line games up to 64 cells"
         raise BadSpec(msg)
     windows = list_windows(game.grid, game.win)

@@ -8,33 +8,55 @@ from torch import Tensor
 from torch.nn import functional
 
 from zermelo.core.game import WordGame
+from zermelo.learn.batch.custom_encoder import CustomEncoder
+from zermelo.learn.batch.planes import check_convolutions, input_shape
+from zermelo.learn.config.custom import ENCODER, is_custom
 from zermelo.learn.config.network import DENSE, NetworkConfig
+from zermelo.learn.networks.custom import (
+    CustomEvaluation,
+    CustomPolicyValueNetwork,
+    build_custom_policy_value_network,
+)
 from zermelo.learn.networks.fully_connected import FullyConnected, flatten_inputs
 from zermelo.learn.networks.fused import expected_value, is_bfloat16_fast
 from zermelo.learn.networks.numpy_inference import line_matrix
 from zermelo.learn.networks.tower import Tower
 from zermelo.learn.networks.weights_file import Array
 
-PolicyValueNetwork = Tower | FullyConnected
+PolicyValueNetwork = Tower | FullyConnected | CustomPolicyValueNetwork
 
 
 def build_network(config: NetworkConfig, game: WordGame, encoder: str) -> PolicyValueNetwork:
     """Return an untrained network, initialised from torch's global random generator."""
-    assert game.grid is not None
+    if config.is_custom:
+        return build_custom_policy_value_network(
+            config.kind, game, load_custom_encoder(encoder, game)
+        )
+    check_convolutions(config.kind, game)
     network_class = FullyConnected if config.kind == DENSE else Tower
-    board = game.grid.rows, game.grid.cols
-    return network_class(config, board, game.num_actions, line_matrix(game, encoder))
+    lines, num_planes = line_matrix(game, encoder), input_shape(game)[0]
+    return network_class(config, game.plane_shape, game.num_actions, lines, num_planes)
 
 
-def fuse_network(net: PolicyValueNetwork) -> "FusedNetwork":
-    """Return a copy of a network for fast inference, with batch norm fused into other layers."""
+def load_custom_encoder(encoder: str, game: WordGame) -> CustomEncoder | None:
+    """Return the encoder of a user, or None if the recipe names one of ours."""
+    return CustomEncoder(encoder, game) if is_custom(ENCODER, encoder) else None
+
+
+def fuse_network(net: PolicyValueNetwork) -> "FusedNetwork | CustomEvaluation":
+    """Return a copy of a network for fast inference, with batch norm fused into other layers.
+
+    A network of a user is evaluated as it is.
+    """
+    if isinstance(net, CustomPolicyValueNetwork):
+        return CustomEvaluation(net)
     return FusedFullyConnected(net) if isinstance(net, FullyConnected) else FusedTower(net)
 
 
 class FusedNetwork(ABC):
     """A network without batch norm, in bfloat16 where that is fast. It takes and returns arrays."""
 
-    def __init__(self, net: PolicyValueNetwork) -> None:
+    def __init__(self, net: Tower | FullyConnected) -> None:
         self._dtype = torch.bfloat16 if is_bfloat16_fast("cpu") else torch.float32
         self.config = net.config
         self.lines = None if net.lines is None else copy.deepcopy(net.lines).to(self._dtype)

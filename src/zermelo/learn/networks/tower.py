@@ -36,13 +36,14 @@ class Tower(nn.Module):
         board: tuple[int, int],
         num_actions: int,
         lines: Array | None = None,
+        num_planes: int = 2,
     ) -> None:
         super().__init__()
         self.config = config
         width, (head, hidden) = config.channels[0], config.hidden
         cells = board[0] * board[1]
         self.lines = None if lines is None else LineFeatures(lines)
-        planes = 2 if self.lines is None else self.lines.num_planes
+        planes = num_planes if self.lines is None else self.lines.num_planes
         self.stem, self.norm = _convolution(planes, width), nn.BatchNorm2d(width)
         self.blocks = nn.Sequential(*(ResidualBlock(width) for _ in config.channels))
         self.heads = nn.Conv2d(width, head, 1)

@@ -4,6 +4,7 @@ from zermelo.core.errors import BadSpec
 from zermelo.core.game import WordGame
 from zermelo.games import registry
 from zermelo.learn.actors.protocol import ActorPool, InProcessActor, RolloutFunction
+from zermelo.learn.config import custom
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.dqn.rollouts import QLearningRollouts
 
@@ -45,6 +46,8 @@ def create_actor_pool(
     if recipe.kind == "supervised" and (actors or cluster is not None):
         msg = f"{recipe.name} plays no games, so it needs no actors and no cluster"
         raise BadSpec(msg)
+    if actors or cluster is not None:
+        _check_shareable(recipe)
     if cluster is not None:
         from zermelo.learn.actors.ray import RayActorPool
 
@@ -56,3 +59,14 @@ def create_actor_pool(
     if recipe.kind == "value":
         return InProcessActor(create_rollout_function(recipe, rules))
     return None
+
+
+def _check_shareable(recipe: Recipe) -> None:
+    """Raise BadSpec if actors in other processes cannot load the code that a recipe names."""
+    for what, spec in custom.custom_specs(recipe).items():
+        if not custom.is_in_file(spec):
+            msg = (
+                f"the {what} {spec} is registered in this process only, where actors cannot find "
+                "it: put it in a file and name it FILE.py:CLASS, or train without actors"
+            )
+            raise BadSpec(msg)

@@ -29,6 +29,7 @@ from zermelo.core.errors import ZermeloError, import_package
 from zermelo.core.files import write_atomically
 from zermelo.core.game import WordGame
 from zermelo.core.game.fingerprint import rules_fingerprint
+from zermelo.learn.config import custom
 from zermelo.learn.config.recipe import Recipe
 from zermelo.learn.config.reports import TrainingDiverged
 from zermelo.learn.models import files as model_files
@@ -100,6 +101,9 @@ class Run:
     ) -> None:
         self.folder, self.recipe, self.seed, self.game = folder, recipe, seed, game
         self.command = command  #: the command that reproduces the run; None if unknown
+        sources = custom.describe_sources(recipe)
+        #: the code of a user's network or encoder, as it was when the training began
+        self._sources: dict[str, Any] = {custom.SOURCES: sources} if sources else {}
         self.statistics = RunStatistics()
         self.warnings: list[str] = []
         self._lock: RunLock | None = None
@@ -129,7 +133,8 @@ class Run:
     def _identity(self) -> dict[str, Any]:
         """Return the recipe, seed and rules, which must be the same in all files of the run."""
         recipe = json.loads(json.dumps(self.recipe.to_dict()))
-        return {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
+        identity = {"recipe": recipe, "seed": self.seed, "rules": rules_fingerprint(self.game)}
+        return identity | model_files.planes_metadata(self.game) | self._sources
 
     def create(self) -> None:
         """Create the run's folder and lock it; raise BadRun if it already contains a run."""
@@ -202,10 +207,13 @@ class Run:
         """
         changes = []
         identity = self._identity()
-        for name, was, now in _differences({key: metadata.get(key) for key in identity}, identity):
+        keys = (*identity, model_files.PLANES, custom.SOURCES)
+        for name, was, now in _differences({key: metadata.get(key) for key in keys}, identity):
             setting = name.removeprefix("recipe.")
             if setting == "summary":  # a description, which has no effect on the training
                 continue
+            if setting.startswith(custom.SOURCES):
+                raise BadRun(_explain_source_change(path, metadata, identity))
             if not setting.startswith(_CHANGEABLE):
                 msg = f"{path} was started with another {setting}: {was!r}, and now it is {now!r}"
                 raise BadRun(msg)
@@ -244,6 +252,7 @@ class Run:
             name=self.recipe.name,
             seed=self.seed,
             updates=trainer.updates,
+            **self._sources,
         )
         return arrays, metadata
 
@@ -279,6 +288,16 @@ def _summarize(folder: Path, manifest: dict[str, Any]) -> RunSummary:
         card.get("grades") if isinstance(card, dict) else None,
         f"{player_kind(str(recipe.get('kind')))}:{folder}",
     )
+
+
+def _explain_source_change(path: Path, was: dict[str, Any], now: dict[str, Any]) -> str:
+    """Return how the code of a user's network or encoder differs from that of a run."""
+    for what in (custom.NETWORK, custom.ENCODER):
+        before, after = ((part.get(custom.SOURCES) or {}).get(what) for part in (was, now))
+        if before != after:
+            difference = custom.compare_sources(what, before or {}, after or {})
+            return f"{path} was started with other code: {difference}"
+    return f"{path} was started with other code"
 
 
 def player_kind(recipe_kind: str) -> str:
