@@ -273,9 +273,11 @@ def test_symmetries_of_a_batch() -> None:
     states = batch.sample_states(40, 10, seed=1)
     numbers = np.arange(40) % batch.num_symmetries
     images = batch.transform(states, numbers)
-    least, _ = batch.canonicalise(states)
+    least, symmetries = batch.canonicalise(states)
     assert np.array_equal(batch.canonicalise(images)[0], least)
     legal, image_legal = batch.legal_masks(states), batch.legal_masks(images)
     moved = np.take_along_axis(image_legal, batch.action_maps[numbers], 1)
     assert np.array_equal(moved, legal)
     assert not np.array_equal(images, states)
+    least_legal = batch.legal_masks(least).astype(np.float32)
+    assert np.array_equal(batch.map_back(least_legal, symmetries), legal)

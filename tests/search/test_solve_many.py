@@ -167,14 +167,16 @@ def test_a_search_that_takes_too_long_to_the_end_is_continued_by_deepening(
 
 def test_limit_of_nodes_gives_the_same_in_any_number_of_threads() -> None:
     positions = late_positions("connect4", 22, 24)
-    limit = z.Limit(nodes=2000)
+    limit = z.Limit(nodes=600)  # less than a slice of the kernel
     found = z.solve_many(positions, limit=limit)
-    proven = {one.exact for one in found}
-    assert proven == {True, False}
-    for one, position in zip(found, positions, strict=True):
+    full = z.solve_many(positions)
+    assert {one.exact for one in found} == {True, False}
+    for one, proven, position in zip(found, full, positions, strict=True):
         if one.exact:
-            assert (one.value, one.plies) == (z.solve(position).value, z.solve(position).plies)
+            assert (one.value, one.plies) == (proven.value, proven.plies)
+            assert proven.nodes <= 540 or one.best, "by the kernel, or by the estimate"
         else:
+            assert proven.nodes > 540
             assert one.value is None
             assert one.depth is not None
             assert -1 < (one.estimate or 0) < 1
@@ -242,6 +244,11 @@ def test_progress_and_errors_in_it() -> None:
     z.solve_many(positions, threads=2, progress=lambda *numbers: seen.append(numbers))
     assert seen[-1] == (60, 60)
     assert sorted(seen) == seen
+    mixed = [*positions[:9], *positions[:9], CONNECT4.start(), z.game("connect4").start()]
+    mixed.append(z.game("tictactoe").position("XXX/OO./..."))
+    for moves in (False, True):
+        z.solve_many(mixed, moves=moves, progress=lambda *numbers: seen.append(numbers))
+        assert seen[-1] == (21, 21)
 
     def fail(solved: int, total: int) -> None:
         raise RuntimeError(total)

@@ -14,6 +14,7 @@ import pytest
 
 import zermelo as z
 from support.commands import zermelo
+from support.piece_games import BOXES, BOXES_MOVERS, BOXES_WIN, BREAKTHROUGH
 from zermelo.ui import texts
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -573,3 +574,26 @@ def test_the_last_line_says_why_the_game_ended(home: Path) -> None:
     assert "O wins: X made a double three." in done.stdout
     both = ["play", "reversi:4", "--first", "random:seed=1", "--second", "random:seed=2"]
     assert "-" in zermelo(*both).stdout.splitlines()[-1]
+
+
+def test_moves_from_cell_to_cell_are_typed(home: Path) -> None:
+    """With --indices the moves are listed, since no empty cell can show them."""
+    typed = "b5b4\na2b4\nb5b4\nundo\nF2F3\nquit\n"
+    done = zermelo("play", BREAKTHROUGH, "--second", "human", "--indices", given=typed)
+    assert done.returncode == 0
+    assert "Moves: a5a4, a5b4, b5a4 and so on. Type help for more." in done.stdout
+    assert "\nMoves: a5a4 a5b4 b5a4 b5b4 b5c4 c5b4 c5c4 c5d4 d5c4 d5d4" in done.stdout
+    assert "You played: b5b4\n" in done.stdout
+    assert "4  .  (X)  .   .   .   .\n5  X  (.)  X   X   X   X\n" in done.stdout
+    assert "Illegal move 'a2b4'" in done.stdout
+    assert "O to move: Took back 1 move." in done.stdout
+    assert "X to move: Illegal move 'F2F3'" in done.stdout
+
+
+def test_a_game_with_extra_turns_and_without_a_grid(home: Path) -> None:
+    typed = "\n".join((*BOXES_WIN[:5], "history", *BOXES_WIN[5:], ""))
+    done = zermelo("play", BOXES, "--second", "human", "--indices", given=typed)
+    assert "  4. O a2b2" in done.stdout
+    assert "  5. O b1c1" in done.stdout
+    assert done.stdout.count("O to move: You played") == BOXES_MOVERS.count(1)
+    assert done.stdout.endswith("O wins, 3 to 1.\n")

@@ -106,7 +106,9 @@ def _redo(terminal: TerminalMatch, _: str) -> str:
 
 
 def _history(terminal: TerminalMatch, _: str) -> str:
-    return texts.history_text(terminal.match.moves, terminal.match.move_seconds)
+    match, game = terminal.match, terminal.match.game
+    sides = () if game.is_alternating else [game.symbols[player] for player in match.movers]
+    return texts.history_text(match.moves, match.move_seconds, sides)
 
 
 def _load(terminal: TerminalMatch, name: str) -> str:

@@ -33,6 +33,8 @@ class View:
     ply: int  #: number of moves that led to the position on the screen
     num_plies: int  #: number of moves in the game so far
     moves: tuple[str, ...]
+    movers: tuple[int, ...]  #: the player of each move
+    to_move: int  #: the side to move in the latest position
     move_seconds: tuple[float | None, ...]  #: how long each move took
     legal: list[str]  #: moves that a human may play now; empty if an earlier position is shown
     outcome: Outcome | None  #: outcome of the game, even if an earlier position is shown
@@ -96,6 +98,8 @@ class Session:
                 ply=self._ply,
                 num_plies=len(match.moves),
                 moves=tuple(match.moves),
+                movers=tuple(match.movers),
+                to_move=match.position.player,
                 move_seconds=tuple(match.move_seconds),
                 legal=position.legal if can_play else [],
                 outcome=match.outcome,

@@ -90,8 +90,8 @@ def candidate_text(candidate: Fields, sides: tuple[str, str] | None = None) -> s
     """Return a move with its value in words; a star marks the best moves."""
     star = "*" if candidate["best"] else " "
     text = word_for(candidate["value"], candidate["estimate"], sides)
-    if candidate.get("diff"):
-        text += f" by {abs(candidate['diff'])}"
+    if margin_of(candidate):
+        text += f" by {abs(margin_of(candidate))}"
     elif candidate["plies"]:
         text += f" in {count_moves(candidate['plies'])}"
     elif candidate["value"] is None:
@@ -101,6 +101,16 @@ def candidate_text(candidate: Fields, sides: tuple[str, str] | None = None) -> s
     if "parts" in candidate:
         text += " (" + ", ".join(f"{k} {v:+.2f}" for k, v in candidate["parts"].items()) + ")"
     return f"{star} {candidate['move']:4} {text}"
+
+
+def margin_of(fields: Fields) -> int:
+    """Return the margin by which a proven position is won or lost, or 0 if there is none.
+
+    The field `score` is a margin only in games with scores, in which the length of a win is not
+    known.
+    """
+    score = fields.get("score") if fields["value"] and fields["plies"] is None else None
+    return fields.get("diff") or score or 0
 
 
 def reasons_text(candidate: Fields, sides: tuple[str, str] | None = None) -> str:
@@ -154,11 +164,23 @@ def verdict_text(match: Match, players: tuple[str, str]) -> str:
     return text.replace(f": {symbols[human]} ", f": {YOU} ", 1)
 
 
-def history_text(moves: Sequence[str], seconds: Sequence[float | None]) -> str:
-    """Return the moves in numbered pairs, with the time of each move if it is known."""
+def history_text(
+    moves: Sequence[str], seconds: Sequence[float | None], sides: Sequence[str] = ()
+) -> str:
+    """Return the moves in numbered pairs, with the time of each move if it is known.
+
+    If `sides` names the side of each move, because a side may move several times in succession,
+    each move has a line of its own.
+    """
     if not moves:
         return "No moves yet."
     width = max(map(len, moves))
+    if sides:
+        rows = enumerate(zip(sides, moves, seconds, strict=True), 1)
+        return "\n".join(
+            f"{ply:>3}. {side} {move:{width}}  {'' if s is None else f'{s:.1f} s'}".rstrip()
+            for ply, (side, move, s) in rows
+        )
     lines = []
     for ply in range(0, len(moves), 2):
         pair = "  ".join(f"{move:{width}}" for move in moves[ply : ply + 2]).rstrip()

@@ -75,6 +75,7 @@ def solve_many(
         else:
             found = _solve_positions(run, game, group)
         solutions.update(zip(indices, found, strict=True))
+        run.poll()
     return [
         solutions[index] or Solution(position, estimate=0.0, complete=False)
         for index, position in enumerate(checked)
@@ -106,7 +107,7 @@ def _solve_states(
     solutions: list[Solution | None] = [None] * len(positions)
     for row in is_over.nonzero()[0].tolist():
         solutions[row] = solve_finished(positions[row])
-        run.num_solved += 1
+        run.add_solved(1)
     running = (~is_over).nonzero()[0].tolist()
     if running:
         found = StateBatch(run, game, [positions[row] for row in running], states[running]).solve()
@@ -129,7 +130,7 @@ def _solve_positions(run: BatchRun, game: Game, positions: list[Position]) -> li
         solution = solve(positions[equal[0]], run.goal, limit, solver=solver)
         for index in equal:  # they may have been reached by different moves
             solutions[index] = replace(solution, position=positions[index])
-        run.num_solved += len(equal)
+        run.add_solved(len(equal))
 
     @contextlib.contextmanager
     def worker() -> Iterator[Callable[[list[int]], None]]:

@@ -44,13 +44,20 @@ class BatchRun:
     progress: Callable[[int, int], None] | None = None
     num_solved: int = 0
     stop: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, tasks: Sequence[Any], worker: Worker[Any]) -> None:
         """Run tasks in threads until all are finished, or until Ctrl-C or the user stops them."""
         with contextlib.suppress(KeyboardInterrupt):
-            run_tasks(tasks, worker, self.threads, self.stop, self._poll)
+            run_tasks(tasks, worker, self.threads, self.stop, self.poll)
 
-    def _poll(self) -> None:
+    def add_solved(self, number: int) -> None:
+        """Count positions as solved; any thread may call this."""
+        with self._lock:
+            self.num_solved += number
+
+    def poll(self) -> None:
+        """Report the progress, and stop if the user has asked for it."""
         if self.limit.stop is not None and self.limit.stop.is_set():
             self.stop.set()
         if self.progress is not None:
@@ -69,6 +76,7 @@ class StateBatch:
         self.has_limit = run.limit != Limit()
         #: the distinct canonical states [root, word], and the row of each position's state
         self.roots, self.rows = _distinct_states(canonicalise(game, states))
+        self.counts = np.bincount(self.rows)  # [root]: the number of its positions
         self.scores: NDArray[np.int64] = np.full(len(self.roots), NO_SCORE, np.int64)  # [root]
         self.nodes: NDArray[np.int64] = np.zeros(len(self.roots), np.int64)  # [root]
         self.seconds: NDArray[np.float64] = np.zeros(len(self.roots))  # [root]
@@ -123,6 +131,7 @@ class StateBatch:
                 self.scores[row] = score
                 self.is_stored[row] = True
             self.stored_source = solver.tablebase.source
+            self.run.add_solved(int(self.counts[self.is_stored].sum()))
 
     def _search_roots(self, solver: Solver, clock: SearchClock, numbers: "NDArray[Any]") -> None:
         """Search roots with the batch kernel; roots that need too long get no score."""
@@ -136,7 +145,7 @@ class StateBatch:
                 search.scores[search.nodes > self._max_nodes(solver)] = NO_SCORE
             self.scores[numbers], self.nodes[numbers] = search.scores, search.nodes
             self.seconds[numbers] = (time.perf_counter() - begin) / len(numbers)
-            self.run.num_solved += int((search.scores != NO_SCORE).sum())
+            self.run.add_solved(int(self.counts[numbers][search.scores != NO_SCORE].sum()))
 
     def _max_nodes(self, solver: Solver) -> float:
         """Return how many nodes a search of one root may take."""
@@ -168,7 +177,7 @@ class StateBatch:
         self.scores[number] = solver.score(tuple(self.roots[number].tolist()), clock)
         self.nodes[number] += clock.nodes - nodes
         self.seconds[number] += time.perf_counter() - begin
-        self.run.num_solved += 1
+        self.run.add_solved(int(self.counts[number]))
 
     def _estimate(self, solutions: list[Solution | None], number: int) -> None:
         """Estimate a position that was not solved within the limit."""
@@ -186,7 +195,7 @@ class StateBatch:
             nodes=estimate.nodes + int(self.nodes[row]),
             seconds=estimate.seconds + float(self.seconds[row]),
         )
-        self.run.num_solved += 1
+        self.run.add_solved(1)
 
     def _solutions(self) -> list[Solution | None]:
         """Return the solutions of the positions whose score is known."""
@@ -214,18 +223,14 @@ class StateBatch:
     def _result(self, score: int, is_stored: bool) -> dict[str, Any]:
         """Return the fields that solutions with this score have in common."""
         hooks, goal = self.game.hooks, self.run.goal
-        value, plies, diff = Value.from_score(score), None, None
-        if goal == "exact" and hooks.ply_cost == 0:
-            diff = score
-        elif goal == "exact" and score:
-            plies = hooks.win_score - abs(score)
+        value, is_exact = Value.from_score(score), goal == "exact"
         result = Solution(
             self.game.start(),
             value,
-            plies=plies,
+            plies=hooks.plies_to_end(score) if is_exact else None,
             exact=True,
             source=self.stored_source if is_stored else "search",
-            diff=diff,
+            diff=score if is_exact and hooks.ply_cost == 0 else None,
             complete=False,
         )
         if goal == "win" and score > 0:
