@@ -4,11 +4,17 @@ BIN := .venv/bin
 # uv does not read pip's settings, so pass on the folders where pip looks for wheels.
 export UV_FIND_LINKS := $(or $(PIP_FIND_LINKS),$(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null))
 
-.PHONY: studio play test versions check proofs bench load clean
+.PHONY: studio play shell test versions check proofs bench load clean
 .DELETE_ON_ERROR:
 
 studio: .venv/studio
+	@echo "To use the command zermelo in another terminal: make shell, or source .venv/bin/activate"
 	@$(BIN)/zermelo studio
+
+# An interactive shell in which the command zermelo is found, as after `source .venv/bin/activate`.
+shell: .venv/core
+	@echo "The command zermelo is ready: try zermelo --help. Leave this shell with exit."
+	@VIRTUAL_ENV="$(CURDIR)/.venv" PATH="$(CURDIR)/$(BIN):$$PATH" $${SHELL:-/bin/sh} -i || true
 
 play: .venv/core
 	@$(BIN)/zermelo play tictactoe --indices

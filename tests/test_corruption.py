@@ -42,7 +42,7 @@ from zermelo.store.matches import MatchRow, MatchStore
 from zermelo.store.runs import FINISHED, GameRow, Rating, RunStore
 
 NUM_CUTS = NUM_FLIPS = 200
-CHECKER = str(ROOT / "scripts" / "check_proof.py")
+CHECKER = str(ROOT / "src/zermelo/search/proofs/check_proof.py")
 
 
 class FileKind(NamedTuple):

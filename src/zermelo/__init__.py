@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from zermelo.core.player import Analysis, Candidate, Limit, Player, Reason
     from zermelo.core.position import Outcome, Position
     from zermelo.core.value import Value
+    from zermelo.games.descriptions import RulesText
+    from zermelo.games.descriptions import describe_rules as rules
     from zermelo.games.registry import GameEntry
     from zermelo.games.registry import as_game as game
     from zermelo.games.registry import list_games as games
@@ -86,6 +88,7 @@ _HOMES = {
     "zermelo.core.player": ("Analysis", "Candidate", "Limit", "Player", "Reason"),
     "zermelo.core.position": ("Outcome", "Position"),
     "zermelo.core.value": ("Value",),
+    "zermelo.games.descriptions": ("RulesText", "rules"),
     "zermelo.games.registry": ("GameEntry", "game", "games"),
     "zermelo.grading.grade": ("Grade", "grade"),
     "zermelo.grading.position_sets": ("BadPositionSet",),
@@ -124,15 +127,16 @@ _DEFINED_AS = {
     "model": "load_model",
     "player": "as_player",
     "players": "list_players",
+    "rules": "describe_rules",
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [  # noqa: RUF022 - errors last
     "Analysis", "Candidate", "Counts", "Evaluations", "Game", "GameBatch", "GameEntry", "Grade",
     "Limit", "Match", "Model", "Outcome", "Player", "PlayerEntry", "Position", "Puzzle", "Reason",
-    "Recipe", "Record", "Result", "ReviewedMove", "Run", "Solution", "SolverHooks", "Value", "Word",
-    "WordGame", "analyze", "analyze_many", "count", "game", "games", "grade", "match", "model",
-    "player", "players", "puzzle", "recipes", "register_encoder", "register_network", "review",
-    "solve", "solve_many", "tournament", "train",
+    "Recipe", "Record", "Result", "ReviewedMove", "RulesText", "Run", "Solution", "SolverHooks",
+    "Value", "Word", "WordGame", "analyze", "analyze_many", "count", "game", "games", "grade",
+    "match", "model", "player", "players", "puzzle", "recipes", "register_encoder",
+    "register_network", "review", "rules", "solve", "solve_many", "tournament", "train",
     "BadBoard", "BadMove", "BadPositionSet", "BadRecipe", "BadRecord", "BadRun", "BadSpec",
     "BadStore", "BadTablebase", "BadWeights", "IllegalMove", "Interrupted", "KernelError",
     "MissingPackage", "NoPuzzle", "RunLocked", "StoreFailure", "TooLarge", "TrainingDiverged",

@@ -20,6 +20,7 @@ import pytest
 
 import zermelo as z
 from support.commands import zermelo
+from support.piece_games import BOXES
 from support.studio import assert_refused, serve
 from zermelo.arena import charts, report, worker_pool
 from zermelo.arena.charts import Axis, Mark
@@ -250,6 +251,15 @@ def test_rows_describe_the_game() -> None:
         "connect4", ["random", "greedy"], games=2, opening_plies=3, processes=1
     ).games
     assert all(row.second_moves - row.first_moves in (0, 1) for row in odd)
+
+
+def test_moves_are_counted_for_the_side_that_plays_them() -> None:
+    """In Boxes a player who completes a box moves again."""
+    result = z.tournament(BOXES, ["random", "random:seed=1"], games=6, processes=1)
+    for row in result.games:
+        movers = (z.game(BOXES).position(moves=row.moves).movers or [])[row.opening :]
+        assert (row.first_moves, row.second_moves) == (movers.count(0), movers.count(1))
+    assert any(abs(row.first_moves - row.second_moves) > 1 for row in result.games)
 
 
 def check_random_games(games: int, tolerance: float) -> None:

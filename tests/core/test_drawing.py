@@ -5,7 +5,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import zermelo as z
+from support.piece_games import BOXES, BREAKTHROUGH
 from support.samples import SPECS
+from zermelo.core.drawing import is_svg
 
 
 def test_text_with_axes_last_move_and_winning_line() -> None:
@@ -71,3 +73,26 @@ def test_the_widest_board_fits_a_terminal() -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert "  a  b  c" in text
     assert "  a   b   c" in z.game("mnk:19x19x5").start().to_text()
+
+
+def test_the_cell_that_a_piece_left_is_marked() -> None:
+    position = z.game(BREAKTHROUGH).position(moves="b5b4 c2c3")
+    lines = str(position).splitlines()
+    assert lines[2:4] == ["2  O   O  (.)  O   O   O", "3  .   .  (O)  .   .   ."]
+    assert position.svg().count("stroke-dasharray") == 2
+    assert "\x1b[2m\x1b[7m." in position.to_text(colour=True)
+
+
+def test_a_game_may_draw_its_own_picture() -> None:
+    position = z.game(BOXES).position(moves="a1b1 a1a2")
+    assert position.svg() == position.game.draw_svg(position.state)
+    assert is_svg(position.svg())
+    assert str(position).splitlines()[1:3] == ["1  +---+   +", "   |"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [None, "", "<p/>", "<svg>", "<svg/><svg/>", '<!DOCTYPE svg [<!ENTITY a "b">]><svg>&a;</svg>'],
+)
+def test_pictures_that_are_no_svg_element(bad: object) -> None:
+    assert not is_svg(bad)

@@ -422,14 +422,14 @@ def test_render_and_copies() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: vector_env(7, 2), "a game is a spec such as 'connect4' or a zermelo.Game, not 7"),
+        (lambda: vector_env(7, 2), "a game is a spec such as 'tictactoe', or a zermelo.Game, not"),
         (lambda: gym_env(None), "a game is a spec .* not None"),
         (lambda: aec_env(["connect4"]), "a game is a spec .* not"),
         (lambda: vector_env("connect4", 0), "num_envs is 0: it must be an int of 1 or more"),
         (lambda: vector_env("connect4", 2, seat=2), "seat is 2: it must be 0"),
         (lambda: vector_env("connect4", 2, seat=1), "without an opponent"),
         (lambda: vector_env("connect4", 2, opponent=3), "a player is a spec such as"),
-        (lambda: gym_env("connect4", opponent=z.Player), "a player is a spec such as"),
+        (lambda: gym_env("connect4", opponent=z.Player), "Player is a class"),
         (lambda: vector_env("connect4", 2, autoreset="never"), "autoreset is 'never'"),
         (lambda: vector_env("connect4", 2, planes=3), "planes is 3"),
         (lambda: vector_env("connect4", 2, render_mode="film"), "must be ansi or rgb_array"),

@@ -96,7 +96,7 @@ BAD = [
     (MATCHES.replace("return (state[0]", "return 1 / 0, (state[0]"), "ZeroDivisionError"),
     (
         EXAMPLE.read_text().replace("self.one << action", "1 << action"),
-        "the rules do not compile for expand_layer",
+        "own.py, line 41: word 1 of what play returns is an int, not a word",
     ),
     (EXAMPLE.read_text().replace("return (0, 0, 0)", "return (0, 0)"), "a tuple of 3 words"),
     (
@@ -163,7 +163,8 @@ def test_a_rule_that_is_no_function_is_refused_by_name(rule: str, tmp_path: Path
     assert done.stdout == ""
     assert re.fullmatch(
         rf".*own\.py: this game's {rule} returned .+ and then .+ for .+, but rules must be "
-        r"functions, without random numbers, clocks or variables that change\n",
+        r"functions, without random numbers, clocks or variables that change: games with chance "
+        r"are not supported\n",
         done.stderr,
     )
 

@@ -14,8 +14,10 @@ import pytest
 import zermelo as z
 from support.commands import command
 from support.learners import have_same_weights, train_until
+from support.paths import ROOT
 from support.recipes import write_recipe
 from zermelo.core.errors import BadSpec
+from zermelo.core.game.fingerprint import rules_fingerprint
 from zermelo.learn.config import recipes
 from zermelo.learn.config.validation import BadRecipe
 from zermelo.learn.dqn.supervised import exact_labels
@@ -180,6 +182,19 @@ def test_the_command_on_the_card_reproduces_the_run(
     code, _, err = command(*arguments, "--out", str(tmp_path / "again"))
     assert code == 0, err
     assert have_same_weights(run.folder, tmp_path / "again")
+
+
+def test_a_recipe_learns_a_game_in_a_file(tmp_path: Path) -> None:
+    """The run records the file and the fingerprint of its rules, and its player plays it."""
+    game, recipe = str(ROOT / "examples" / "domineering.py"), str(write_recipe(tmp_path))
+    z.train(recipe, tmp_path / "run", game=game, grade=False)
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert manifest["recipe"]["game"] == game
+    assert manifest["rules"] == rules_fingerprint(z.game(game))
+    card = json.loads((tmp_path / "run" / "card.json").read_text())
+    assert shlex.split(card["command"])[-2:] == ["--game", game]
+    start = z.game(game).start()
+    assert z.player(f"dqn:{tmp_path / 'run'}").choose(start).move in start.legal
 
 
 def test_options_that_choose_the_machine_are_part_of_the_command() -> None:

@@ -3,6 +3,8 @@
 import pytest
 
 import zermelo as z
+from support.piece_games import BOXES, BOXES_MOVERS, BOXES_WIN
+from zermelo.matches.match import Match
 from zermelo.players.registry import list_players
 
 
@@ -119,3 +121,24 @@ def test_every_registered_player_can_be_created(name: str) -> None:
         pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: no players of its own")
     game = z.game({"hybrid": "squava", "alphazero": "gomoku6"}.get(name, "tictactoe"))
     assert z.player(name).choose(game.start()).move
+
+
+def test_undo_and_redo_stop_at_a_turn_even_if_a_side_moves_again() -> None:
+    match = Match(BOXES, BOXES_WIN)
+    assert match.movers == BOXES_MOVERS
+    assert match.position.movers == BOXES_MOVERS
+    assert match.verdict == "O wins, 3 to 1"
+    assert match.undo_to_turn({0}) == 1
+    assert match.undo_to_turn({0}) == 3  # two moves of O, and the move of X before them
+    assert match.position.player == 0
+    assert match.redo_to_turn({0}) == 3
+    assert match.undo_to_turn({1}) == 1  # the second move of O, who moved again
+    assert match.position.player == 1
+
+
+def test_the_verdict_of_a_game_with_scores_has_the_margin() -> None:
+    """By default; Boxes itself says how many boxes each side has."""
+    boxes = type(z.game(BOXES))
+    plain = type("Plain", (boxes,), {"remark": z.Game.remark, "spec": "plain"})()
+    assert Match(plain, BOXES_WIN).verdict == "O wins by 2 points"
+    assert Match(plain, BOXES_WIN[:-1]).verdict == "X to move"

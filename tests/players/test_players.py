@@ -194,7 +194,7 @@ def test_choose_and_show_thinking_on_the_command_line() -> None:
         "play", "tictactoe", "--second", "minimax:depth=9", "--show-thinking", given=moves
     ).stdout
     assert "* a1   draw" in shown
-    assert "human wins in" in shown
+    assert "you win in 3 moves" in shown
     assert "(proven by search; " in shown
     assert "keeps the draw" in shown or "threatens to win at" in shown
     assert "Illegal move 'a9'" in shown

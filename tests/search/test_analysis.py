@@ -264,6 +264,14 @@ def test_limits_are_kept() -> None:
         assert found.depth
 
 
+def test_nothing_is_searched_that_the_opening_book_knows() -> None:
+    result = z.analyze(z.game("connect4").position(moves="44"), z.Limit(seconds=60))
+    assert (result.source, result.exact) == ("book", True)
+    assert all(candidate.exact for candidate in result.candidates)
+    assert all(len(candidate.pv) > 1 for candidate in result.candidates)
+    assert result.nodes < 1_000
+
+
 def test_thinking_improves_and_can_be_closed() -> None:
     thinking = Analyst().think(z.game("squava").start(), Limit(seconds=2))
     first, second = next(thinking), next(thinking)

@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -18,17 +17,8 @@ from typing import Any
 import pytest
 
 import zermelo as z
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("no chromium here: apt-get install chromium", allow_module_level=True)
-playwright = pytest.importorskip("playwright.sync_api")
-
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run",
-]  # fmt: skip
-TIMEOUT = 30_000  # ms: the machine may be busy
+from support import browser as browsers
+from support.browser import TIMEOUT, launch_browser, page_words, pick, playwright
 
 
 def free_port() -> int:
@@ -80,10 +70,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
+    yield from launch_browser()
 
 
 @pytest.fixture
@@ -92,16 +79,8 @@ def page(browser: Any, server: Server) -> Iterator[Any]:
         yield open_page(context, server)
 
 
-def open_page(context: Any, server: Server, hash_: str = "", errors: Any = None) -> Any:
-    page = context.new_page()
-    page.set_default_timeout(TIMEOUT)
-    page.on("pageerror", lambda error: (_ for _ in ()).throw(AssertionError(str(error))))
-    page.goto(f"{server.url}/{hash_}")
-    return page
-
-
-def pick(page: Any, testid: str) -> Any:
-    return page.get_by_test_id(testid)
+def open_page(context: Any, server: Server, hash_: str = "") -> Any:
+    return browsers.open_page(context, f"{server.url}/{hash_}")
 
 
 def begin(page: Any, game: str, mode: str = "friend") -> None:
@@ -165,10 +144,6 @@ def test_a_game_against_the_computer(page: Any) -> None:
     playwright.expect(pick(page, "verdict")).to_contain_text(
         page_words("You win", "You lose", "draw"), timeout=TIMEOUT
     )
-
-
-def page_words(*words: str) -> Any:
-    return re.compile("|".join(words), re.IGNORECASE)
 
 
 def test_a_whole_game_by_keyboard(page: Any) -> None:

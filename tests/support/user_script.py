@@ -97,7 +97,8 @@ def train(folder: Path) -> z.Run:
 def lists() -> list[str]:
     games: list[z.GameEntry] = z.games()
     players: list[z.PlayerEntry] = z.players()
-    return [entry.name for entry in games] + [entry.name for entry in players]
+    rules: z.RulesText = z.rules(games[0].name)
+    return [entry.name for entry in games] + [entry.name for entry in players] + [str(rules)]
 
 
 def bitboards(game: z.Game) -> tuple[z.Word, z.SolverHooks] | None:

@@ -23,6 +23,7 @@ from typing import Self
 import pytest
 
 import zermelo as z
+from support.piece_games import BOXES, BOXES_WIN, BREAKTHROUGH, BREAKTHROUGH_WIN, PROMOTION
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
 from zermelo.matches import saves
@@ -242,6 +243,94 @@ def test_a_game_without_a_board_is_a_list_of_moves(tmp_path: Path) -> None:
             await screen.press("down", "down", "down", "enter", "enter", "up", "enter")
             assert screen.session.view().moves == ("take2", "take3")
             assert "O wins" in screen.text
+
+    run(scenario)
+
+
+def test_a_piece_is_moved_by_two_clicks() -> None:
+    async def scenario() -> None:
+        async with ScreenDriver(Session(BREAKTHROUGH, second="human")) as screen:
+            for move in BREAKTHROUGH_WIN:
+                await screen.click(*screen.where(move[:2]))
+                assert f"{move[:2]} selected: choose where it moves" in screen.text
+                assert "&gt;" in screen.text
+                await screen.click(*screen.where(move[2:]))
+            assert screen.session.view().moves == BREAKTHROUGH_WIN
+            assert "X wins" in screen.text
+
+    run(scenario)
+
+
+def test_a_piece_is_moved_by_keys_and_escape_deselects_it() -> None:
+    async def scenario() -> None:
+        moves = ["b5b4", "f2f3", "b4b3", "f3f4"]
+        async with ScreenDriver(Session(BREAKTHROUGH, second="human", moves=moves)) as screen:
+            board = screen.board
+            await screen.press("up", "left", "left", "enter")  # from d4 to b3
+            assert board.selected == 13
+            assert "+O+" in screen.text  # a2 can be captured
+            await screen.press("escape")
+            assert board.selected is None
+            await screen.press("enter", "enter")  # a second choice of the same piece deselects it
+            assert board.selected is None
+            await screen.press("enter", "down", "enter")  # an empty cell that b3 cannot reach
+            assert board.selected is None
+            assert screen.session.view().moves == tuple(moves)
+            await screen.press("up", "enter", "up", "left", "enter")
+            assert screen.session.view().moves[-1] == "b3a2"
+            assert "(X)" in screen.text
+            assert "(.)" in screen.text
+            await screen.click(*screen.where("f4"))
+            assert board.selected == 23
+            await screen.press("u")
+            assert board.selected is None  # the selection belongs to the position
+
+    run(scenario)
+
+
+def test_one_of_several_moves_with_the_same_cells_is_chosen() -> None:
+    async def scenario() -> None:
+        async with ScreenDriver(Session(PROMOTION, second="human", moves=["step"] * 4)) as screen:
+            await screen.click(*screen.where("a2"))
+            await screen.click(*screen.where("a1"))
+            assert "Choose a move" in screen.text
+            await screen.press("escape")
+            assert screen.session.view().num_plies == 4
+            await screen.click(*screen.where("a2"))
+            await screen.click(*screen.where("a1"))
+            await screen.press("down", "down", "enter")
+            assert screen.session.view().moves[-1] == "r"
+            assert "O wins" in screen.text
+
+    run(scenario)
+
+
+def test_many_moves_without_cells_are_in_columns_and_a_side_moves_again() -> None:
+    async def scenario() -> None:
+        async with ScreenDriver(Session(BOXES, second="human"), (80, 24)) as screen:
+            board = screen.board
+            assert "[ a1b1 ] [ a1a2 ]" in " ".join(screen.text.split())
+            for move in BOXES_WIN:
+                spot = board.num_cells + board.move_cells.extra.index(move)
+                region = board.region_of(spot)
+                point = region.offset + board.region.offset + (2, 0)
+                await screen.click(*point)
+            assert screen.session.view().moves == BOXES_WIN
+            assert "O wins, 3 to 1" in screen.text
+            assert "10 O a3b3" in screen.text
+            assert "11 O c2c3" in screen.text
+
+    run(scenario)
+
+
+def test_arrows_move_through_columns_of_moves() -> None:
+    async def scenario() -> None:
+        async with ScreenDriver(Session(BOXES, second="human"), (80, 24)) as screen:
+            cols = screen.board._extra_cols
+            assert cols > 1
+            await screen.press("down", "right", "enter")
+            first = z.game(BOXES).start().legal[cols + 1]
+            assert screen.session.view().moves == (first,)
 
     run(scenario)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import zermelo as z
+from support.piece_games import BOXES, BOXES_MOVERS, BOXES_WIN
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
 from zermelo.games import registry
@@ -286,7 +287,7 @@ def test_resigning_and_taking_it_back(slow: Slow) -> None:
     session.play("b2")
     session.resign()  # while the opponent thinks
     view = session.view()
-    assert (view.verdict, view.thinking) == ("O wins: X resigned", False)
+    assert (view.verdict, view.thinking) == ("you lose: you resigned", False)
     session.resign()
     assert "the game is over" in session.view().message
     session.undo()
@@ -465,3 +466,29 @@ def test_concurrent_requests_keep_the_match_consistent(slow: Slow) -> None:
         thread.join()
     session.close()
     assert not failures
+
+
+def test_a_player_moves_again_as_often_as_the_rules_say(slow: Slow) -> None:
+    """O has a turn of two moves; undo takes all of them back, to the human's last choice."""
+    slow.ready.set()  # it plays the last legal move at once
+    moves = ["a1b1", "a1a2", "b1c1", "b1b2"]
+    session = Session(BOXES, "human", "slow", moves=moves)
+    assert session.view().turn == "you"
+    session.play("b2c2")
+    wait_until(lambda: session.view().turn == "you")
+    view = session.view()
+    assert view.movers[:5] == (0, 1, 0, 1, 0)
+    assert set(view.movers[5:]) == {1}
+    session.undo()
+    assert session.view().moves == tuple(moves)
+    session.close()
+
+
+def test_the_view_says_who_played_each_move() -> None:
+    session = Session(BOXES, "human", "human", moves=BOXES_WIN)
+    view = session.view()
+    assert view.movers == tuple(BOXES_MOVERS)
+    assert (view.verdict, view.to_move) == ("O wins, 3 to 1", 0)
+    session.show_ply(4)
+    assert (session.view().position.player, session.view().to_move) == (1, 0)
+    session.close()

@@ -14,6 +14,8 @@ import pytest
 
 import zermelo as z
 from support.commands import zermelo
+from support.piece_games import BOXES, BOXES_MOVERS, BOXES_WIN, BREAKTHROUGH
+from zermelo.ui import texts
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 COMMANDS = [
@@ -21,6 +23,7 @@ COMMANDS = [
     "why",
     "undo",
     "redo",
+    "rules",
     "history",
     "board",
     "save",
@@ -77,6 +80,15 @@ def test_commands(home: Path) -> None:
     assert "O wins: X resigned." in done.stdout
 
 
+def test_the_human_is_called_you_against_a_program(home: Path) -> None:
+    lost = zermelo("play", "tictactoe", given="resign\n").stdout
+    assert lost.startswith("tictactoe: you (X) against random (O).")
+    assert lost.endswith("You lose: you resigned.\n")
+    move = {"move": "b3", "value": "win", "estimate": None, "plies": 7, "best": True}
+    assert texts.candidate_text(move, ("you", "AI")) == "* b3   you win in 4 moves"
+    assert texts.candidate_text(move | {"value": "loss"}, ("you", "AI"))[7:] == "AI wins in 4 moves"
+
+
 def test_help_names_every_command(home: Path) -> None:
     done = zermelo("play", "tictactoe", "--second", "human", given="help\n")
     for command in COMMANDS:
@@ -85,6 +97,11 @@ def test_help_names_every_command(home: Path) -> None:
     assert "pie rule" not in done.stdout
     pie = zermelo("play", "squava:pie=true", "--second", "human", given="help\n")
     assert "swap is a legal move by the pie rule" in pie.stdout
+
+
+def test_rules(home: Path) -> None:
+    done = zermelo("play", "squava", "--second", "human", given="rules\n")
+    assert "Three in a row lose at once, unless they are part of a row that wins.\n" in done.stdout
 
 
 def test_redo(home: Path) -> None:
@@ -172,10 +189,10 @@ def test_quitting_at_once_keeps_the_earlier_save(home: Path) -> None:
 def test_level_and_swap_change_the_opponent(home: Path) -> None:
     given = "level 10\nb2\nswap\nlevel 1\nhistory\n"
     done = zermelo("play", "tictactoe", given=given)
-    assert "tictactoe: human (X) against level:10 (O)." in done.stdout
-    assert "tictactoe: level:10 (X) against human (O)." in done.stdout
+    assert "tictactoe: you (X) against level:10 (O)." in done.stdout
+    assert "tictactoe: level:10 (X) against you (O)." in done.stdout
     assert "level:10 (X) plays" in done.stdout
-    assert "tictactoe: level:1 (X) against human (O)." in done.stdout
+    assert "tictactoe: level:1 (X) against you (O)." in done.stdout
 
 
 def test_swap_plays_the_move_if_it_is_legal(home: Path) -> None:
@@ -557,3 +574,26 @@ def test_the_last_line_says_why_the_game_ended(home: Path) -> None:
     assert "O wins: X made a double three." in done.stdout
     both = ["play", "reversi:4", "--first", "random:seed=1", "--second", "random:seed=2"]
     assert "-" in zermelo(*both).stdout.splitlines()[-1]
+
+
+def test_moves_from_cell_to_cell_are_typed(home: Path) -> None:
+    """With --indices the moves are listed, since no empty cell can show them."""
+    typed = "b5b4\na2b4\nb5b4\nundo\nF2F3\nquit\n"
+    done = zermelo("play", BREAKTHROUGH, "--second", "human", "--indices", given=typed)
+    assert done.returncode == 0
+    assert "Moves: a5a4, a5b4, b5a4 and so on. Type help for more." in done.stdout
+    assert "\nMoves: a5a4 a5b4 b5a4 b5b4 b5c4 c5b4 c5c4 c5d4 d5c4 d5d4" in done.stdout
+    assert "You played: b5b4\n" in done.stdout
+    assert "4  .  (X)  .   .   .   .\n5  X  (.)  X   X   X   X\n" in done.stdout
+    assert "Illegal move 'a2b4'" in done.stdout
+    assert "O to move: Took back 1 move." in done.stdout
+    assert "X to move: Illegal move 'F2F3'" in done.stdout
+
+
+def test_a_game_with_extra_turns_and_without_a_grid(home: Path) -> None:
+    typed = "\n".join((*BOXES_WIN[:5], "history", *BOXES_WIN[5:], ""))
+    done = zermelo("play", BOXES, "--second", "human", "--indices", given=typed)
+    assert "  4. O a2b2" in done.stdout
+    assert "  5. O b1c1" in done.stdout
+    assert done.stdout.count("O to move: You played") == BOXES_MOVERS.count(1)
+    assert done.stdout.endswith("O wins, 3 to 1.\n")

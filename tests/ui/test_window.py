@@ -12,6 +12,7 @@ import pygame
 import pytest
 from click.testing import CliRunner
 
+from support.piece_games import BOXES, BOXES_WIN, BREAKTHROUGH, BREAKTHROUGH_WIN, PROMOTION
 from zermelo.cli import cli
 from zermelo.core.player import Candidate
 from zermelo.games import registry
@@ -143,6 +144,118 @@ def test_a_game_without_a_board_has_its_moves_as_buttons(start: Start, tmp_path:
         app.draw()
         press(app, f"move:{move}")
     assert app.view.verdict == "X wins"
+
+
+def press_cell(app: App, cell: str) -> None:
+    assert app.view.game.grid
+    click(app, app.screen.layout.rect(app.view.game.grid.parse(cell)).center)
+
+
+def test_a_piece_is_moved_by_two_clicks(start: Start) -> None:
+    app = start(BREAKTHROUGH)
+    for move in BREAKTHROUGH_WIN:
+        press_cell(app, move[:2])
+        app.draw()
+        assert app.input.selected is not None
+        press_cell(app, move[2:])
+        app.draw()
+        assert app.input.selected is None
+    assert moves(app) == " ".join(BREAKTHROUGH_WIN)
+    assert app.view.verdict == "X wins"
+
+
+def test_pieces_targets_and_both_cells_of_the_last_move_are_marked(start: Start) -> None:
+    """The cells are numbered row by row from a1: b3 is 13, a2 is 6, c2 is 8 and c4 is 20."""
+    app = start(BREAKTHROUGH, "b5b4 c2c3 b4b3 c3c4")
+    app.draw()
+    piece, background = pixel(app, 13, 0.06, 0.5), pixel(app, 14, 0.06, 0.5)
+    assert background == theme.CELL
+    assert piece != background
+    assert pixel(app, 8, 0.5, 0.5) == theme.CELL
+    for cell in (14, 20):  # O moved from c3 to c4
+        rect = app.screen.layout.rect(cell).inflate(-5, -5)
+        assert app.surface.get_at(rect.topleft) != pygame.Color(theme.CELL)
+    press_cell(app, "b3")
+    app.draw()
+    assert pixel(app, 8, 0.5, 0.5) == theme.ACCENT  # a dot, since c2 is empty
+    assert pixel(app, 6, 0.5, 0.07) != theme.CELL  # a ring, since a2 can be captured
+    assert pixel(app, 13, 0.06, 0.5) != piece
+    point_at(app, 8)
+    app.draw()
+    assert pixel(app, 8, 0.3, 0.3) != theme.CELL  # the piece as it would stand there
+
+
+def test_a_piece_is_moved_by_keys_and_escape_deselects_it(start: Start) -> None:
+    app = start(BREAKTHROUGH)
+    key(app, pygame.K_RIGHT, pygame.K_DOWN, pygame.K_DOWN, pygame.K_RETURN)
+    assert app.input.selected == app.input.cursor == 26  # c5
+    key(app, pygame.K_ESCAPE)
+    assert app.input.selected is None
+    key(app, pygame.K_RETURN, pygame.K_RETURN)
+    assert app.input.selected is None
+    key(app, pygame.K_RETURN, pygame.K_UP, pygame.K_RIGHT, pygame.K_RETURN)
+    app.update()
+    assert moves(app) == "c5d4"
+    press_cell(app, "d2")
+    key(app, pygame.K_u)  # the selection belongs to the position
+    app.update()
+    assert app.input.selected is None
+
+
+def test_one_of_several_moves_with_the_same_cells_is_chosen(start: Start) -> None:
+    app = start(PROMOTION, "step step step step")
+    assert app.screen.menu is None
+    for chosen in (False, True):
+        press_cell(app, "a2")
+        press_cell(app, "a1")
+        app.draw()
+        assert app.screen.menu
+        assert [item.label for item in app.screen.menu.items] == ["q", "r"]
+        if chosen:
+            press(app, "pick:1")
+        else:
+            key(app, pygame.K_ESCAPE)
+            assert app.screen.menu is None
+    assert app.view.verdict == "O wins"
+    waiting = start(PROMOTION)
+    press(waiting, "move:wait")
+    assert moves(waiting) == "wait"
+
+
+def test_a_side_may_move_again_in_a_game_without_a_grid(start: Start) -> None:
+    app = start(BOXES, size=layout.MIN_SIZE)
+    for move in BOXES_WIN:
+        app.draw()
+        press(app, f"move:{move}")
+    assert moves(app) == " ".join(BOXES_WIN)
+    assert app.view.verdict == "O wins, 3 to 1"
+    labels = [control.label for control in app.screen.controls if control.kind == "move"]
+    assert labels[-4:] == ["X b2b3", "O a3b3", "O c2c3", "X b3c3"]
+
+
+def test_the_drawing_of_a_game_without_a_grid_is_above_its_buttons(start: Start) -> None:
+    app = start(BOXES)
+    app.draw()
+    assert "boxes.py" in [control.label for control in app.screen.controls]
+    top = app.screen.move_buttons[0].rect.top
+    assert app.screen.layout.area.bottom < top
+    ink = pygame.Color(theme.INK)
+    rows = [y for y in range(top) if any(app.surface.get_at((x, y)) == ink for x in range(600))]
+    assert rows
+    assert rows[-1] - rows[0] > 100  # larger than ordinary text
+
+
+def test_the_values_of_pieces_and_then_of_their_moves_are_shown(start: Start) -> None:
+    app = start(PROMOTION, "step step step step")
+    app.session.set_analysis(True)
+    wait(app, lambda app: bool(app.view.analysis and app.view.analysis.exact))
+    app.draw()
+    on_piece, on_target = pixel(app, 3, 0.9, 0.5), pixel(app, 0, 0.1, 0.1)
+    assert on_target == theme.CELL
+    press_cell(app, "a2")
+    app.draw()
+    assert pixel(app, 0, 0.1, 0.1) != theme.CELL
+    assert pixel(app, 3, 0.9, 0.5) != on_piece
 
 
 def test_no_controls_overlap_and_no_label_is_cut(start: Start) -> None:

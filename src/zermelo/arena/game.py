@@ -6,7 +6,7 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from zermelo.arena.plan import GRACE, Fixture, Plan
@@ -14,7 +14,6 @@ from zermelo.arena.processes.connection import ExitCode, ParentConnection
 from zermelo.arena.processes.memory import MEGABYTE, private_bytes
 from zermelo.arena.scoresheet import Activity, Scoresheet, Turn
 from zermelo.core.errors import BadMove
-from zermelo.core.game import Game
 from zermelo.core.notation import quote_text
 from zermelo.core.phrases import escape_controls
 from zermelo.core.player import Limit, Player
@@ -237,15 +236,6 @@ def _choose_move(player: Player, position: Position, limit: Limit) -> str:
     return str.__str__(move)  # a plain string, even if the player returned a subclass
 
 
-def _movers(game: Game, actions: Sequence[int]) -> list[int]:
-    """Return the player who made each move of a game."""
-    state, movers = game.initial(), []
-    for action in actions:
-        movers.append(game.player(state))
-        state = game.play(state, action)
-    return movers
-
-
 def forfeit_turn(plan: Plan, turn: Turn, reason: str) -> GameRow:
     """Return the row of a game that is forfeited because its worker died during this turn."""
     fixture = plan.fixture(turn.number)
@@ -267,7 +257,7 @@ def _build_row(
 ) -> GameRow:
     """Return the row of a finished game; `opening` is the number of plies in its opening."""
     first, second = (plan.names[player] for player in fixture.seats)
-    movers = _movers(plan.rules, actions)[opening:]
+    movers = plan.rules.line_players(plan.rules.initial(), actions)[opening:]
     first_moves = movers.count(0)
     return GameRow(
         fixture.number,

@@ -22,8 +22,8 @@ from zermelo.cli import (
     games,
     grade,
     history,
-    inspect,
     installation,
+    learning,
     play,
     review,
     solve,
@@ -32,6 +32,7 @@ from zermelo.cli import (
     train,
 )
 from zermelo.cli.common import progress
+from zermelo.cli.common.help import CommandGroup
 from zermelo.cli.common.progress import show_compilation
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import escape_controls
@@ -55,7 +56,7 @@ def main() -> None:
 def _run() -> int:
     """Run the command line; return the exit code."""
     try:
-        code = cli(standalone_mode=False)
+        code = cli(prog_name="zermelo", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
@@ -118,8 +119,7 @@ def _end_quietly() -> int:
 def _fail(text: str) -> int:
     """Print an error message on one line; return the exit code."""
     line = escape_controls(" ".join(text.split()))
-    progress.hide()
-    with contextlib.suppress(OSError):  # nobody reads stderr
+    with progress.hidden(), contextlib.suppress(OSError):  # nobody reads stderr
         click.echo(f"zermelo: {line}", err=True)
     return _BAD_ARGUMENTS
 
@@ -128,12 +128,8 @@ class _Interrupted(Exception):
     """Raised for Ctrl-C in a command, because click would print an empty line."""
 
 
-class _Group(click.Group):
-    """A group that lists its commands in the order they were added."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(self.commands)
+class _Group(CommandGroup):
+    """The group of all commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; unlike click, distinguish Ctrl-C from the end of the input."""
@@ -147,7 +143,13 @@ class _Group(click.Group):
 
 
 @click.group(
-    cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+    cls=_Group,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    examples=(
+        "zermelo play connect4 --second level:3",
+        'zermelo analyze tictactoe --moves "b2 b1"',
+        "zermelo COMMAND --help    # every command has examples",
+    ),
 )
 @click.version_option(__version__, prog_name="zermelo")
 def cli() -> None:
@@ -159,33 +161,32 @@ def cli() -> None:
     """
 
 
-for _command in (
-    games.games,
-    games.players,
-    play.play,
-    play.window,
-    studio.studio,
-    play.choose,
-    solve.solve,
-    solve.analyze,
-    review.review,
-    review.puzzle,
-    games.count,
-    solve.textbook,
-    solve.prove,
-    table.table,
-    table.book,
-    grade.grade,
-    grade.positions,
-    arena.arena,
-    history.history,
-    history.convert,
-    train.train,
-    train.runs,
-    inspect.inspect,
-    bench.bench,
-    installation.warm,
-    installation.doctor,
-    installation.completion,
-):
-    cli.add_command(_command)
+_SECTIONS: dict[str, tuple[click.Command, ...]] = {
+    "Play": (
+        games.games,
+        games.rules,
+        games.players,
+        play.play,
+        play.window,
+        studio.studio,
+        play.choose,
+    ),
+    "Solve and analyze": (
+        solve.solve,
+        solve.analyze,
+        review.review,
+        review.puzzle,
+        games.count,
+        solve.textbook,
+        solve.prove,
+        solve.check_proof,
+        table.table,
+        table.book,
+    ),
+    "Learn": (learning.recipes, train.train, train.runs, learning.inspect),
+    "Compare": (grade.grade, grade.positions, arena.arena, bench.bench),
+    "Data": (history.history, history.convert),
+    "Set-up": (installation.warm, installation.doctor, installation.completion),
+}
+for _heading, _commands in _SECTIONS.items():
+    cli.add_section(_heading, _commands)

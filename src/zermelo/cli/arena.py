@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.progress import Progress
 from zermelo.core.phrases import count, escape_controls
 
@@ -28,7 +29,12 @@ class Hypotheses(click.ParamType[tuple[float, float]]):
         return float(match[1]), float(match[2])
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo arena tictactoe perfect greedy random --games 20",
+        "zermelo arena connect4 level:3 level:5 --db games.db --html report.html",
+    )
+)
 @click.argument("game")
 @click.argument("players", nargs=-1, required=True)
 @options.integer_option(
@@ -81,9 +87,10 @@ def arena(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Run a round-robin tournament of PLAYERS at GAME and rate them.
+    """Run a tournament of PLAYERS at GAME and rate them.
 
-    A player is a name with parameters, or a Python file with a class derived from zermelo.Player.
+    Every player plays every other one, on both sides. A player is a name with parameters, or a
+    Python file with a class derived from zermelo.Player.
     """
     from zermelo.arena.tournament import Interrupted, tournament
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import CommandGroup
 from zermelo.cli.common.options import Command, Fields
 from zermelo.cli.common.progress import Progress
 
@@ -16,9 +17,9 @@ _HYBRID_PARTS = ("search", "actors", "matches", "centre", "phases")
 _COLUMNS = ("rate", "unit", "ms", "nodes", "seconds", "hits", "one", "times", "wins", "published")
 
 
-@click.group()
+@click.group(cls=CommandGroup, examples=("zermelo bench playouts --game tictactoe",))
 def bench() -> None:
-    """Measure speed, and compare it with the peer libraries that are installed."""
+    """Measure speed and compare it with other installed libraries."""
 
 
 _repeat_option = options.integer_option(
@@ -47,7 +48,7 @@ def _bench_options(command: Command) -> Command:
     return command
 
 
-@bench.command()
+@bench.command(examples=("zermelo bench playouts --game tictactoe --seconds 0.5",))
 @_bench_options
 @options.json_option
 def playouts(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
@@ -59,7 +60,7 @@ def playouts(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool)
     _print_report(report, as_json=as_json)
 
 
-@bench.command("mcts")
+@bench.command("mcts", examples=("zermelo bench mcts --game connect4 --matches 0",))
 @_bench_options
 @options.integer_option(
     "--matches",
@@ -82,7 +83,7 @@ def bench_mcts(
     _print_report(report, as_json=as_json)
 
 
-@bench.command("learn")
+@bench.command("learn", examples=("zermelo bench learn --budget 30 --seeds 1",))
 @options.seconds_option("CPU seconds for each training run.", 120.0, name="--budget")
 @options.integer_option(
     "--seeds", "Number of training runs for each system; the median is reported.", 3, low=1, high=20
@@ -100,7 +101,7 @@ def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
     _print_report(report, as_json=as_json)
 
 
-@bench.command("hybrid")
+@bench.command("hybrid", examples=("zermelo bench hybrid --part search",))
 @_part_option(_HYBRID_PARTS, " Default: all except `phases`, which trains networks.")
 @options.integer_option("--number", "Number of positions for `search`.", 200, low=1, high=500)
 @options.integer_option(
@@ -152,7 +153,7 @@ def bench_hybrid(
     _print_report(report, as_json=as_json)
 
 
-@bench.command("selfplay")
+@bench.command("selfplay", examples=("zermelo bench selfplay --repeat 1",))
 @click.option(
     "--device",
     type=click.Choice(["cpu", "cuda"]),
@@ -181,7 +182,7 @@ def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: 
     _print_report(report, as_json=as_json)
 
 
-@bench.command()
+@bench.command(examples=("zermelo bench envs --game connect4",))
 @_bench_options
 @options.json_option
 def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
@@ -197,7 +198,7 @@ def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> 
     _print_report(report, as_json=as_json)
 
 
-@bench.command("solve")
+@bench.command("solve", examples=("zermelo bench solve --part alphabeta --repeat 1",))
 @click.option(
     "--positions",
     "file",
@@ -224,7 +225,7 @@ def bench_solve(
     _print_report(report, as_json=as_json)
 
 
-@bench.command("batches")
+@bench.command("batches", examples=("zermelo bench batches --number 1000 --repeat 1",))
 @click.option(
     "--positions",
     "file",
@@ -250,7 +251,7 @@ def bench_batches(
     _print_report(report, as_json=as_json)
 
 
-@bench.command()
+@bench.command(examples=("zermelo bench solved --write solved-games.md",))
 @options.file_option("--write", "Markdown file to write the table to.")
 @options.json_option
 def solved(write: Path | None, as_json: bool) -> None:
@@ -276,7 +277,7 @@ def solved(write: Path | None, as_json: bool) -> None:
     )
 
 
-@bench.command()
+@bench.command(examples=("zermelo bench signature",))
 @options.json_option
 def signature(as_json: bool) -> None:
     """Print the total node count of a fixed list of searches.

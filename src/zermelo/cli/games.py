@@ -1,60 +1,108 @@
-"""Commands that describe games and players: `games`, `players` and `count`."""
+"""Commands that describe games and players: `games`, `rules`, `players` and `count`."""
 
 from typing import Any
 
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.options import Fields
 from zermelo.cli.common.progress import Progress
+from zermelo.core import specs
 from zermelo.core.phrases import count as count_text
+from zermelo.core.phrases import escape_controls
 
 
-@click.command()
+@command(examples=("zermelo games", "zermelo games gomoku"))
+@click.argument("name", required=False)
 @options.json_option
-def games(as_json: bool) -> None:
-    """List the games with their parameters."""
+def games(name: str | None, as_json: bool) -> None:
+    """List the games with all their parameters, or only NAME."""
     from zermelo.games import registry
 
-    rows: list[Fields] = [entry.to_dict() for entry in registry.list_games()]
-    if as_json:
-        options.print_json(rows)
-        return
-    options.print_table(
-        ("game", "description", "parameters", "example"),
-        [(r["name"], r["summary"], _parameters_text(r), r["example"]) for r in rows],
-    )
+    rows = [entry.to_dict() for entry in registry.list_games()]
+    _print_entries("game", rows, name, as_json=as_json)
+    if not as_json and name is None:
+        options.print_line("")
+        options.print_line("`zermelo rules GAME` explains how a game is played. GAME may also be a")
+        options.print_line("Python file with a game of your own.")
 
 
-@click.command()
+@command(examples=("zermelo players", "zermelo players mcts"))
+@click.argument("name", required=False)
 @options.json_option
-def players(as_json: bool) -> None:
-    """List the players with their parameters."""
+def players(name: str | None, as_json: bool) -> None:
+    """List the players with all their parameters, or only NAME.
+
+    Write parameters after the name and a colon, as in mcts:sims=200,seed=1.
+    """
     from zermelo.players.registry import list_players
 
-    rows: list[Fields] = [entry.to_dict() for entry in list_players()]
+    _print_entries("player", [e.to_dict() for e in list_players()], name, as_json=as_json)
+
+
+def _print_entries(kind: str, rows: list[Fields], name: str | None, *, as_json: bool) -> None:
+    """Print games or players, or only the one of this name; parameters are below their owner."""
+    if name is not None:
+        names = [row["name"] for row in rows]
+        if name not in names:
+            specs.raise_unknown(kind, name, names)
+        rows = [rows[names.index(name)]]
     if as_json:
-        options.print_json(rows)
+        options.print_json(rows if name is None else rows[0])
         return
-    options.print_table(
-        ("player", "description", "parameters"),
-        [(r["name"], r["summary"], _parameters_text(r)) for r in rows],
-    )
+    head_width = max(len(row["name"]) for row in rows) + 2
+    parts = [(row, [_parameter_cells(p) for p in row["parameter_list"]]) for row in rows]
+    width = max((len(cell) for _, cells in parts for cell, _ in cells), default=0)
+    for row, cells in parts:
+        options.print_line(f"{row['name']:{head_width}}{row['summary']}", bold=True)
+        for cell, meaning in cells:
+            text = escape_controls(f"  {cell:{width}}  {meaning}".rstrip())
+            options.print_text(options.output_style().wrap(text, width + 4))
+        if row["example"] not in ("", row["name"]):
+            options.print_line(f"  such as {row['example']}")
 
 
-def _parameters_text(row: Fields) -> str:
-    """Return the parameters in the notation of specs, each with its default if it has one."""
-    return " ".join(
-        name if default is None else f"{name}={_default_text(default)}"
-        for name, default in row["parameters"].items()
-    )
+def _parameter_cells(parameter: Fields) -> tuple[str, str]:
+    """Return a parameter with its default, and its meaning with the choices."""
+    name, default = parameter["name"], parameter["default"]
+    has_default = default is not None and default != ""
+    meaning = parameter["meaning"]
+    if parameter["choices"]:
+        choices = " or ".join(parameter["choices"])
+        meaning = f"{choices}; {meaning}" if meaning else choices
+    return f"{name}={_default_text(default)}" if has_default else name, meaning
 
 
 def _default_text(default: Any) -> str:
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-@click.command()
+@command(examples=("zermelo rules squava", "zermelo rules gomoku:size=9,overline=exact"))
+@click.argument("game")
+@options.json_option
+def rules(game: str, as_json: bool) -> None:
+    """Explain how GAME is played, and how to write its moves."""
+    from zermelo.games.descriptions import describe_rules
+
+    text = describe_rules(game)
+    if as_json:
+        options.print_json(text.to_dict() | {"game": game})
+        return
+    style = options.output_style()
+    options.print_line(game, bold=True)
+    for sentence in text.sentences:
+        options.print_text(style.wrap(escape_controls(sentence)))
+    options.print_text(style.wrap(escape_controls(f"Moves: {text.move_forms}.")))
+    options.print_text(f"\n{text.start}")
+
+
+@command(
+    examples=(
+        "zermelo count tictactoe --states --games",
+        "zermelo count connect4 --perft 6",
+    )
+)
 @click.argument("game")
 @options.integer_option("--perft", "Count move sequences of each length from 1 to N.", high=1000)
 @click.option("--states", is_flag=True, help="Count distinct states, in total and by ply.")

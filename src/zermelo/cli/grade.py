@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.progress import Progress
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import count
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 _BEATEN = 1  # exit code if the player can be beaten
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo grade tictactoe lookahead:1",
+        "zermelo grade connect4 level:7 --json",
+    )
+)
 @click.argument("game")
 @click.argument("player")
 @click.option(
@@ -128,7 +134,12 @@ def _print_refutation(grade: "Grade") -> None:
         options.print_text(f"\nbeaten by {' '.join(moves)}: {end.verdict}\n{end}")
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo positions connect4 --number 10",
+        "zermelo positions squava --number 50 --out squava.txt",
+    )
+)
 @click.argument("game")
 @options.integer_option("--number", "Number of positions.", 100, low=1, high=100_000)
 @click.option(
@@ -165,7 +176,7 @@ def positions(
     nodes: int,
     as_json: bool,
 ) -> None:
-    """Generate positions of GAME with the exact value of every move.
+    """Generate positions of GAME with the exact values of all moves.
 
     The positions come from random games, no two are equivalent by symmetry, and each allows a
     mistake. A position is hard if the end is far away under best play and few moves preserve its

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.options import Fields
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import count
@@ -22,7 +23,13 @@ _LIST_LIMIT = 20
 _MAX_PLAYERS = 50  # characters in the players column of a table
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo history",
+        "zermelo history show 1",
+        "zermelo history export 1 --format sgf",
+    )
+)
 @click.argument("action", type=click.Choice(["list", "show", "export", "recover"]), default="list")
 @click.argument("ids", nargs=-1, metavar="[ID|FILE]...")
 @options.db_option("SQLite file to read.", "the studio's database")
@@ -64,7 +71,7 @@ def history(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """List, show or export the stored games and runs, or recover them from a damaged file.
+    """List, show, export or recover the stored games and runs.
 
     The ID of a run is a number, the ID of a game in a run is RUN/NUMBER, and the ID of a match is a
     word. `export` writes the games with the given IDs and all games of the runs with the given IDs,
@@ -336,7 +343,12 @@ def _date_text(seconds: float) -> str:
         return "unknown"
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo convert game.sgf --from sgf --to text",
+        "zermelo convert games.txt --from digits --game connect4 --to json",
+    )
+)
 @click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
 @click.option("--from", "source", metavar="FORMAT", default="text", help="Format of FILE.")
 @click.option("--to", "target", metavar="FORMAT", default="text", help="Format to write.")

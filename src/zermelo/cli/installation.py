@@ -8,6 +8,7 @@ import click
 
 from zermelo import __version__
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.options import Fields
 from zermelo.cli.common.progress import Progress
 from zermelo.core.phrases import count
@@ -23,11 +24,11 @@ _EXTRAS = {
 }
 
 
-@click.command()
+@command(examples=("zermelo doctor",))
 @click.option("--clear-cache", is_flag=True, help="Delete all compiled kernels.")
 @options.json_option
 def doctor(clear_cache: bool, as_json: bool) -> None:
-    """Describe this installation, and how to install what is missing.
+    """Show what is installed, and how to install what is missing.
 
     Prints versions, extras, the graphics processor, compiled kernels, and where data is stored.
     """
@@ -96,7 +97,12 @@ def _gpu_name() -> str | None:
     return throughput.gpu_name() or None
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo warm",
+        "zermelo warm connect4 squava",
+    )
+)
 @click.argument("games", nargs=-1)
 @options.json_option
 def warm(games: tuple[str, ...], as_json: bool) -> None:
@@ -116,7 +122,12 @@ def warm(games: tuple[str, ...], as_json: bool) -> None:
         options.print_line(f"{count(number, 'kernel')} ready in {seconds} s")
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo completion bash >> ~/.bashrc",
+        "zermelo completion fish > ~/.config/fish/completions/zermelo.fish",
+    )
+)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:

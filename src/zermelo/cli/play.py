@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.options import Fields, PositionSource
 from zermelo.cli.common.progress import Progress
+from zermelo.core.phrases import escape_controls
 
 if TYPE_CHECKING:
     from zermelo.core.player import Limit
@@ -18,7 +20,12 @@ if TYPE_CHECKING:
 _SWITCH_INTERVAL = 0.0005
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo play connect4 --second level:3",
+        "zermelo play tictactoe --second human --indices",
+    )
+)
 @options.match_options(second="random")
 @click.option("--show-thinking", is_flag=True, help="Show how the players evaluate every move.")
 @click.option(
@@ -40,6 +47,7 @@ def play(
     from zermelo.matches.match import Match
     from zermelo.players.registry import HUMAN
     from zermelo.ui import terminal
+    from zermelo.ui.styles import wants_colour
     from zermelo.ui.terminal_match import DisplayOptions
 
     moves: tuple[str, ...] = ()
@@ -55,7 +63,7 @@ def play(
     if full_screen:
         _play_full_screen(match, players, limit, show_thinking=show_thinking)
         return
-    display = DisplayOptions(indices, terminal.wants_colour(), show_thinking, limit)
+    display = DisplayOptions(indices, wants_colour(), show_thinking, limit)
     terminal.play(match, players, display)
 
 
@@ -82,7 +90,12 @@ def _play_full_screen(
         options.print_line(message)
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo window connect4",
+        "zermelo window squava --second level:8",
+    )
+)
 @options.match_options(second="level:5")
 def window(
     game: str | None, first: str | None, second: str | None, seconds: float | None, resume: bool
@@ -127,7 +140,12 @@ def window(
             options.print_line(message.replace("zermelo play", "zermelo window"))
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo choose connect4 mcts:sims=200 --moves 4455",
+        'zermelo choose tictactoe perfect --board "XX./OO./..." --json',
+    )
+)
 @click.argument("game")
 @click.argument("player")
 @options.position_options
@@ -153,6 +171,8 @@ def choose(
             return last_analysis(chooser.think(position, Limit(seconds=seconds))).choice()
 
     with Progress(f"{player} in {game}") as progress:
-        return options.answer_positions(
-            rules, source, answer, lambda fields: fields["move"], as_json=as_json
-        )
+        return options.answer_positions(rules, source, answer, _move_text, as_json=as_json)
+
+
+def _move_text(fields: Fields) -> str:
+    return escape_controls(fields["move"])

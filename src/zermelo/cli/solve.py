@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.options import Fields, PositionSource
 from zermelo.cli.common.progress import Progress
-from zermelo.core.phrases import count, describe_value, word_for
+from zermelo.core.phrases import count, describe_value, escape_controls, word_for
 
 if TYPE_CHECKING:
     from zermelo.core.position import Position
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 _REFUSED = 1  # exit code
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo solve mnk:4x4x3",
+        "zermelo solve connect4 --moves 444444 --seconds 10",
+    )
+)
 @click.argument("game")
 @options.position_options
 @click.option(
@@ -90,7 +96,7 @@ def solve(
 
 
 def _solution_text(fields: Fields) -> str:
-    """Return a solution as one line of text."""
+    """Return a solution as text: one line, or several if the terminal is narrower."""
     parts = [_value_text(fields)]
     if fields.get("score") is not None:
         parts.append(f"score {fields['score']:+d}")
@@ -98,8 +104,11 @@ def _solution_text(fields: Fields) -> str:
         parts.append(f"best {' '.join(fields['best'])}")
     if fields["pv"]:
         parts.append(f"line {' '.join(fields['pv'])}")
-    nodes = count(fields["nodes"], "node")
-    return f"{'; '.join(parts)} ({nodes}, {fields['seconds']:.2f} s)"
+    effort = f"({count(fields['nodes'], 'node')}, {fields['seconds']:.2f} s)"
+    style = options.output_style()
+    text = style.wrap(escape_controls(f"{'; '.join(parts)} {effort}"), indent=2)
+    value = min(len(parts[0]), style.width or len(parts[0]))  # the colour ends with the line
+    return style.paint(text[:value], fields["value"]) + text[value:]
 
 
 def _value_text(fields: Fields) -> str:
@@ -111,14 +120,19 @@ def _value_text(fields: Fields) -> str:
     return f"not proven: {word_for(None, fields['estimate'])}{depth}"
 
 
-@click.command()
+@command(
+    examples=(
+        'zermelo analyze tictactoe --moves "b2 b1"',
+        "zermelo analyze connect4 --moves 4455 --seconds 5",
+    )
+)
 @click.argument("game")
 @options.position_options
 @click.option(
     "--player",
     metavar="PLAYER",
     show_default="exact search, with estimates where it does not finish",
-    help="Player that evaluates the moves.",
+    help="Player that evaluates the moves; `zermelo players` lists them.",
 )
 @options.seconds_option("Time limit for the analysis.", show_default="10")
 @options.db_option("Store the analysis in this SQLite file.")
@@ -157,13 +171,21 @@ def analyze(
             store.add_analysis(game, position.moves, player or "", fields)
         return fields
 
+    def to_text(fields: Fields) -> str:
+        return texts.analysis_text(fields, style=options.output_style())
+
     with contextlib.ExitStack() as stack, Progress(f"analyzing {game}") as progress:
         store = None if db is None else stack.enter_context(RunStore(db))
         progress("")
-        return options.answer_positions(rules, source, answer, texts.analysis_text, as_json=as_json)
+        return options.answer_positions(rules, source, answer, to_text, as_json=as_json)
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo textbook tictactoe --method alphabeta",
+        "zermelo textbook mnk:3x4x3 --method both --order centre",
+    )
+)
 @click.argument("game")
 @options.moves_option
 @click.option(
@@ -224,16 +246,21 @@ def textbook(
     )
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo prove tictactoe --out proof.txt",
+        "zermelo prove connect4:4x5 --out proof.txt",
+    )
+)
 @click.argument("game")
 @options.file_option("--out", "File to write.", required=True)
 @options.json_option
 def prove(game: str, out: Path, as_json: bool) -> int:
     """Write a proof of the value of GAME to a file.
 
-    The proof is a strategy for the winner or, in a drawn game, one for each side. An independent
-    script, scripts/check_proof.py, checks the strategy against every reply. Exits with 1 if the
-    proof exceeds 2 million positions or 20 MB.
+    The proof is a strategy for the winner or, in a drawn game, one for each side. `zermelo
+    check-proof FILE` checks the strategy against every reply. Exits with 1 if the proof exceeds 2
+    million positions or 20 MB.
     """
     from zermelo.core.errors import TooLarge
     from zermelo.games import registry
@@ -269,3 +296,53 @@ def prove(game: str, out: Path, as_json: bool) -> int:
             f"in {fields['seconds']:.2f} s"
         )
     return 0
+
+
+def _check_rules(file: Path, game: Path) -> str:
+    """Return the verdict on the proof of a game in a file, which must pass its trial first."""
+    from zermelo.games import registry
+    from zermelo.search.proofs import check_rules_proof
+
+    registry.game(str(game))
+    return check_rules_proof.check_file(file, game)
+
+
+@command(
+    "check-proof",
+    examples=("zermelo check-proof proof.txt", "zermelo check-proof --source > check_proof.py"),
+)
+@click.argument(
+    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@click.option(
+    "--game",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Python file with the rules, for the proof of a game of your own. The file is run.",
+)
+@click.option("--source", is_flag=True, help="Print the checker itself, a script that runs alone.")
+@options.json_option
+def check_proof(file: Path | None, game: Path | None, source: bool, as_json: bool) -> int:
+    """Check a proof that `zermelo prove` wrote.
+
+    Tries every reply to the strategy in FILE. The checker has rules of its own and uses no other
+    code of this package; the proof of a game of your own is checked with the rules in --game.
+    Exits with 1 if the file proves nothing.
+    """
+    from zermelo.search.proofs import check_proof as line_checker
+    from zermelo.search.proofs import check_rules_proof as rules_checker
+
+    if source == (file is not None):
+        msg = "name the proof to check, as in `zermelo check-proof proof.txt`, or give --source"
+        raise click.UsageError(msg)
+    checker = line_checker if game is None else rules_checker
+    if file is None:
+        options.print_record(Path(checker.__file__).read_text(encoding="utf-8").rstrip("\n"))
+        return 0
+    verdict = line_checker.check_file(file) if game is None else _check_rules(file, game)
+    is_proven = verdict.startswith("proven")
+    if as_json:
+        options.print_json({"path": str(file), "proven": is_proven, "verdict": verdict})
+    else:
+        options.print_line(verdict)
+    return 0 if is_proven else _REFUSED

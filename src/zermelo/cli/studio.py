@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.progress import Progress
 
 _BACKLOG = 2048
@@ -15,7 +16,12 @@ _BACKLOG = 2048
 _SWITCH_INTERVAL = 0.0005
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo studio",
+        "zermelo studio --port 8080",
+    )
+)
 @click.option("--host", default="127.0.0.1", help="Address to bind to.")
 @click.option(
     "--port",
@@ -24,8 +30,15 @@ _SWITCH_INTERVAL = 0.0005
     help="Port to listen on; 0 picks a free one.",
 )
 @options.db_option("SQLite file to store matches in.", "studio.db in Zermelo's state folder")
-def studio(host: str, port: int, db: Path | None) -> None:
-    """Serve the web page.
+@click.option(
+    "--game",
+    "files",
+    metavar="FILE",
+    multiple=True,
+    help="Python file of a game to offer on the page; may be repeated. The file is run.",
+)
+def studio(host: str, port: int, db: Path | None, files: tuple[str, ...]) -> None:
+    """Play and analyze in the browser: serve the web page.
 
     On the page you can play, watch the engine think, review games and solve puzzles. The first
     time, kernels are compiled in the background while you play.
@@ -37,8 +50,9 @@ def studio(host: str, port: int, db: Path | None) -> None:
         msg = "the studio needs FastAPI and uvicorn: pip install 'zermelo[studio]'"
         raise click.ClickException(msg) from None
     from zermelo.core import home
+    from zermelo.games import registry
 
-    app = create_app(db or home.database(), host)
+    app = create_app(db or home.database(), host, games=map(registry.game, files))
     server = create_server(app, os.environ.get("ZERMELO_LOG", "warning"))
     listener = _listen(host, port)
     name = f"[{host}]" if ":" in host else host

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.options import Fields
 from zermelo.cli.common.progress import Progress
 from zermelo.core.errors import ZermeloError
@@ -17,14 +18,20 @@ if TYPE_CHECKING:
     from zermelo.search.tablebase.tablebase import Tablebase
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo table tictactoe",
+        "zermelo table mnk:4x4x3 --remove",
+    )
+)
 @click.argument("game")
 @click.option("--remove", is_flag=True, help="Delete the tablebase instead of building it.")
 @options.json_option
 def table(game: str, remove: bool, as_json: bool) -> None:
-    """Solve every state of GAME and store the tablebase in the cache folder.
+    """Solve every state of GAME and store its tablebase.
 
-    The solver and the perfect player then look values up instead of searching.
+    The solver and the perfect player then look values up instead of searching. The tablebase is a
+    file in the cache folder.
     """
     from zermelo.search.tablebase.files import tablebase_path
 
@@ -52,7 +59,12 @@ def table(game: str, remove: bool, as_json: bool) -> None:
         click.echo(text)
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo book mnk:4x5x4 --plies 2",
+        "zermelo book connect4:5x5 --plies 4 --out 5x5.book",
+    )
+)
 @click.argument("game")
 @click.option("--plies", type=int, default=4, help="Number of plies that the book covers.")
 @click.option(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zermelo.cli.common import options
+from zermelo.cli.common.help import command
 from zermelo.cli.common.options import Fields
 from zermelo.cli.common.progress import Progress
 from zermelo.core.errors import ZermeloError
@@ -26,7 +27,13 @@ _GRADE_LABELS = {
 }
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo train tictactoe-dqn --short",
+        "zermelo train squava-hybrid --seed 1 --actors 2",
+        "zermelo train tictactoe-dqn --short --game examples/domineering.py",
+    )
+)
 @click.argument("recipe")
 @click.option(
     "--out",
@@ -45,6 +52,12 @@ _GRADE_LABELS = {
     default="cpu",
     help="Device to run the network on.",
 )
+@click.option(
+    "--game",
+    metavar="GAME",
+    show_default="the recipe's game",
+    help="Learn this game, such as a Python file of your own, with the settings of the recipe.",
+)
 @click.option("--opponent", metavar="PLAYER", help="Learn a best response to this player.")
 @options.integer_option(
     "--actors",
@@ -61,9 +74,9 @@ _GRADE_LABELS = {
 def train(recipe: str, as_json: bool, **settings: Any) -> None:
     """Train a player by RECIPE and grade it.
 
-    RECIPE is the name of a shipped recipe or a .toml file. The run is stored in a folder. You can
-    stop it at any time: --resume continues from its checkpoint and ends with the same weights as an
-    uninterrupted run.
+    RECIPE is the name of a shipped recipe, which `zermelo recipes` lists, or a .toml file. The run
+    is stored in a folder. You can stop it at any time: --resume continues from its checkpoint and
+    ends with the same weights as an uninterrupted run.
     `zermelo runs` lists the runs. To play against a finished run, name the player dqn:FOLDER,
     hybrid:FOLDER or alphazero:FOLDER.
     """
@@ -158,7 +171,13 @@ def _warn_of_bad_store() -> Iterator[None]:
         click.echo(f"zermelo: warning: the run is not recorded in the store: {error}", err=True)
 
 
-@click.command()
+@command(
+    examples=(
+        "zermelo runs",
+        "zermelo runs show tictactoe-dqn-0",
+        "zermelo runs export tictactoe-dqn-0 --out model.safetensors",
+    )
+)
 @click.argument("action", type=click.Choice(["list", "show", "export"]), default="list")
 @click.argument("name", required=False)
 @options.file_option(

@@ -103,6 +103,18 @@ def pick(condition: Any, a: Any, b: Any) -> Any:
     return b ^ ((a ^ b) & -(condition * 1))
 
 
+def can_stop(condition: Any) -> bool:
+    """Return whether a loop of fixed length may end early: `condition`, but never for tensors.
+
+    Rules use it as `if can_stop(…): break` where more steps would change nothing. A tensor holds
+    many states, so it takes all steps.
+
+    >>> can_stop(True), can_stop(False)
+    (True, False)
+    """
+    return condition if isinstance(condition, bool) else False
+
+
 def sign(x: Any) -> int:
     """Return the sign of a number: 1, 0 or -1.
 

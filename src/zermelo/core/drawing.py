@@ -5,6 +5,7 @@ This module contains no rules: cells, lines and hints come from the position.
 
 from html import escape
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 from zermelo.core.errors import ZermeloError
 
@@ -39,17 +40,25 @@ def to_text(
     if len(symbols) != 3:
         msg = f"symbols is {symbols!r}: it must be three characters, such as XO."
         raise ZermeloError(msg)
-    line, last_cell = set(position.winning_line or ()), position.last_cell
+    line, last_cells = set(position.winning_line or ()), position.last_cells
     texts = []
     for cell, stone in enumerate(board):
         if stone:
             text = symbols[0 if stone > 0 else 1]
-            is_last = cell == last_cell
+            is_last = cell in last_cells[-1:]
             texts.append((text, _draw_stone(text, stone, cell in line, is_last, colour=colour)))
         else:
             text = (game.cell_hint(position.state, cell) if hints else "") or symbols[2]
-            texts.append((text, f" {_DIM}{text}{_RESET} " if colour else f" {text} "))
+            is_left = cell in last_cells[:-1]
+            texts.append((text, _draw_empty_cell(text, is_left, colour=colour)))
     return _add_axes(game.column_labels, game.grid.cols, texts)
+
+
+def _draw_empty_cell(text: str, is_left: bool, *, colour: bool) -> str:
+    """Return the text of an empty cell; if a piece has just left it, the cell is marked."""
+    if colour:
+        return f" {_DIM}{_REVERSE if is_left else ''}{text}{_RESET} "
+    return f"({text})" if is_left else f" {text} "
 
 
 def _draw_stone(text: str, stone: int, in_line: bool, is_last: bool, *, colour: bool) -> str:
@@ -92,8 +101,14 @@ _STYLE = """
 
 
 def to_svg(position: "Position", *, title: str = "") -> str:
-    """Return the board as an SVG picture, with discs or with marks, depending on the game."""
+    """Return the board as an SVG picture, with discs or with marks, depending on the game.
+
+    If the game draws its own pictures, return its picture.
+    """
     game, board = position.game, position.board
+    picture = game.draw_svg(position.state)
+    if picture is not None:
+        return picture
     if game.grid is None or board is None:
         return _text_svg(game.draw(position.state))
     rows, cols = game.grid.rows, game.grid.cols
@@ -102,19 +117,32 @@ def to_svg(position: "Position", *, title: str = "") -> str:
         f'<rect class="board" width="{width}" height="{height}" rx="6"/>',
         *_labels(game.column_labels, rows),
     ]
-    line, last_cell = set(position.winning_line or ()), position.last_cell
+    line, last_cells = set(position.winning_line or ()), position.last_cells
     for cell, stone in enumerate(board):
         x, y = _MARGIN + cell % cols * _CELL, _MARGIN + cell // cols * _CELL
         parts += _cell(x, y, is_marked=cell in line)
         if stone:
             colour = game.disc_colours[stone < 0] if game.has_discs else None
-            parts += _stone(x, y, stone, colour, is_last=cell == last_cell)
+            parts += _stone(x, y, stone, colour, is_last=cell in last_cells[-1:])
+        elif cell in last_cells[:-1]:  # a piece has just left this cell
+            parts.append(_frame(x, y))
     name = escape(title or f"{game.spec}: {position.verdict}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img" aria-label="{name}">'
         f"<title>{name}</title><style>{_STYLE}</style>{''.join(parts)}</svg>"
     )
+
+
+def is_svg(picture: object) -> bool:
+    """Return whether an object is the text of one well-formed SVG element without declarations."""
+    if not isinstance(picture, str) or not picture.startswith("<svg") or "<!" in picture:
+        return False
+    try:
+        ET.fromstring(picture)  # noqa: S314 - without declarations there are no entities
+    except ET.ParseError:
+        return False
+    return True
 
 
 def _cell(x: int, y: int, *, is_marked: bool) -> list[str]:
@@ -129,11 +157,15 @@ def _stone(x: int, y: int, stone: int, disc_colour: str | None, *, is_last: bool
     if disc_colour is not None:
         last = f'<circle class="last" cx="{x + 20}" cy="{y + 20}" r="4"/>'
         return [_disc(*middle, disc_colour), *[last] * is_last]
-    last = (
+    return [_mark(*middle, stone), *[_frame(x, y)] * is_last]
+
+
+def _frame(x: int, y: int) -> str:
+    """Return a dashed frame in a cell, which marks the last move."""
+    return (
         f'<rect x="{x + 2}" y="{y + 2}" width="{_CELL - 4}" height="{_CELL - 4}" '
         'fill="none" stroke="#8a8578" stroke-dasharray="3 3"/>'
     )
-    return [_mark(*middle, stone), *[last] * is_last]
 
 
 def _labels(columns: tuple[str, ...], rows: int) -> list[str]:

@@ -4,6 +4,7 @@ import unicodedata
 
 from zermelo.core.value import Value
 
+YOU = "you"  #: the name of the human if the other player is a program
 # (threshold, word for estimates above it), highest first; the word below all of them is "losing".
 _WORDS = ((0.9, "winning"), (0.3, "better"), (-0.3, "balanced"), (-0.9, "worse"))
 
@@ -14,14 +15,17 @@ def word_for(
     """Return a word for a proven value or, if the value is None, for the estimate.
 
     `sides` are the names of the side to move and of its opponent; the text then names the winner.
+    A side may be called "you".
 
     >>> word_for(Value.WIN, None), word_for(None, 0.95), word_for(None, 0.1), word_for(None, -0.99)
     ('wins', 'winning', 'balanced', 'losing')
-    >>> word_for(Value.LOSS, None, ("AI", "human"))
-    'human wins'
+    >>> word_for(Value.LOSS, None, ("AI", YOU)), word_for(Value.WIN, None, ("AI", YOU))
+    ('you win', 'AI wins')
     """
     if value is not None and sides is not None:
-        return {"win": f"{sides[0]} wins", "draw": "draw", "loss": f"{sides[1]} wins"}[value]
+        winner = sides[0] if value == Value.WIN else sides[1]
+        verb = "win" if winner == YOU else "wins"
+        return "draw" if value == Value.DRAW else f"{winner} {verb}"
     if value is not None:
         return {"win": "wins", "draw": "draw", "loss": "loses"}[value]
     number = estimate or 0.0

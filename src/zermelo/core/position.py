@@ -55,6 +55,8 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
     #: the actions from the start to this position; None if play began with a given board
     history: tuple[int, ...] | None = field(default=(), compare=False)
     last_action: int | None = field(default=None, compare=False)
+    #: the state before the last action
+    previous: Any = field(default=None, compare=False, repr=False)
 
     @property
     def player(self) -> int:
@@ -105,10 +107,22 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
         return [self.to_move_text(action) for action in self.game.forbidden(self.state)]
 
     @property
+    def last_cells(self) -> tuple[int, ...]:
+        """The cells of the last move: the one that it filled, or where it came from and went to."""
+        last = self.last_action
+        return () if last is None else self.game.move_cells(self.previous, last)
+
+    @property
     def last_cell(self) -> int | None:
         """The cell that the last move filled."""
-        last = self.last_action
-        return None if last is None else self.game.last_cell(self.state, last)
+        return next(reversed(self.last_cells), None)
+
+    @property
+    def movers(self) -> list[int] | None:
+        """The player of each move from the start; None if play began with a given board."""
+        if self.history is None:
+            return None
+        return list(self.game.line_players(self.game.initial(), self.history))
 
     @property
     def key(self) -> tuple[str, Any]:
@@ -154,7 +168,8 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
     def play_action(self, action: int) -> "Position":
         """Return the position after an action, which the caller knows to be legal."""
         history = None if self.history is None else (*self.history, action)
-        return Position(self.game, self.game.play(self.state, action), history, action)
+        state = self.game.play(self.state, action)
+        return Position(self.game, state, history, action, self.state)
 
     def _explain_illegal(self, move: str, reason: str, actions: list[int]) -> str:
         after = ""

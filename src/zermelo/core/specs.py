@@ -21,6 +21,16 @@ class Parameter:
     note: str = ""  #: a description for help texts
     choices: tuple[str, ...] = ()  #: the texts that a str parameter accepts; () accepts any text
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the JSON output."""
+        return {
+            "name": self.name,
+            "type": self.kind.__name__,
+            "default": self.default,
+            "choices": list(self.choices),
+            "meaning": self.note,
+        }
+
     def parse(self, text: str, where: str) -> Any:
         """Parse a value of this parameter; raise BadSpec if the text is not a valid value."""
         value: Any

@@ -10,8 +10,8 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from zermelo.core.errors import ZermeloError
-from zermelo.core.game import Game
 from zermelo.envs.registration import register_environments
+from zermelo.games.registry import GameLike
 from zermelo.players.registry import PlayerLike
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["aec_env", "gym_env", "vector_env"]
 
 
-def aec_env(spec: str | Game, **options: Any) -> "GameAEC":
+def aec_env(spec: GameLike, **options: Any) -> "GameAEC":
     """Return a PettingZoo AEC environment.
 
     With `raw=True`, it does not check that actions are legal or that calls come in order.
@@ -36,7 +36,7 @@ def aec_env(spec: str | Game, **options: Any) -> "GameAEC":
     return (GameAEC if raw else CheckedAEC)(spec, **options)
 
 
-def gym_env(spec: str | Game, **options: Any) -> "GameEnv":
+def gym_env(spec: GameLike, **options: Any) -> "GameEnv":
     """Return a Gymnasium environment for one seat; `step` includes the opponent's reply."""
     _require("gymnasium", "gym_env")
     from zermelo.envs.gymnasium_env import GameEnv
@@ -45,7 +45,7 @@ def gym_env(spec: str | Game, **options: Any) -> "GameEnv":
 
 
 def vector_env(
-    spec: str | Game,
+    spec: GameLike,
     num_envs: int,
     *,
     opponent: PlayerLike | None = None,

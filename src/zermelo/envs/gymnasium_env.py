@@ -9,12 +9,11 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from zermelo.core.errors import ZermeloError
-from zermelo.core.game import Game, MaskGame
+from zermelo.core.game import MaskGame
 from zermelo.core.position import Position
 from zermelo.envs.opponents import check_seat, create_opponent
 from zermelo.envs.planes import (
     Planes,
-    as_game,
     can_swap_sides,
     check_render_mode,
     render_position,
@@ -28,6 +27,7 @@ from zermelo.envs.vector_games import (
     create_games,
 )
 from zermelo.envs.vector_kernel import NO_WINNER
+from zermelo.games.registry import GameLike, as_game
 from zermelo.players.registry import PlayerLike
 
 Potential = Callable[[Position], float]  #: position → its value for the side to move
@@ -55,7 +55,7 @@ class GameEnv(gymnasium.Env[Any, Any]):
 
     def __init__(
         self,
-        spec: str | Game,
+        spec: GameLike,
         *,
         opponent: PlayerLike | None = "random",
         seat: Seat = 0,

@@ -10,10 +10,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from zermelo.core.errors import ZermeloError
-from zermelo.core.game import Game
 from zermelo.envs.opponents import check_seat, create_opponent
-from zermelo.envs.planes import Planes, as_game, check_render_mode, render_position
+from zermelo.envs.planes import Planes, check_render_mode, render_position
 from zermelo.envs.vector_games import Games, GamesConfig, Seat, StepArrays, create_games
+from zermelo.games.registry import GameLike, as_game
 from zermelo.players.registry import PlayerLike
 
 _NUM_SEEDS = 1 << 63  # larger seeds are reduced
@@ -34,7 +34,7 @@ class GameVectorEnv(VectorEnv[Any, Any, Any]):
 
     def __init__(
         self,
-        spec: str | Game,
+        spec: GameLike,
         num_envs: int = 1,
         *,
         opponent: PlayerLike | None = None,

@@ -96,7 +96,7 @@ class GreedyTables(NamedTuple):
 
 def has_fixed_cells(game: Game) -> bool:
     """Return whether an action always fills the same cell, or with gravity the same column."""
-    return type(game).last_cell in (Game.last_cell, MaskGame.last_cell, LineGame.last_cell)
+    return type(game).move_cells in (Game.move_cells, MaskGame.move_cells, LineGame.move_cells)
 
 
 def action_cells(game: Game) -> list[int | None]:

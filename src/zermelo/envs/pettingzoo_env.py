@@ -7,10 +7,10 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from zermelo.core.errors import ZermeloError
-from zermelo.core.game import Game
 from zermelo.core.position import Position
 from zermelo.envs.boards import RESET, create_board
-from zermelo.envs.planes import as_game, check_render_mode, render_position
+from zermelo.envs.planes import check_render_mode, render_position
+from zermelo.games.registry import GameLike, as_game
 
 AGENTS = ("player_1", "player_2")
 
@@ -24,9 +24,7 @@ class GameAEC(AECEnv[str, dict[str, Any], int]):
         "render_fps": 2,
     }
 
-    def __init__(
-        self, spec: str | Game, *, planes: int = 2, render_mode: str | None = None
-    ) -> None:
+    def __init__(self, spec: GameLike, *, planes: int = 2, render_mode: str | None = None) -> None:
         super().__init__()
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.game = as_game(spec)

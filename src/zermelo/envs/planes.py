@@ -14,7 +14,6 @@ from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.core.game import Game, MaskGame, WordGame
 from zermelo.core.notation import Grid
 from zermelo.core.position import Position
-from zermelo.games import registry
 from zermelo.games.state_layout import is_mover_first
 
 Array = NDArray[np.int8]
@@ -56,10 +55,8 @@ class Planes:
         for action in self.game.actions(state):
             child = self.game.play(state, action)
             over, value = self.game.result(child)
-            cell = self.game.last_cell(child, action)
-            wins = over and value * self.game.turn_sign(state, child) > 0
-            if wins and cell is not None:
-                cells |= 1 << cell
+            if over and value * self.game.turn_sign(state, child) > 0:
+                cells |= sum(1 << cell for cell in self.game.move_cells(state, action)[-1:])
         return cells
 
     def action_mask(self, state: Any) -> Array:
@@ -71,16 +68,6 @@ class Planes:
     def _plane(self, cells: int) -> Array:
         flat = np.array([cells >> cell & 1 for cell in range(self.grid.size)], np.int8)
         return flat.reshape(self.shape[1:])
-
-
-def as_game(game: str | Game) -> Game:
-    """Return a game from its spec or the game itself; raise BadSpec for anything else."""
-    if isinstance(game, Game):
-        return game
-    if not isinstance(game, str):
-        msg = f"a game is a spec such as 'connect4' or a zermelo.Game, not {game!r}"
-        raise BadSpec(msg)
-    return registry.game(game)
 
 
 def can_swap_sides(game: Game) -> bool:

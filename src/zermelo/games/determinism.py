@@ -58,7 +58,10 @@ def refuse(game: Game, rule: str, first: Any, second: Any, arguments: str) -> No
     values = f"{quote_text(repr(first))} and then {quote_text(repr(second))}"
     hint = "rules must be functions, and states must compare by value"
     if repr(first) != repr(second):
-        hint = "rules must be functions, without random numbers, clocks or variables that change"
+        hint = (
+            "rules must be functions, without random numbers, clocks or variables that change: "
+            "games with chance are not supported"
+        )
     msg = f"{game.spec}: this game's {rule} returned {values} for {arguments}, but {hint}"
     raise BadSpec(msg)
 

@@ -37,11 +37,12 @@ class GameEntry:
     example: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields of the JSON output; `parameters` has their defaults."""
+        """Return the fields of the JSON output; `parameters` has only the defaults."""
         return {
             "name": self.name,
             "summary": self.summary,
             "parameters": {parameter.name: parameter.default for parameter in self.parameters},
+            "parameter_list": [parameter.to_dict() for parameter in self.parameters],
             "example": self.example,
         }
 
@@ -260,7 +261,11 @@ _ENTRIES: dict[str, GameEntry] = {
             "connect4",
             "four in a row, stones fall to the bottom",
             lambda spec, **sizes: _build_line_game(spec, **sizes, gravity=True),
-            (_int("rows", 6), _int("cols", 7), _int("win", 4)),
+            (
+                _int("rows", 6, "rows of the board"),
+                _int("cols", 7, "columns of the board"),
+                _int("win", 4, "length of a winning line"),
+            ),
             ("rows", "cols"),
             example="connect4:rows=6,cols=7,win=5",
         ),
@@ -281,7 +286,11 @@ _ENTRIES: dict[str, GameEntry] = {
             "mnk",
             "K in a row on any board",
             _build_mnk,
-            (_int("rows", 0), _int("cols", 0), _int("win", 0)),
+            (
+                _int("rows", 0, "rows of the board; must be given"),
+                _int("cols", 0, "columns of the board; must be given"),
+                _int("win", 0, "K, the length of a winning line; must be given"),
+            ),
             ("rows", "cols", "win"),
             example="mnk:5x5x4",
         ),
@@ -309,9 +318,9 @@ _ENTRIES: dict[str, GameEntry] = {
             "any k-in-a-row game, defined by its parameters",
             _build_line_game,
             (
-                _int("rows", 5),
-                _int("cols", 5),
-                _int("win", 4),
+                _int("rows", 5, "rows of the board"),
+                _int("cols", 5, "columns of the board"),
+                _int("win", 4, "length of a winning line"),
                 _int("lose", 0, "length of a losing line; 0 means none"),
                 Parameter("gravity", bool, default=False, note="stones fall to the bottom"),
                 _OVERLINE,

@@ -2,16 +2,18 @@
 
 import importlib.metadata
 import inspect
+import itertools
 import weakref
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from zermelo.core.errors import BadSpec
-from zermelo.core.game import Game
+from zermelo.core.errors import BadSpec, KernelError
+from zermelo.core.game import Game, WordGame
 from zermelo.core.notation import quote_text
 from zermelo.games import user_code
-from zermelo.games.trial import check_game
+from zermelo.games.trial import UNSUPPORTED, check_game
+from zermelo.kernels.rules_check import check_rules
 
 GROUP = "zermelo.games"  #: the entry-point group for installed packages
 
@@ -19,6 +21,15 @@ GROUP = "zermelo.games"  #: the entry-point group for installed packages
 _FUNCTIONS = ("initial", "player", "actions", "play", "result")
 _OPTIONAL = (
     "num_actions",
+    "num_players",
+    "is_alternating",
+    "has_scores",
+    "has_equal_sides",
+    "score",
+    "evaluate",
+    "move_cells",
+    "draw_svg",
+    "move_forms",
     "to_text",
     "parse_action",
     "why_illegal",
@@ -26,6 +37,7 @@ _OPTIONAL = (
     "draw",
     "board",
     "grid",
+    "score_unit",
 )
 
 
@@ -48,6 +60,7 @@ def load_game(spec: str) -> Game:
         game = _build_game(spec, user_code.load_module(path))
         game.spec = spec
         check_game(game)
+    _check_compilation(game)
     _mark_tested(game)
     return game
 
@@ -64,8 +77,9 @@ def load_installed_game(name: str) -> Game | None:
                 raise BadSpec(msg)
             game.spec = name
             check_game(game)
-            _mark_tested(game)
-            return game
+        _check_compilation(game)
+        _mark_tested(game)
+        return game
     return None
 
 
@@ -79,11 +93,24 @@ def check_once(game: Game) -> None:
     user_code.add_source_of(type(game))
     with user_code.guard(game.spec):
         check_game(game)
+    _check_compilation(game)
     _mark_tested(game)
 
 
 def _mark_tested(game: Game) -> None:
     _tested.setdefault(type(game), set()).add(game.spec)
+
+
+def _check_compilation(game: Game) -> None:
+    """Raise BadSpec if the rules of a bitboard game do not compile.
+
+    The time limit on users' code does not apply: it must not interrupt the compiler.
+    """
+    if isinstance(game, WordGame):
+        try:
+            check_rules(game)
+        except KernelError as error:
+            raise BadSpec(str(error)) from None
 
 
 def installed_games() -> list[str]:
@@ -119,7 +146,7 @@ def _game_of_functions(module: ModuleType) -> Game:
     members: dict[str, Any] = {
         name: staticmethod(value) if inspect.isfunction(value) else value
         for name, value in vars(module).items()
-        if name in _FUNCTIONS or name in _OPTIONAL
+        if name in (*_FUNCTIONS, *_OPTIONAL, *itertools.chain(*UNSUPPORTED.values()))
     }
     game: Game = type("FunctionGame", (Game,), members)()
     return game

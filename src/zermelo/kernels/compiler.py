@@ -9,6 +9,7 @@ from zermelo.core.bitboard import WORD_BITS
 from zermelo.core.errors import KernelError
 from zermelo.kernels import cache
 from zermelo.kernels.compiler_pool import SOON, Compilation, CompilerPool
+from zermelo.kernels.error_messages import explain_error
 from zermelo.kernels.observer import observe
 from zermelo.kernels.registry import Kernel, Rules
 from zermelo.kernels.source.generator import ModuleGenerator
@@ -76,14 +77,11 @@ def _load(compilation: Compilation, function: Kernel, rules: Rules) -> Kernel:
 
 
 def _explain(function: Kernel, rules: Rules, error: str) -> str:
-    """Return an error message with the lines of numba's message that help a game's author."""
-    lines = [line.strip() for line in error.splitlines() if line.strip()]
-    noise = ("Failed in", "During", "-", "There are")
-    useful = [line for line in lines if not line.startswith(noise)]
-    return (
-        f"{rules.spec}: the rules do not compile for {function.__name__}: {' '.join(useful[:2])} "
-        "(a word combined with a plain number is not a word: write self.one or word(1))"
-    )
+    """Return numba's error in one line, with the line of the author's file that caused it."""
+    generator = ModuleGenerator(function, rules)
+    lines = generator.original_lines(generator.generate()[0])
+    problem = f"the rules do not compile for {function.__name__}"
+    return explain_error(error, lines, rules.spec, problem)
 
 
 def generate_source(function: Kernel, rules: Rules) -> str:

@@ -52,6 +52,11 @@ class Match:
         return self.position.moves or []
 
     @property
+    def movers(self) -> list[int]:
+        """The player of each move."""
+        return [position.player for position in self._positions[:-1]]
+
+    @property
     def move_seconds(self) -> list[float | None]:
         """How many seconds each move took; None for the moves that the match started with."""
         return list(self._seconds)

@@ -84,7 +84,8 @@ def rank_move(position: Position, action: int) -> MoveRank:
     child = game.play(position.state, action)
     is_over, value = game.result(child)
     result = int(value * game.turn_sign(position.state, child)) if is_over else 0
-    distance = distance_from_centre(game, game.last_cell(child, action))
+    cells = game.move_cells(position.state, action)
+    distance = distance_from_centre(game, cells[-1] if cells else None)
     return MoveRank(result, _points(game, child), -distance)
 
 

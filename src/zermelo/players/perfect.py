@@ -60,7 +60,7 @@ class PerfectPlayer(Player):
         return Analysis(
             move,
             value=Value.from_score(score),
-            plies=hooks.win_score - abs(score) if hooks.ply_cost and score else None,
+            plies=hooks.plies_to_end(score),
             exact=True,
             pv=(move,),
             nodes=clock.nodes,

@@ -39,13 +39,16 @@ class PlayerEntry:
     model_parameter: str = ""  #: the parameter that names a model, which may be a file
     model_prefix: str = ""  #: the text that precedes the model in that parameter
     is_blocking: bool = False  #: whether thinking blocks the interpreter, and with it a server
+    example: str = ""  #: a spec that sets a parameter
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields of the JSON output; `parameters` has their defaults."""
+        """Return the fields of the JSON output; `parameters` has only the defaults."""
         return {
             "name": self.name,
             "summary": self.summary,
             "parameters": {parameter.name: parameter.default for parameter in self.parameters},
+            "parameter_list": [parameter.to_dict() for parameter in self.parameters],
+            "example": self.example,
         }
 
     def __repr__(self) -> str:
@@ -69,12 +72,14 @@ _ENTRIES = {
             "zermelo.players.random:RandomPlayer",
             (_SEED,),
             is_stochastic=True,
+            example="random:seed=1",
         ),
         PlayerEntry(
             "greedy",
             "takes a win, else maximises open lines with two or more stones",
             "zermelo.players.greedy:GreedyPlayer",
             (_SEED,),
+            example="greedy:seed=1",
         ),
         PlayerEntry(
             "lookahead",
@@ -82,6 +87,7 @@ _ENTRIES = {
             "zermelo.players.lookahead:LookaheadPlayer",
             (Parameter("plies", int, 3, "search depth in plies"), _SEED),
             positional="plies",
+            example="lookahead:3",
         ),
         PlayerEntry(
             "minimax",
@@ -93,12 +99,13 @@ _ENTRIES = {
                     "heuristic",
                     str,
                     "fitted",
-                    "fitted, or a published one for squava",
+                    "the published ones are for squava only",
                     ("fitted", "published", "published-no-centre"),
                 ),
                 _SEED,
             ),
             positional="depth",
+            example="minimax:depth=6",
         ),
         PlayerEntry(
             "alphabeta",
@@ -106,20 +113,23 @@ _ENTRIES = {
             "zermelo.players.alphabeta:alphabeta",
             (Parameter("seconds", float, 1.0, "time per move"), _SEED),
             positional="seconds",
+            example="alphabeta:seconds=2",
         ),
         PlayerEntry(
             "level",
             "makes mistakes at a set rate, from 1 (beginner) to 10 (none)",
             "zermelo.players.levels:LevelPlayer",
-            (Parameter("level", int, 5, "1 to 10"), _SEED),
+            (Parameter("level", int, 5, "from 1 (beginner) to 10 (no mistakes)"), _SEED),
             positional="level",
             is_stochastic=True,
+            example="level:3",
         ),
         PlayerEntry(
             "perfect",
             "plays perfectly: fastest win, slowest loss; breaks ties at random",
             "zermelo.players.perfect:PerfectPlayer",
             (_SEED,),
+            example="perfect:seed=1",
         ),
         PlayerEntry(
             "mcts",
@@ -139,6 +149,7 @@ _ENTRIES = {
             is_stochastic=True,
             model_parameter="evaluator",
             model_prefix="dqn:",
+            example="mcts:sims=800,seed=1",
         ),
         PlayerEntry(
             "dqn",
@@ -150,6 +161,7 @@ _ENTRIES = {
             ),
             positional="run",
             model_parameter="run",
+            example="dqn:tictactoe-dqn",
         ),
         PlayerEntry(
             "hybrid",
@@ -163,6 +175,7 @@ _ENTRIES = {
             ),
             positional="run",
             model_parameter="run",
+            example="hybrid:squava-hybrid,depth=4",
         ),
         PlayerEntry(
             "alphazero",
@@ -174,13 +187,14 @@ _ENTRIES = {
             ),
             positional="run",
             model_parameter="run",
+            example="alphazero:connect4-alphazero,sims=64",
         ),
         PlayerEntry(
             "openspiel",
             "an OpenSpiel bot; OpenSpiel must be installed",
             "zermelo.envs.open_spiel_players:OpenSpielPlayer",
             (
-                Parameter("bot", str, "mcts", "the bot", ("mcts", "random")),
+                Parameter("bot", str, "mcts", "name of the bot", ("mcts", "random")),
                 Parameter("sims", int, 1000, "mcts: simulations per move"),
                 Parameter("seconds", float, None, "mcts: time limit per move"),
                 Parameter("c", float, 2.0, "mcts: exploration constant"),
@@ -190,6 +204,7 @@ _ENTRIES = {
             positional="bot",
             is_stochastic=True,
             is_blocking=True,
+            example="openspiel:mcts,sims=800",
         ),
     )
 }
@@ -275,7 +290,9 @@ def _parse(spec: str) -> tuple[PlayerEntry, dict[str, Any]]:
     name, plain, keyed = specs.split_spec(spec)
     entry = _find_entry(name)
     if len(plain) > bool(entry.positional):
-        msg = f"{quote_text(spec)}: {quote_text(','.join(plain))} has no meaning here"
+        known = ", ".join(f"{parameter.name}=…" for parameter in entry.parameters)
+        usage = f"{name} takes {known}" if known else f"{name} takes no parameters"
+        msg = f"{quote_text(spec)}: {quote_text(','.join(plain))} has no meaning here; {usage}"
         raise BadSpec(msg)
     named = {entry.positional: plain[0]} if plain else {}
     return entry, specs.parse_parameters(spec, named, keyed, entry.parameters)

@@ -36,6 +36,13 @@ class Record:
         """The moves from the start."""
         return self.position.moves or []
 
+    def to_match(self) -> Match:
+        """Return the game as a match, which has all its positions."""
+        match = Match(self.game, self.moves)
+        if self.is_resigned:
+            match.resigned = 1 if self.outcome is Outcome.FIRST else 0
+        return match
+
     @property
     def is_resigned(self) -> bool:
         """Whether the game ended because a side resigned."""

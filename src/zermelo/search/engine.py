@@ -101,6 +101,14 @@ class Engine(ABC):
         return int(self.game.result(state)[1]) * self.win_score
 
     def plies_to_end(self, score: int, *, is_exhaustive: bool = False) -> int | None:
+        """Return the distance, if it also tells how many moves each side makes; otherwise None.
+
+        It does not in games whose sides do not alternate.
+        """
+        is_known = self.game.is_alternating
+        return self.distance(score, is_exhaustive=is_exhaustive) if is_known else None
+
+    def distance(self, score: int, *, is_exhaustive: bool = False) -> int | None:
         """Return the plies to the end that a proven score encodes.
 
         Return None for a draw, or if the score encodes no distance or only a bound. The score of an

@@ -86,11 +86,11 @@ def is_settled(engine: Engine, score: int, depth: int) -> bool:
 
     Forced moves are searched beyond the depth, so a search may prove a long win and miss a shorter
     one. A win in at most depth + `Engine.plies_beyond_depth` plies is the shortest. If distances
-    are only bounds (`Engine.plies_to_end` is None), a proven value is enough.
+    are only bounds (`Engine.distance` is None), a proven value is enough.
     """
     if abs(score) <= engine.decisive_score or not engine.has_exact_distances:
         return False
-    plies = engine.plies_to_end(score)
+    plies = engine.distance(score)
     return plies is None or plies <= depth + engine.plies_beyond_depth
 
 

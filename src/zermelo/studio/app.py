@@ -2,14 +2,16 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 from fastapi import FastAPI
 
 from zermelo import __version__
+from zermelo.core.game import Game
 from zermelo.store.matches import MatchStore
 from zermelo.studio.errors import add_error_handlers
+from zermelo.studio.games import offer_games
 from zermelo.studio.limits import RequestLimits
 from zermelo.studio.player_pool import IDLE_SECONDS, PlayerPool
 from zermelo.studio.requests import MAX_SECONDS
@@ -28,11 +30,18 @@ from zermelo.studio.routers import (
 _ERRORS = (403, 404, 409, 413, 415, 422, 429, 503, 507)
 
 
-def create_app(db: Path, host: str = "127.0.0.1", max_seconds: float = MAX_SECONDS) -> FastAPI:
+def create_app(
+    db: Path,
+    host: str = "127.0.0.1",
+    max_seconds: float = MAX_SECONDS,
+    games: Iterable[Game] = (),
+) -> FastAPI:
     """Build the application, whose searches take at most `max_seconds` each.
 
     It accepts requests for local host names and `host`, or for any name if `host` is 0.0.0.0 or ::.
+    It offers `games` of the user in addition to all others.
     """
+    offer_games(games)
     app = FastAPI(
         title="Zermelo studio",
         version=__version__,

@@ -12,7 +12,7 @@ MAX_MOVES = 500
 
 GameSpec = Annotated[str, Field(min_length=1, max_length=200, examples=["connect4"])]
 PlayerSpec = Annotated[str, Field(min_length=1, max_length=200, examples=["level:3"])]
-Move = Annotated[str, Field(min_length=1, max_length=20, examples=["4"])]
+Move = Annotated[str, Field(min_length=1, max_length=40, examples=["4"])]
 Moves = Annotated[list[Move], Field(max_length=MAX_MOVES)]
 Seconds = Annotated[float, Field(gt=0, le=MAX_SECONDS, allow_inf_nan=False)]
 Stone = Annotated[int, Field(ge=-1, le=1)]

@@ -1,6 +1,7 @@
 """The bodies of responses, and the functions that build them from positions, matches and analyses.
 
-The rules, such as legal moves and where a stone falls, come from the game and `core.cells`.
+The rules, such as legal moves and where a stone falls, come from the game and `core.cells`: clients
+need not know them.
 """
 
 from functools import lru_cache
@@ -8,13 +9,17 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from zermelo.core.cells import line_cells, moves_by_cell
+from zermelo.core.cells import moves_by_cell, trace_line
+from zermelo.core.drawing import is_svg
 from zermelo.core.notation import Grid
 from zermelo.core.phrases import describe_value
 from zermelo.core.player import Analysis
 from zermelo.core.position import Outcome, Position
 from zermelo.players.registry import HUMAN
 from zermelo.store.matches import MatchRow
+
+_MAX_DRAWING, _MAX_PICTURE = 20_000, 200_000  # characters
+_NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
 
 OutcomeName = Literal["first", "second", "draw"]
 
@@ -33,10 +38,15 @@ class CellView(BaseModel):
 
 
 class PositionView(BaseModel):
-    """Everything that a client needs to draw a position and to play a move in it."""
+    """Everything that a client needs to draw a position and to play a move in it.
+
+    `targets` has, for the cell of each piece that can move, the cells that it can move to, with the
+    moves that lead there; there are several if, for example, the piece is promoted.
+    """
 
     game: str
     moves: list[str]
+    movers: list[int]
     ply: int
     to_move: int
     rows: int
@@ -48,12 +58,18 @@ class PositionView(BaseModel):
     columns: list[str]
     cells: list[CellView]
     legal: list[str]
+    targets: dict[int, dict[int, list[str]]]
+    sources: dict[str, int]
     landing: dict[str, int]
     extra: list[str]
     last_cell: int | None
+    last_cells: list[int]
+    drawing: str | None
+    picture: str | None
     winning_line: list[int]
     over: bool
     outcome: OutcomeName | None
+    score: int | None
     verdict: str
 
 
@@ -107,11 +123,15 @@ def view_created_match(row: MatchRow, position: Position, deleted: list[str]) ->
 def analysis_event(position: Position, analysis: Analysis) -> dict[str, Any]:
     """Return the JSON of `zermelo analyze`, plus values in words and the cells of lines of play."""
     record = analysis.to_dict(position=position)
+    has_scores = position.game.has_scores
     for part in (record, *record["candidates"]):
+        part["margin"] = part.get("diff", part.get("score") if has_scores else None)
         part["words"] = describe_value(
-            part["value"], part["estimate"], part["plies"], part.get("diff")
+            part["value"], part["estimate"], part["plies"], part["margin"]
         )
-        part["pv_cells"] = line_cells(position, part["pv"])
+        line = trace_line(position, part["pv"])
+        part["pv_cells"] = [move.filled for move in line]
+        part["pv_line"] = [{"player": move.player, "cells": move.cells} for move in line]
     return record
 
 
@@ -134,9 +154,11 @@ def _position_fields(position: Position) -> dict[str, Any]:
     grid, outcome = game.grid, position.outcome
     cells = moves_by_cell(position)
     names = _cell_names(grid) if grid else ()
+    drawing, picture = (None, None) if grid else _draw(position)
     return {
         "game": game.spec,
         "moves": moves,
+        "movers": position.movers or [],
         "ply": len(moves),
         "to_move": position.player,
         "rows": grid.rows if grid else 0,
@@ -147,19 +169,41 @@ def _position_fields(position: Position) -> dict[str, Any]:
         "gravity": game.gravity,
         "columns": game.column_labels,
         "cells": [
-            # A click on a stone plays no move, even if its column has an empty cell.
-            {"name": name, "move": None if stone else cells.move_at.get(cell)}
+            # With gravity, a click on a stone plays no move, even if its column has an empty cell.
+            {
+                "name": name,
+                "move": None if stone and game.gravity else cells.move_at.get(cell),
+            }
             for cell, (name, stone) in enumerate(zip(names, board, strict=True))
         ],
         "legal": position.legal,
+        "targets": cells.targets,
+        "sources": cells.sources,
         "landing": cells.landing,
         "extra": cells.extra,
         "last_cell": position.last_cell,
+        "last_cells": position.last_cells,
+        "drawing": drawing,
+        "picture": picture,
         "winning_line": position.winning_line or (),
         "over": outcome is not None,
         "outcome": outcome.value if outcome else None,
+        "score": int(game.score(position.state)) if outcome and game.has_scores else None,
         "verdict": position.verdict,
     }
+
+
+def _draw(position: Position) -> tuple[str, str | None]:
+    """Return the drawing of a game without a grid, and its SVG picture if it has a valid one."""
+    game, state = position.game, position.state
+    return game.draw(state)[:_MAX_DRAWING], to_picture(game.draw_svg(state))
+
+
+def to_picture(svg: str | None) -> str | None:
+    """Return an SVG element as browsers accept it for an image; None if it is not valid."""
+    if svg is None or len(svg) > _MAX_PICTURE or not is_svg(svg):
+        return None
+    return svg if _NAMESPACE in svg else svg.replace("<svg", f"<svg {_NAMESPACE}", 1)
 
 
 @lru_cache(maxsize=64)

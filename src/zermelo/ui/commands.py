@@ -1,13 +1,16 @@
 """The commands of the terminal. Each one acts on the match and returns the text to print."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from zermelo.core.phrases import count
+from zermelo.core.phrases import count, escape_controls
 from zermelo.core.player import Analysis
+from zermelo.games.descriptions import describe_rules
 from zermelo.matches import saves
 from zermelo.matches.match import Match
 from zermelo.ui import texts
+from zermelo.ui.styles import style_of
 from zermelo.ui.terminal_match import TerminalMatch
 from zermelo.ui.texts import Fields
 from zermelo.ui.thinking import ThinkingThread
@@ -76,12 +79,16 @@ def _analyze(terminal: TerminalMatch) -> Fields:
 
 
 def _explain(terminal: TerminalMatch, candidate: Fields, result: Fields) -> str:
-    head = texts.candidate_text(candidate, terminal.side_names(terminal.match.position))[2:]
-    reasons = [f"  {reason['text']}: {' '.join(reason['line'])}" for reason in candidate["reasons"]]
+    sides, style = terminal.side_names(terminal.match.position), style_of(sys.stdout)
+    head = style.paint(texts.candidate_text(candidate, sides)[2:], candidate["value"])
+    reasons = [
+        f"  {texts.reason_text(reason, sides)}: {' '.join(reason['line'])}"
+        for reason in candidate["reasons"]
+    ]
     reasons = reasons or [f"  expected: {texts.reasons_text(candidate)}"]
     # `exact` refers to this move: another move may be proven to win while this one is estimated.
     effort = texts.effort_text(result | {"exact": candidate["exact"]})
-    return "\n".join([head, *reasons, f"  ({effort})"])
+    return "\n".join([head, *(style.wrap(reason, 4) for reason in reasons), f"  ({effort})"])
 
 
 def _undo(terminal: TerminalMatch, _: str) -> str:
@@ -99,7 +106,9 @@ def _redo(terminal: TerminalMatch, _: str) -> str:
 
 
 def _history(terminal: TerminalMatch, _: str) -> str:
-    return texts.history_text(terminal.match.moves, terminal.match.move_seconds)
+    match, game = terminal.match, terminal.match.game
+    sides = () if game.is_alternating else [game.symbols[player] for player in match.movers]
+    return texts.history_text(match.moves, match.move_seconds, sides)
 
 
 def _load(terminal: TerminalMatch, name: str) -> str:
@@ -112,6 +121,12 @@ def _load(terminal: TerminalMatch, name: str) -> str:
     match = Match(terminal.match.game if save.game == spec else save.game, save.moves)
     terminal.load(match, (save.first, save.second), is_named=bool(name))
     return f"{terminal.title}\n{terminal.board}"
+
+
+def _rules(terminal: TerminalMatch, _: str) -> str:
+    style = style_of(sys.stdout)
+    sentences = describe_rules(terminal.match.game).sentences
+    return "\n".join(style.wrap(escape_controls(sentence)) for sentence in sentences)
 
 
 def _resign(terminal: TerminalMatch, _: str) -> str:
@@ -157,6 +172,7 @@ _COMMANDS = {
         Command("why", "MOVE", "explain what a move leads to", _why),
         Command("undo", "", "take back your last move", _undo),
         Command("redo", "", "play again the moves you took back", _redo),
+        Command("rules", "", "explain how the game is played", _rules),
         Command("history", "", "list the moves so far with their times", _history),
         Command("board", "", "show the board again", lambda terminal, _: terminal.board),
         Command("save", "[NAME]", "save the game, optionally under a name", TerminalMatch.save),

@@ -17,7 +17,7 @@ from zermelo.core.position import Outcome, Position
 from zermelo.matches.match import Match
 from zermelo.players.registry import HUMAN
 from zermelo.ui.saving import MatchSaver
-from zermelo.ui.texts import to_sentence
+from zermelo.ui.texts import to_sentence, verdict_text
 from zermelo.ui.thinking import LiveAnalysis, ThinkingThread, load_seats
 
 _JOIN = 0.5  # seconds that `close` waits for threads; they usually need a few hundredths
@@ -33,6 +33,8 @@ class View:
     ply: int  #: number of moves that led to the position on the screen
     num_plies: int  #: number of moves in the game so far
     moves: tuple[str, ...]
+    movers: tuple[int, ...]  #: the player of each move
+    to_move: int  #: the side to move in the latest position
     move_seconds: tuple[float | None, ...]  #: how long each move took
     legal: list[str]  #: moves that a human may play now; empty if an earlier position is shown
     outcome: Outcome | None  #: outcome of the game, even if an earlier position is shown
@@ -96,10 +98,12 @@ class Session:
                 ply=self._ply,
                 num_plies=len(match.moves),
                 moves=tuple(match.moves),
+                movers=tuple(match.movers),
+                to_move=match.position.player,
                 move_seconds=tuple(match.move_seconds),
                 legal=position.legal if can_play else [],
                 outcome=match.outcome,
-                verdict=match.verdict,
+                verdict=verdict_text(match, self.players),
                 turn=escape_controls(self._turn(match.position)) if is_running else None,
                 thinking=self._thinking is not None,
                 paused=is_running and self._is_paused and not self._is_human(match.position),

@@ -1,7 +1,6 @@
 """The terminal: play a match line by line, with 0, 1 or 2 humans."""
 
 import contextlib
-import os
 import sys
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from zermelo.core.position import Position
 from zermelo.matches.match import Match
 from zermelo.ui import texts
 from zermelo.ui.commands import QuitGame, find_command, wait_or_stop
+from zermelo.ui.styles import style_of
 from zermelo.ui.terminal_match import DisplayOptions, TerminalMatch
 from zermelo.ui.texts import to_sentence
 from zermelo.ui.thinking import ThinkingThread
@@ -38,13 +38,7 @@ def play(match: Match, players: tuple[str, str], options: DisplayOptions) -> Non
         _leave(terminal)
         raise
     terminal.saver.leave(terminal.match, terminal.players)
-    print(to_sentence(terminal.match.verdict))
-
-
-def wants_colour() -> bool:
-    """Return whether to use colour: stdout is a terminal, TERM is not dumb, NO_COLOR is unset."""
-    is_dumb = os.environ.get("TERM") == "dumb"
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and not is_dumb
+    print(to_sentence(texts.verdict_text(terminal.match, terminal.players)))
 
 
 def _prepare_streams() -> None:
@@ -74,7 +68,8 @@ def _read_line(terminal: TerminalMatch) -> None:
         before = match.position
         match.play(line)
     except ZermeloError as error:
-        print(f"{to_sentence(error)} Type help for the commands.")
+        text = f"{to_sentence(error)} Type help for the commands."
+        print(style_of(sys.stdout).wrap(text))
         return
     print(f"You played: {_echo(match, before)}\n{terminal.board}")
 
@@ -96,7 +91,8 @@ def _reply(terminal: TerminalMatch) -> None:
     match.play(answer.move)
     if options.thinking:
         fields = answer.to_dict(position=position)
-        print(texts.analysis_text(fields, terminal.side_names(position), _MAX_ROWS))
+        sides, style = terminal.side_names(position), style_of(sys.stdout)
+        print(texts.analysis_text(fields, sides, _MAX_ROWS, style))
     symbol = match.game.symbols[position.player]
     name = escape_controls(seat.player.name)
     print(f"{name} ({symbol}) plays {match.moves[-1]}\n{terminal.board}")

@@ -1,9 +1,11 @@
 """A match in the terminal: who plays it, how it is displayed, and how it is saved."""
 
 import shutil
+import textwrap
 from dataclasses import dataclass, field
 
-from zermelo.core.phrases import escape_controls
+from zermelo.core.cells import moves_by_cell
+from zermelo.core.phrases import YOU, escape_controls
 from zermelo.core.player import Limit
 from zermelo.core.position import Position
 from zermelo.matches.match import Match
@@ -48,9 +50,10 @@ class TerminalMatch:
     @property
     def title(self) -> str:
         """A line with the game, the players and, if a human plays, how to type a move."""
+        names = [YOU if name == HUMAN and len(self.humans) == 1 else name for name in self.players]
         sides = " against ".join(
             f"{escape_controls(name)} ({symbol})"
-            for name, symbol in zip(self.players, self.match.game.symbols, strict=True)
+            for name, symbol in zip(names, self.match.game.symbols, strict=True)
         )
         move_forms = f"\nMoves: {self.match.game.move_forms}. Type help for more."
         spec = escape_controls(self.match.game.spec)
@@ -58,11 +61,19 @@ class TerminalMatch:
 
     @property
     def board(self) -> str:
-        """The board as text; if switched on and if there is room, empty cells show what to type."""
+        """The board as text; if switched on and if there is room, empty cells show what to type.
+
+        Moves that no empty cell can show, because a piece moves or there is no grid, are listed.
+        """
         options, position = self.options, self.match.position
         lines = position.to_text(hints=options.indices).splitlines()
-        fits = max(map(len, lines), default=0) <= shutil.get_terminal_size().columns
-        return position.to_text(hints=options.indices and fits, colour=options.colour) + "\n"
+        columns = shutil.get_terminal_size().columns
+        fits = max(map(len, lines), default=0) <= columns
+        text = position.to_text(hints=options.indices and fits, colour=options.colour) + "\n"
+        moves = _moves_without_hints(position) if options.indices else []
+        if moves:
+            text += textwrap.fill(f"Moves: {' '.join(moves)}", columns) + "\n"
+        return text
 
     def side_names(self, position: Position) -> tuple[str, str]:
         """Return names for the side to move and the other side."""
@@ -84,3 +95,9 @@ class TerminalMatch:
     def save(self, name: str = "") -> str:
         """Save the match; return a message on how to continue it. Raise ZermeloError on failure."""
         return self.saver.save(self.match, self.players, name)
+
+
+def _moves_without_hints(position: Position) -> list[str]:
+    """Return the legal moves that are not named by the empty cell that they fill."""
+    cells = moves_by_cell(position)
+    return list(cells.sources if position.game.grid else cells.extra)

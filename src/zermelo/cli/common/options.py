@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zermelo.cli.common import progress
+from zermelo.cli.common.tables import table_lines
 from zermelo.core.errors import ZermeloError
 from zermelo.core.phrases import escape_controls
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from zermelo.core.game import Game
     from zermelo.core.position import Position
     from zermelo.matches.saves import Save
+    from zermelo.ui.styles import Style
 
 Command = Callable[..., Any]
 Fields = dict[str, Any]  #: the JSON object of an answer
@@ -95,7 +97,10 @@ def match_options(second: str) -> Callable[[Command], Command]:
             click.option("--resume", is_flag=True, help="Continue the last unfinished game."),
             seconds_option("Time limit for each move of a player."),
             click.option(
-                "--second", metavar="PLAYER", show_default=second, help="Player who moves second."
+                "--second",
+                metavar="PLAYER",
+                show_default=second,
+                help="Player who moves second; `zermelo players` lists them.",
             ),
             click.option(
                 "--first", metavar="PLAYER", show_default="human", help="Player who moves first."
@@ -207,7 +212,8 @@ def answer_positions(
 ) -> int:
     """Print the answer for a position, or for each position on stdin; return the exit code.
 
-    For a bad line, print an error instead of an answer. `workers` is the number of threads that
+    For a bad line, print an error instead of an answer. `to_text` must escape control characters;
+    it may add colours. `workers` is the number of threads that
     compute answers; `stop` is set when no more answers are needed, for example after Ctrl-C.
     """
     if not source.stdin:
@@ -232,7 +238,7 @@ def _print_answer(fields: Fields, to_text: Callable[[Fields], str], *, as_json: 
     if as_json:
         print_json(fields)
     else:
-        print_text(to_text(fields))
+        print_styled(to_text(fields))
 
 
 def _map_in_order(
@@ -298,6 +304,11 @@ def print_text(text: str) -> None:
     _write(escape_controls(text, keep="\n"))
 
 
+def print_styled(text: str) -> None:
+    """Print text whose control characters are escaped already, and which may have colours."""
+    _write(text)
+
+
 def print_record(text: str) -> None:
     """Print the contents of a file, with control characters escaped only on a terminal."""
     _write(escape_controls(text, keep="\n\t") if sys.stdout.isatty() else text)
@@ -309,12 +320,20 @@ def print_json(value: Any) -> None:
 
 
 def print_table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    """Print a plain-text table with its header in bold."""
+    """Print a plain-text table with its header in bold; wrap long cells on a terminal."""
     texts = [head, *[tuple(escape_controls(str(cell)) for cell in row) for row in rows]]
-    widths = [max(len(row[i]) for row in texts) for i in range(len(head))]
-    for number, row in enumerate(texts):
-        line = "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
-        print_line(line.rstrip(), bold=number == 0)
+    for number, lines in enumerate(table_lines(texts, output_style().width)):
+        for line in lines:
+            print_line(line, bold=number == 0)
+
+
+def output_style() -> "Style":
+    """Return the width and colours of the terminal to which answers go, or plain for a pipe."""
+    from zermelo.ui.styles import style_of
+
+    context = click.get_current_context(silent=True)
+    answers, _ = (context and context.meta.get(_ANSWERS)) or (None, 0)
+    return style_of(answers or sys.stdout)
 
 
 def _write(text: str) -> None:
@@ -323,8 +342,8 @@ def _write(text: str) -> None:
     answers, pid = (context and context.meta.get(_ANSWERS)) or (None, os.getpid())
     if os.getpid() != pid:
         os._exit(0)  # a player has forked this process, and the original prints the answer
-    progress.hide()
-    click.echo(text, file=answers)
+    with progress.hidden():
+        click.echo(text, file=answers)
 
 
 def format_bytes(number: int) -> str:

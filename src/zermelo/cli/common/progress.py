@@ -5,6 +5,7 @@ costs next to nothing, and the bar moves even while the work is busy in a kernel
 """
 
 import contextlib
+import os
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ State = tuple[str, float | None]  #: a text and, if it is known, the share of th
 
 _DELAY = 0.3  # seconds before the bar appears: short work shows none
 _REFRESH = 0.1  # seconds between two updates of the bar
+_MIN_COLUMNS = 20
 _LOG_INTERVAL = 10.0  # seconds between two lines in a log
 _displays: list["Progress"] = []  # one for each level of nested work; only the last is visible
 
@@ -40,8 +42,7 @@ class Progress:
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._bar: Any = None
-        is_terminal = sys.stderr.isatty()
-        target = self._draw if is_terminal else self._write_lines
+        target = self._draw if _can_draw() else self._write_lines
         self._thread = threading.Thread(target=target, name="progress", daemon=True)
 
     def __call__(self, text: str, share: float | None = None) -> None:
@@ -64,10 +65,17 @@ class Progress:
         _displays.remove(self)
 
     def hide(self) -> None:
-        """Erase the bar until the next report, so that something else can be printed."""
+        """Erase the bar until the next report."""
+        with self.hidden():
+            pass
+
+    @contextlib.contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Erase the bar; it stays away in the `with` block, and after it until the next report."""
         with self._lock:
             self._has_news = self._poll is not None
             self._erase()
+            yield
 
     def _erase(self) -> None:
         if self._bar is not None:
@@ -112,10 +120,18 @@ class Progress:
                     click.echo(f"{line} ({seconds:,.0f} s{left})", err=True)
 
 
-def hide() -> None:
-    """Erase the bar that is visible, if any, so that something else can be printed."""
-    if _displays:
-        _displays[-1].hide()
+@contextlib.contextmanager
+def hidden() -> Iterator[None]:
+    """Erase the bar, if any; it stays away in the `with` block, where other text is printed."""
+    with contextlib.ExitStack() as stack:
+        for display in _displays:
+            stack.enter_context(display.hidden())
+        yield
+
+
+def _can_draw() -> bool:
+    """Return whether stderr is a terminal on which a line can be erased."""
+    return sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 @contextlib.contextmanager
@@ -130,11 +146,35 @@ def show_compilation(compilation: "Compilation") -> Iterator[None]:
         yield
 
 
+def _terminal_size() -> tuple[int, int]:
+    """Return the columns, without the last one, and the lines of the terminal on stderr."""
+    columns, lines = 80, 24
+    with contextlib.suppress(OSError, ValueError):  # a terminal need not know its size
+        size = os.get_terminal_size(sys.stderr.fileno())
+        columns, lines = size.columns or columns, size.lines or lines
+    return max(_MIN_COLUMNS, columns - 1), lines
+
+
 def _create_bar(begin: float) -> Any:
     """Return a progress bar; only this function imports rich, because the import is slow."""
-    from rich.console import Console
+    from rich.console import Console, ConsoleDimensions
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
     from rich.table import Column
+
+    class TerminalConsole(Console):
+        """A console that measures the terminal itself, and leaves its last column free.
+
+        The environment variable COLUMNS may be out of date. A line that is longer than the terminal
+        is wide would be wrapped, and only its last part would be erased.
+        """
+
+        @property
+        def size(self) -> ConsoleDimensions:
+            return ConsoleDimensions(*_terminal_size())
+
+        @size.setter
+        def size(self, _: tuple[int, int]) -> None:
+            """Ignore a new size: the terminal has only one."""
 
     class TimeColumn(TextColumn):
         """The time so far and, if it can be estimated, the time left."""
@@ -158,7 +198,7 @@ def _create_bar(begin: float) -> Any:
         BarColumn(bar_width=20),
         TaskProgressColumn(),
         TimeColumn(""),
-        console=Console(stderr=True, highlight=False),
+        console=TerminalConsole(stderr=True, highlight=False),
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,

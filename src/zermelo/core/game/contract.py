@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from zermelo.core import notation
 from zermelo.core.errors import BadBoard, BadMove
 from zermelo.core.game.traversal import PlainTraversal
+from zermelo.core.phrases import count
 from zermelo.core.position import Position
 from zermelo.core.symmetry import Symmetry
 from zermelo.core.value import Value
@@ -150,9 +151,13 @@ class Game(PlainTraversal, ABC):
         return None
 
     def remark(self, state: Any, last: int | None) -> str:
-        """Return a text to append to the outcome, such as a disc count or the reason for a loss."""
-        del state, last
-        return ""
+        """Return a text to append to the outcome, such as a disc count or the reason for a loss.
+
+        The default is the margin, as in " by 3 points", if the game has scores.
+        """
+        del last
+        margin = abs(int(self.score(state))) if self.has_scores else 0
+        return f" by {count(margin, self.score_unit)}" if margin else ""
 
     def score_fields(
         self, state: Any, value: Value | None, plies: int | None, diff: int | None
@@ -170,14 +175,20 @@ class Game(PlainTraversal, ABC):
         del state
         return []
 
-    def last_cell(self, state: Any, action: int) -> int | None:
-        """Return the cell that `action` filled; `state` is the state directly after it."""
+    def move_cells(self, state: Any, action: int) -> tuple[int, ...]:
+        """Return the cells that a person clicks to play an action in a state.
+
+        These are the cell that the move fills, or the cells that a piece moves from and to; () for
+        a move without a cell, such as a pass. Every screen uses this mapping.
+        """
         del state
-        return action if self.grid and action < self.grid.size else None
+        return (action,) if self.grid and action < self.grid.size else ()
 
     def cell_hint(self, state: Any, cell: int) -> str:
         """Return the text to type for a move to an empty cell, or "" if there is no such move."""
-        return self.to_text(state, cell) if cell in self.actions(state) else ""
+        moves = (a for a in self.actions(state) if self.move_cells(state, a) == (cell,))
+        action = next(moves, None)
+        return "" if action is None else self.to_text(state, action)
 
     @property
     def column_labels(self) -> tuple[str, ...]:
@@ -188,11 +199,24 @@ class Game(PlainTraversal, ABC):
     def move_forms(self) -> str:
         """A description of the accepted forms of a move, for prompts."""
         state = self.initial()
-        return f"{self.to_text(state, 0)} to {self.to_text(state, self.num_actions - 1)}"
+        actions = self.actions(state)
+        if len(actions) == self.num_actions:
+            return f"{self.to_text(state, 0)} to {self.to_text(state, self.num_actions - 1)}"
+        moves = ", ".join(self.to_text(state, action) for action in actions[:3])
+        return f"{moves} and so on"  # the texts of illegal actions may have no meaning
 
     def draw(self, state: Any) -> str:
         """Return a text drawing of a state, for games without a board."""
         return str(state)
+
+    def draw_svg(self, state: Any) -> str | None:
+        """Return a picture of a state as an SVG element, or None if there is none.
+
+        Notebooks show it; the studio shows it for games without a board. An SVG element is
+        self-contained and begins with `<svg`; its size or its `viewBox` is given.
+        """
+        del state
+        return None
 
     def symmetries(self) -> tuple[Symmetry, ...]:
         """Return the symmetries of the rules, the identity first; () if none are known."""
@@ -234,6 +258,14 @@ class Game(PlainTraversal, ABC):
             moves.append(self.to_text(state, action))
             state = self.play(state, action)
         return tuple(moves)
+
+    def line_players(self, state: Any, line: Iterable[int]) -> tuple[int, ...]:
+        """Return the player of each action of a line of legal actions that begins in a state."""
+        players = []
+        for action in line:
+            players.append(self.player(state))
+            state = self.play(state, action)
+        return tuple(players)
 
     def start(self) -> Position:
         """Return the position before the first move."""

@@ -244,19 +244,18 @@ class LineGame(MaskGame):
             return run_from(self.grid, stones, lowest(losses), self.lose, exact=False)
         return None
 
-    def last_cell(self, state: Any, action: int) -> int | None:
-        """Return the cell that the last action filled, or None after a swap."""
+    def move_cells(self, state: Any, action: int) -> tuple[int, ...]:
+        """Return the cell that an action fills; () for a swap."""
         if self.gravity:
-            column: int = (state[0] | state[1]) & (self.column << action)
-            return int(column & -column).bit_length() - 1  # the topmost stone
-        return action if action < self.grid.size else None
+            column: int = (self.full ^ (state[0] | state[1])) & (self.column << action)
+            return (column.bit_length() - 1,) if column else ()  # the lowest free cell
+        return (action,) if action < self.grid.size else ()
 
     def cell_hint(self, state: Any, cell: int) -> str:
         """Return the digits to type for a move to a cell, or "" if there are none."""
         if self.gravity:
-            below = cell + self.cols
-            lands = below >= self.grid.size or (state[0] | state[1]) >> below & 1
-            return str(cell % self.cols + 1) if lands else ""
+            col = cell % self.cols
+            return str(col + 1) if self.move_cells(state, col) == (cell,) else ""
         return line_notation.short_form(self, cell)
 
     @property

@@ -51,7 +51,8 @@ def to_typed(value: Any, annotation: Any, where: str) -> Any:
         return np.ascontiguousarray(value)
     kinds = {bitboard.Word: np.uint64, int: np.int64, bool: np.bool_}
     if annotation not in kinds:
-        msg = f"{where} is annotated {annotation}: it must be Word, int, bool or a tuple of these"
+        name = annotation.__name__ if isinstance(annotation, type) else annotation
+        msg = f"{where} is annotated {name}: it must be Word, int, bool or a tuple of these"
         raise KernelError(msg)
     try:
         return kinds[annotation](value)

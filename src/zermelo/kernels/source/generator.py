@@ -17,9 +17,9 @@ How it works, and why (measurements in docs/design.md):
 import ast
 import functools
 import hashlib
-import inspect
 import re
 import types
+from pathlib import Path
 from typing import Any
 
 from zermelo.core import bitboard
@@ -28,8 +28,9 @@ from zermelo.core.game import SolverHooks
 from zermelo.core.symmetry import transform_word
 from zermelo.kernels.registry import Kernel, Rules, kernel_options, qualified_name
 from zermelo.kernels.source.constants import find_annotation, to_literal, to_typed
+from zermelo.kernels.source.line_numbers import SourceLine, line_of_constant, pair_lines
 from zermelo.kernels.source.mask_access import MASK_ACCESS, mask_access_source
-from zermelo.kernels.source.rewriter import rewrite_source
+from zermelo.kernels.source.rewriter import rewrite_function
 
 _INTRINSICS = (
     "word",
@@ -79,6 +80,7 @@ class ModuleGenerator:
         self._globals: dict[str, Any] = {}  # name of a number that functions read → its value
         self._tuples: dict[str, tuple[str, ...]] = {}  # named tuple that kernels build → its fields
         self._origins: dict[str, Any] = {}  # name in the generated module → the original function
+        self._trees: dict[str, ast.FunctionDef] = {}  # the same name → the rewritten function
 
     def generate(self) -> tuple[str, tuple[Any, ...]]:
         """Return the module's source text, and the values of the constants that it needs."""
@@ -109,6 +111,16 @@ class ModuleGenerator:
         lines.append(f"bind = entry(kernel, {constants}, {signature!r})")
         return "\n".join(lines) + "\n", values
 
+    def original_lines(self, text: str) -> dict[int, SourceLine]:
+        """Return the line of the original source for lines of the generated module `text`."""
+        lines = {}
+        for name, tree in self._trees.items():
+            source = self._functions[name]
+            before = text[: text.index(f"@helper\n{source}\n")].count("\n") + 1
+            paired = pair_lines(self._origins[name], tree, source)
+            lines.update({before + number: line for number, line in paired.items()})
+        return lines
+
     def _import_lines(self) -> list[str]:
         is_bare = kernel_options(self._function).is_bare
         flags = "bare_entry as entry, bare_helper as helper" if is_bare else "entry, helper"
@@ -129,7 +141,9 @@ class ModuleGenerator:
                 raise KernelError(msg)
             return
         self._origins[name] = function
-        self._functions[name] = rewrite_source(self, function, name)
+        tree = rewrite_function(self, function, name)
+        self._functions[name] = ast.unparse(tree)
+        self._trees[name] = tree
 
     def add_rule(self, name: str) -> str:
         """Add a method of the rules to the module and return its name there."""
@@ -141,6 +155,9 @@ class ModuleGenerator:
             self._functions[f"rule_{name}"], self._origins[f"rule_{name}"] = source, name
             return f"rule_{name}"
         function = next((getattr(cls, name) for cls in self._classes if hasattr(cls, name)), None)
+        if function is None:
+            msg = f"{self._classes[-1].__name__} has no method {name}"
+            raise KernelError(msg)
         if not isinstance(function, types.FunctionType):
             msg = f"{self._rules.spec}: {name} is not a plain method, so it cannot be compiled"
             raise KernelError(msg)
@@ -191,13 +208,22 @@ class ModuleGenerator:
             self._structure.add(name)
             return True
         if name not in self._annotations:
+            if not hasattr(self._rules, name):
+                msg = f"{self._classes[-1].__name__} has no attribute {name}"
+                raise KernelError(msg)
             is_state = name == "initial"
             self._annotations[name] = _STATE if is_state else find_annotation(self._classes, name)
         return self.is_frozen
 
     def _value(self, name: str) -> Any:
         value = self._rules.initial() if name == "initial" else getattr(self._rules, name)
-        return to_typed(value, self._annotations[name], f"{self._rules.spec}.{name}")
+        try:
+            return to_typed(value, self._annotations[name], f"{self._rules.spec}.{name}")
+        except KernelError:
+            line = line_of_constant(self._classes, name)
+            if line is None:
+                raise
+            return to_typed(value, self._annotations[name], f"{line}: {name}")
 
     def add_global(self, name: str, function: Any) -> str | None:
         """Add a global object that a function uses; return its new name, or None if unchanged.
@@ -219,7 +245,10 @@ class ModuleGenerator:
         elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
             self._tuples[name] = value._fields
         elif name != "np":
-            msg = f"{qualified_name(function)} uses {name}, which cannot be compiled"
+            msg = (
+                f"{function.__qualname__} uses {name}, which cannot be compiled: rules may use "
+                "numbers, functions and annotated constants of the game"
+            )
             raise KernelError(msg)
         return None
 
@@ -233,12 +262,14 @@ def _named_tuple_lines(name: str, fields: list[str] | tuple[str, ...]) -> list[s
 
 @functools.cache
 def _intrinsics_digest() -> str:
-    """Return a digest of the code that generated modules import, without its docstrings."""
-    from zermelo.kernels import flags, helper_pipeline, intrinsics
+    """Return a digest of the code that generated modules import, without its docstrings.
 
+    The files are read, not imported: importing numba takes half a second.
+    """
     digest = hashlib.sha256()
-    for module in (intrinsics, flags, helper_pipeline):
-        tree = ast.parse(inspect.getsource(module))
+    for name in ("intrinsics", "flags", "helper_pipeline"):
+        path = Path(__file__).parents[1] / f"{name}.py"
+        tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.FunctionDef) and ast.get_docstring(node):
                 node.body = node.body[1:] or [ast.Pass()]

@@ -7,8 +7,10 @@ import textwrap
 import typing
 from typing import TYPE_CHECKING, Any
 
+from zermelo.core import bitboard
 from zermelo.core.errors import KernelError
 from zermelo.kernels.registry import qualified_name
+from zermelo.kernels.source.line_numbers import line_of
 
 if TYPE_CHECKING:
     from zermelo.kernels.source.generator import ModuleGenerator
@@ -16,12 +18,26 @@ if TYPE_CHECKING:
 _GAME_NAMES = ("game", "_game", "self")
 
 
-def rewrite_source(generator: "ModuleGenerator", function: Any, name: str) -> str:
-    """Return the source of a function, renamed and rewritten for the generated module."""
+def rewrite_function(generator: "ModuleGenerator", function: Any, name: str) -> ast.FunctionDef:
+    """Return the syntax tree of a function, renamed and rewritten for the generated module.
+
+    Raise KernelError, with the line in the function's file, if it uses what cannot be compiled.
+    """
     tree = _parse(function)
     tree.name = name
-    tree = _Rewriter(generator, function).visit(tree)
-    return ast.unparse(ast.fix_missing_locations(tree))
+    rewriter = _Rewriter(generator, function)
+    try:
+        rewritten: ast.FunctionDef = rewriter.visit(tree)
+    except KernelError as error:
+        if isinstance(error, _LocatedError):
+            raise
+        msg = f"{line_of(function, rewriter.statement)}: {error}"
+        raise _LocatedError(msg) from None
+    return ast.fix_missing_locations(rewritten)
+
+
+class _LocatedError(KernelError):
+    """An error whose message begins with a file and a line."""
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -35,6 +51,12 @@ class _Rewriter(ast.NodeTransformer):
         self._generator, self._function = generator, function
         code = function.__code__
         self._locals = set(code.co_varnames) | set(code.co_cellvars)
+        self.statement: ast.AST | None = None  #: the statement that is being rewritten
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.stmt | ast.Attribute | ast.Name):
+            self.statement = node
+        return super().visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.decorator_list, node.returns = [], None
@@ -60,6 +82,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         target = node.func
+        if self._is_can_stop(target):  # compiled rules handle one state at a time
+            return typing.cast("ast.AST", self.visit(node.args[0]))
         if isinstance(target, ast.Attribute) and _is_game(target.value):
             if target.attr == "initial":  # the initial state is a constant like any other
                 return typing.cast("ast.AST", self.visit(target))
@@ -70,6 +94,10 @@ class _Rewriter(ast.NodeTransformer):
             node.args = node.args[1:]
         self.generic_visit(node)
         return node
+
+    def _is_can_stop(self, target: ast.AST) -> bool:
+        name = target.id if isinstance(target, ast.Name) else ""
+        return self._function.__globals__.get(name) is bitboard.can_stop
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if _is_game(node.value) and self._generator.add_constant(node.attr):

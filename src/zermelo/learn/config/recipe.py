@@ -38,6 +38,11 @@ class Recipe:
     searching: HybridSearchConfig = field(default_factory=HybridSearchConfig)
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)  #: used by AlphaZero only
 
+    @property
+    def method(self) -> str:
+        """The method by which the player learns, as in the spec of the player: hybrid for value."""
+        return {"value": "hybrid"}.get(self.kind, self.kind)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as nested dicts with the same keys as in TOML files."""
         table = _to_dict(self)

@@ -31,6 +31,18 @@ def list_recipes() -> list[Recipe]:
     return [load(name) for name in names()]
 
 
+def read_text(name: str) -> str:
+    """Return the text of a recipe, given its name or the path of its TOML file.
+
+    Raise BadRecipe if there is no such recipe.
+    """
+    try:
+        return _read_recipe(name).decode()
+    except UnicodeDecodeError as error:
+        msg = f"{name} is not a recipe: {error}"
+        raise BadRecipe(msg) from None
+
+
 def load(name: str, *, short: bool = False) -> Recipe:
     """Load and check a recipe, given its name or the path of its TOML file.
 
@@ -40,13 +52,9 @@ def load(name: str, *, short: bool = False) -> Recipe:
     >>> load("tictactoe-dqn").game
     'tictactoe'
     """
-    if name in names():
-        data = (resources.files(__package__) / "cookbook" / f"{name}{_SUFFIX}").read_bytes()
-    elif name.endswith(_SUFFIX):
-        data, name = _read(Path(name)), Path(name).stem
-    else:
-        msg = f"there is no recipe {name!r}: give a .toml file, or one of {', '.join(names())}"
-        raise BadRecipe(msg)
+    data = _read_recipe(name)
+    if name not in names():
+        name = Path(name).stem
     try:
         recipe = _parse(name, data, short=short)
     except RecursionError:
@@ -54,6 +62,16 @@ def load(name: str, *, short: bool = False) -> Recipe:
         raise BadRecipe(msg) from None
     check(recipe)
     return recipe
+
+
+def _read_recipe(name: str) -> bytes:
+    """Return the bytes of a shipped recipe or of a TOML file; raise BadRecipe if there is none."""
+    if name in names():
+        return (resources.files(__package__) / "cookbook" / f"{name}{_SUFFIX}").read_bytes()
+    if name.endswith(_SUFFIX):
+        return _read(Path(name))
+    msg = f"there is no recipe {name!r}: give a .toml file, or one of {', '.join(names())}"
+    raise BadRecipe(msg)
 
 
 def _parse(name: str, data: bytes, *, short: bool) -> Recipe:

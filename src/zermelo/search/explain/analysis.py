@@ -105,9 +105,9 @@ class Analyst(Player):
         has_solver = self._solver is not None  # without a solver, reasons are slow to find
         share = _DEEPENING_SHARE if has_solver else _DEEPENING_ONLY_SHARE
         clock = analysis.clock.subclock(share)
-        for iteration in deepen(
-            engine, position.state, clock, max_depth=limit.depth, all_moves=True
-        ):
+        # Deepening cannot improve on scores that can be looked up: one iteration ranks the moves.
+        max_depth = 1 if self._can_look_up_moves(position) else limit.depth
+        for iteration in deepen(engine, position.state, clock, max_depth=max_depth, all_moves=True):
             analysis.add_iteration(iteration)
             yield analysis.record(with_reasons=has_solver)
         if self._solver is not None:
@@ -116,6 +116,14 @@ class Analyst(Player):
             with contextlib.suppress(SearchStopped):
                 analysis.find_lines(self._solver)
         yield analysis.record(with_reasons=True)
+
+    def _can_look_up_moves(self, position: Position) -> bool:
+        """Return whether a tablebase or the opening book has the score of every move."""
+        game, solver = position.game, self._solver
+        if solver is None or solver.tablebase is None:
+            return False
+        children = (game.play(position.state, action) for action in position.actions)
+        return all(solver.source(c) != "search" for c in children if not game.result(c)[0])
 
 
 class _AnalysisInProgress:

@@ -199,8 +199,8 @@ class RuleFacts:
         if self.game.gravity:
             return f"column {self.game.to_text(state, action)}"
         passed = self.game.null_move(state)
-        cell = self.game.last_cell(self.game.play(passed, action), action)
-        return self.game.to_text(state, action) if cell is None else self.game.grid.text(cell)
+        cells = self.game.move_cells(passed, action)
+        return self.game.grid.text(cells[0]) if cells else self.game.to_text(state, action)
 
     def _forced_pass(self, action: int) -> list[Claim]:
         replies = self.game.actions(self.children[action])

@@ -1,7 +1,7 @@
 """Proofs of a game's value: a file with a strategy for the winner or, in a draw, for each side.
 
-`scripts/check_proof.py` checks the file without using this package; docs/proofs.md describes the
-format.
+`check_proof.py` checks the file without using any other module of this package; docs/proofs.md
+describes the format.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,11 @@ from zermelo.core.files import write_atomically
 from zermelo.core.game import BoardGame, Game
 from zermelo.games.geometry import list_windows
 from zermelo.games.lines.small import WordLineGame
+from zermelo.games.user_games import is_game_file
 from zermelo.kernels.compiler import compile_kernel
 from zermelo.search.limits import SearchClock
 from zermelo.search.proofs import strategy_kernel
+from zermelo.search.proofs.rules_proof import RulesProof, prove_rules
 from zermelo.search.proofs.strategy_kernel import HOLD, MAX_MOVES, MAX_PAIRS, UNSCORED, WIN
 from zermelo.search.solver.solution import solver_for
 
@@ -59,8 +61,8 @@ class Proof:
         return len(data)
 
 
-def prove(game: Game, progress: Progress | None = None) -> Proof:
-    """Return a proof of a game's value.
+def prove(game: Game, progress: Progress | None = None) -> Proof | RulesProof:
+    """Return a proof of a game's value; for a game in a Python file, this is a `RulesProof`.
 
     Raise TooLarge if the proof is too large for a file, or ZermeloError if the checker does not
     support the rules of the game.
@@ -70,7 +72,10 @@ def prove(game: Game, progress: Progress | None = None) -> Proof:
     >>> proof.claim, len(proof.lines), proof.lines[0]
     ('first', 16, '................ b2')
     """
-    return _Prover(_require_line_game(game), progress or (lambda _text: None)).prove()
+    report = progress or (lambda _text: None)
+    if is_game_file(game.spec):
+        return prove_rules(game, report)
+    return _Prover(_require_line_game(game), report).prove()
 
 
 def _require_line_game(game: Game) -> WordLineGame:

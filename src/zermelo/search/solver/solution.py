@@ -258,7 +258,7 @@ class _PositionSolver:
         estimated_best = game.parse_action(state, self.solution.best[0])
         if score is None:
             score = solver.score(state, clock)
-        plies = hooks.win_score - abs(score) if hooks.ply_cost and score else None
+        plies = hooks.plies_to_end(score)
         self.set_score(score, plies, hooks.ply_cost, [estimated_best])
         best: list[int] = []
         for action in self.position.actions:

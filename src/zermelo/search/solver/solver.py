@@ -112,7 +112,7 @@ class Solver:
             Candidate(
                 move := game.to_text(state, action),
                 value=Value.WIN if score > 0 else Value.LOSS if score < 0 else Value.DRAW,
-                plies=1 + hooks.win_score - abs(score) if score and hooks.ply_cost else None,
+                plies=hooks.plies_to_end(score, played=1),
                 exact=True,
                 best=score == top,
                 pv=(move,),

@@ -223,18 +223,14 @@ class StateBatch:
     def _result(self, score: int, is_stored: bool) -> dict[str, Any]:
         """Return the fields that solutions with this score have in common."""
         hooks, goal = self.game.hooks, self.run.goal
-        value, plies, diff = Value.from_score(score), None, None
-        if goal == "exact" and hooks.ply_cost == 0:
-            diff = score
-        elif goal == "exact" and score:
-            plies = hooks.win_score - abs(score)
+        value, is_exact = Value.from_score(score), goal == "exact"
         result = Solution(
             self.game.start(),
             value,
-            plies=plies,
+            plies=hooks.plies_to_end(score) if is_exact else None,
             exact=True,
             source=self.stored_source if is_stored else "search",
-            diff=diff,
+            diff=score if is_exact and hooks.ply_cost == 0 else None,
             complete=False,
         )
         if goal == "win" and score > 0:

@@ -7,7 +7,8 @@
  *   #puzzle=SPEC&plies=N&seed=N
  *
  * Hooks for tests (data-testid):
- *   everywhere  home, nav-play, nav-puzzles, theme, connection, preparation, live, board, cell-b2, verdict, error
+ *   everywhere  home, nav-play, nav-puzzles, theme, connection, preparation, live, board, cell-b2, verdict, error,
+ *               choice, choice-MOVE, choice-none
  *   start       game-NAME, mode-computer|friend|watch, opponent, level, spec, first, second, begins-you|computer|chance,
  *               option-NAME, warn, start, import, recent
  *   play        moves, undo, hint, thinking, review, new, again, pause, resign, share, warn, extra-MOVE, note,

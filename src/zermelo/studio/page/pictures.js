@@ -1,5 +1,6 @@
 /** Little boards for the cards of the start. */
-import { s } from './dom.js';
+import { h, s } from './dom.js';
+import { family, isFile } from './words.js';
 
 // How stones are drawn, then the rows: X and O, lower case where the line that decides runs.
 const PICTURES = {
@@ -13,15 +14,16 @@ const PICTURES = {
   line: ['marks', 'O....', '.X...', '..x..', '...xO', 'O...x'],
 };
 
-/** Where a game stands among the cards: those with a picture first, in its order. */
-export const rank = ({ name }) => Object.keys(PICTURES).indexOf(name) + 1 || Infinity;
+/** Where a game stands among the cards: those from files first, then those with a picture, in its order. */
+export const rank = ({ name }) => (isFile(name) ? 0 : Object.keys(PICTURES).indexOf(name) + 1 || Infinity);
 
-/** A game's picture; one that is not known gets that of the whole family. */
-export function picture(name) {
+/** A game's picture: its own, as an image; ours; or, if it is not known, that of the whole family. */
+export function picture({ name, picture: own }) {
+  if (own) return h('img', { class: 'picture own', src: `data:image/svg+xml,${encodeURIComponent(own)}`, alt: '' });
   const [kind, ...rows] = PICTURES[name] ?? PICTURES.line;
   const [width, height] = [rows[0].length * 10, rows.length * 10];
   const stones = rows.flatMap((row, y) => [...row].map((stone, x) => shape(kind, stone, x * 10 + 5, y * 10 + 5)));
-  return s('svg', { class: `picture ${kind} ${name}`, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' },
+  return s('svg', { class: `picture ${kind} ${family(name)}`, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' },
     s('rect', { class: 'ground', width, height, rx: 3 }), kind !== 'falls' && lines(width, height), stones);
 }
 

@@ -4,7 +4,7 @@ import { announce, button, checkbox, h, mark, memory } from './dom.js';
 import { Board } from './board.js';
 import { Mind, Thinking } from './thinking.js';
 import { shareDialog } from './records.js';
-import { capital, certainty, fault, humans, hybridOf, isHuman, moveText, outcomeWords, playerName, title, who, whyWords } from './words.js';
+import { capital, certainty, family, fault, humans, hybridOf, isHuman, moveText, outcomeWords, playerName, title, who, whyWords } from './words.js';
 
 const THINKING = 20; // seconds of a live analysis
 const WARNING = 3; // seconds of the analysis behind a warning
@@ -40,7 +40,7 @@ class Play {
     this._sides = h('div', { class: 'sides' });
     this._verdict = h('div', { class: 'verdict', 'data-testid': 'verdict' });
     this._note = h('div', { class: 'note', role: 'status', 'data-testid': 'note', hidden: true });
-    this._extra = h('div', { class: 'row extra' });
+    this._extra = h('div', { class: 'row extra', role: 'group' });
     this._list = h('ol', { class: 'moves', 'data-testid': 'moves', 'aria-label': 'Moves' });
     this._tools = {
       undo: button('Undo', 'undo', () => this._undo(), { 'aria-keyshortcuts': 'u', title: 'Undo (u)' }),
@@ -86,13 +86,12 @@ class Play {
     this._title.textContent = title(match.game);
     document.title = `${title(match.game)} – Zermelo`;
     this._sides.replaceChildren(this._player(0), this._player(1));
-    this._sides.className = `sides ${match.game.split(':')[0]}`;
+    this._sides.className = `sides ${family(match.game)}`;
     this._drawVerdict();
-    this._extra.replaceChildren(...(match.human_to_move ? match.extra : []).map(
-      (move) => button(capital(move), `extra-${move}`, () => this._play(move), { class: 'primary' })));
+    this._drawExtra();
     const review = `#match=${encodeURIComponent(match.id)}&view=review`;
     this._list.replaceChildren(...match.moves.map((move, i) => h('li', {},
-      h('a', { href: `${review}&ply=${i + 1}` }, moveText(i + 1, move, match.symbols, who(match, i % 2))))));
+      h('a', { href: `${review}&ply=${i + 1}` }, moveText(i + 1, move, match.symbols[match.movers[i]], who(match, match.movers[i]))))));
     this._list.scrollTop = this._list.scrollHeight;
     tools.undo.disabled = !this._undoable() || this._isReplying;
     tools.thinking.disabled = match.over;
@@ -102,6 +101,24 @@ class Play {
     tools.pause.textContent = this._isPaused ? 'Go on' : 'Pause';
     this._again.hidden = !match.over;
     this._resign.hidden = !match.human_to_move;
+  }
+
+  /** Buttons for the moves without a cell: a pass or a swap, or all moves of a game without a grid. */
+  _drawExtra() {
+    const { _match: match } = this;
+    const isWhole = !match.rows;
+    // The buttons are new for each position, so the focus has to be given back.
+    this._hadFocus ||= this._extra.contains(document.activeElement);
+    const buttons = (match.human_to_move ? match.extra : []).map((move) => button(
+      isWhole ? move : capital(move), `extra-${move}`, () => this._play(move), { class: isWhole ? false : 'primary' }));
+    this._extra.classList.toggle('whole', isWhole);
+    this._extra.setAttribute('aria-label', isWhole ? 'Moves to play' : 'Other moves');
+    this._extra.replaceChildren(...buttons);
+    if (buttons.length && this._hadFocus) {
+      this._hadFocus = false;
+      if (isWhole) buttons[0].focus();
+      else this._board.focus();
+    }
   }
 
   _player(side) {
@@ -118,7 +135,7 @@ class Play {
     if (match.over && mine !== null && match.outcome !== 'draw') {
       head = match.outcome === ['first', 'second'][mine] ? 'You win' : 'You lose';
       tail = match.verdict;
-    } else if (!match.over && match.human_to_move) head = mine === null ? capital(match.verdict) : 'Your move';
+    } else if (!match.over && match.human_to_move) head = this._turnWords();
     else if (!match.over && !this._isReplying) head = this._isPaused ? 'Paused' : 'Waiting';
     else if (!match.over) head = `${playerName([match.first, match.second][match.to_move])} is thinking…`;
     this._verdict.className = 'verdict';
@@ -126,6 +143,14 @@ class Play {
     this._verdict.classList.toggle('won', match.over && head !== 'You lose');
     this._verdict.classList.toggle('busy', this._isReplying);
     this._verdict.replaceChildren(h('strong', {}, head), tail && h('span', {}, ` · ${tail}`));
+  }
+
+  /** Whose move it is, where it is a human's; said apart where the same side moves again. */
+  _turnWords() {
+    const { _match: match } = this;
+    const isAgain = match.movers.at(-1) === match.to_move;
+    if (humans(match) === 1) return isAgain ? 'Your move again' : 'Your move';
+    return isAgain ? `${match.symbols[match.to_move]} to move again` : capital(match.verdict);
   }
 
   async _play(move) {
@@ -148,7 +173,8 @@ class Play {
     const { id, ply, symbols, to_move: side } = this._match;
     try {
       const next = await api.move(id, move, ply, this._signal);
-      announce(`${who(this._match, side) || symbols[side]} played ${move}. ${next.over ? capital(next.verdict) : ''}`);
+      const isAgain = !next.over && next.to_move === side;
+      announce(`${who(this._match, side) || symbols[side]} played ${move}. ${next.over ? capital(next.verdict) : isAgain ? 'The same side moves again.' : ''}`);
       this.update(next);
     } catch (error) {
       await this._recover(error);
@@ -216,10 +242,10 @@ class Play {
 
   /** How many plies lead back to where a human last had the choice; 0 where there is none. */
   _undoable() {
-    const { moves, first, second } = this._match;
+    const { moves, movers, first, second } = this._match;
     if (humans(this._match) === 0) return Math.min(1, moves.length);
     for (let ply = moves.length - 1; ply >= 0; ply -= 1) {
-      if (isHuman(ply % 2 ? second : first)) return moves.length - ply;
+      if (isHuman(movers[ply] ? second : first)) return moves.length - ply;
     }
     return 0;
   }
@@ -249,7 +275,8 @@ class Play {
       const [best] = record?.candidates ?? [];
       if (!best) { this._say('No hint was found in time. Please ask again.'); return; }
       const why = whyWords(best) || outcomeWords(best);
-      this._board.showRing(match.landing[best.move], 'hint');
+      this._board.showRing(this._board.cellsOf(best.move), 'hint');
+      for (const each of this._extra.children) each.classList.toggle('hinted', each.dataset.testid === `extra-${best.move}`);
       this._say(h('p', {}, h('strong', {}, `Hint: ${best.move}. `), capital(why), ' ', h('span', { class: `badge${record.exact ? ' sure' : ''}` }, certainty(record))));
     } catch (error) {
       await this._recover(error);
@@ -307,7 +334,8 @@ class Play {
 
   _key(event) {
     if (!isShortcut(event)) return;
-    const acts = { u: () => this._undo(), h: () => this._hint(), t: () => this._toggle(), n: () => { location.hash = ''; } };
+    const acts = { u: () => this._undo(), h: () => this._hint(), t: () => this._toggle(), n: () => { location.hash = ''; },
+      escape: () => this._board.select(null) };
     const act = acts[event.key.toLowerCase()];
     if (!act) return;
     event.preventDefault();

@@ -115,6 +115,7 @@ class Puzzle {
     const mine = await api.position(game, [...moves, tried.move], this._signal);
     this._board.show(mine, false);
     if (mine.over) { this._finish(mine); return; }
+    if (mine.to_move === this._position.to_move) { this._left -= 1; this._take(mine); return; }
     this._say(h('p', {}, h('strong', {}, 'Right. '), 'And now?'));
     const [answer] = await Promise.all([this._answer(mine, tried), api.pause(DEFENDING, this._signal)]);
     this._left -= 2;
@@ -141,9 +142,10 @@ class Puzzle {
     if (after.over) { this._say(h('p', {}, h('strong', {}, `Not ${tried.move}: `), `${after.verdict}. Try again.`)); return; }
     const answer = await this._answer(after, tried);
     if (this._signal.aborted) return;
-    this._board.showLine([this._position.landing[tried.move] ?? null, after.landing[answer] ?? null]);
+    const reply = [after.sources[answer], after.landing[answer]].filter((cell) => cell !== undefined);
+    this._board.showLine([{ player: side, cells: this._board.cellsOf(tried.move) }, { player: after.to_move, cells: reply }]);
     const why = tried.reasons.length ? ` ${capital(whyWords(tried))}.` : '';
-    this._say(h('p', {}, h('strong', {}, `Not ${tried.move}: ${symbols[1 - side]} answers ${answer}. `), why, ' Try again.'));
+    this._say(h('p', {}, h('strong', {}, `Not ${tried.move}: ${symbols[after.to_move]} answers ${answer}. `), why, ' Try again.'));
     this._mind.think(this._position, SECONDS);
   }
 
@@ -164,7 +166,7 @@ class Puzzle {
     try {
       const record = await this._record();
       this._board.showLine(null);
-      this._board.showRing(this._position.landing[record.candidates[0].move], 'hint');
+      this._board.showRing(this._board.cellsOf(record.candidates[0].move), 'hint');
       this._say(`Look at ${record.candidates[0].move}.`);
     } catch (error) {
       if (!api.isGone(error)) this._say(error.message);
@@ -179,7 +181,7 @@ class Puzzle {
       this._isDone = true;
       this._can(false);
       this._board.open = false;
-      this._board.showLine(record.pv_cells);
+      this._board.showLine(record.pv_line);
       this._say(h('p', {}, h('strong', {}, 'The line: '), record.pv.join(' ')));
     } catch (error) {
       if (!api.isGone(error)) this._say(error.message);

@@ -50,7 +50,7 @@ class Review {
     this._judge = button('Judge the moves', 'judge', () => this.judge(), { class: 'primary', hidden: !moves.length });
     this._list = h('ol', { class: 'moves', 'data-testid': 'moves', 'aria-label': 'Moves' });
     this._items = moves.map((move, i) => button(
-      moveText(i + 1, move, this._end.symbols, match ? who(match, i % 2) : ''), `move-${i + 1}`, () => this.go(i + 1)));
+      moveText(i + 1, move, this._end.symbols[this._end.movers[i]], match ? who(match, this._end.movers[i]) : ''), `move-${i + 1}`, () => this.go(i + 1)));
     this._list.append(...this._items.map((item) => h('li', {}, item)));
     const step = (text, id, label, to) => button(text, id, () => this.go(to()), { 'aria-label': label, title: label });
     const [first, second] = this._end.symbols;
@@ -157,15 +157,15 @@ class Review {
     this._comment.hidden = !record;
     if (!record) return;
     const sure = h('span', { class: `badge${record.exact ? ' sure' : ''}` }, record.exact ? 'proven' : 'estimate');
-    const head = record.ply ? moveText(record.ply, record.move, this._end.symbols) : 'The start';
+    const head = record.ply ? moveText(record.ply, record.move, this._end.symbols[record.player]) : 'The start';
     const said = [record.words, ...record.reasons.map(({ text }) => text)].join(', ');
     const parts = [h('p', {}, h('strong', {}, `${head}: `), said, '. ', sure)];
     if (record.mistake) {
-      const { move, cell, words, reasons } = record.better;
+      const { move, cells, words, reasons } = record.better;
       const fault = h('span', { class: `fault ${record.mistake}` }, `${SIGNS[record.mistake]} ${capital(record.mistake)}.`);
       const why = reasons.map(({ text }) => text).join('; ') || words;
       parts.push(h('p', {}, fault, ' Better was ', h('strong', {}, move), `: ${why}.`));
-      this._board.showRing(cell, 'better');
+      this._board.showRing(cells, 'better');
     }
     this._comment.replaceChildren(...parts);
   }
@@ -205,7 +205,7 @@ class Review {
     const thought = this._isThinking && !position.over ? this._mind.think(position, THINKING) : null;
     if (!thought) this._mind.rest();
     this._thinking.follow(thought, this._match && hybridOf(this._match, position.to_move));
-    if (this._plies[this._ply]?.better) this._board.showRing(this._plies[this._ply].better.cell, 'better');
+    if (this._plies[this._ply]?.better) this._board.showRing(this._plies[this._ply].better.cells, 'better');
   }
 
   _toggle() {

@@ -87,7 +87,7 @@ class Start {
     const change = () => this._set('game', game.name);
     return h('label', { class: 'game', 'data-testid': `game-${game.name}` },
       h('input', { type: 'radio', name: 'game', value: game.name, checked: game.name === this._chosen.game, on: { change } }),
-      picture(game.name), h('span', { class: 'name' }, title(game.name)), h('span', { class: 'quiet' }, blurb(game)));
+      picture(game), h('span', { class: 'name' }, title(game.name)), h('span', { class: 'quiet' }, blurb(game)));
   }
 
   _draw() {

@@ -2,7 +2,7 @@
 import { h, button } from './dom.js';
 import { keyOf, Thought } from './api.js';
 import { Hybrid } from './hybrid.js';
-import { certainty, outcomeWords, whyWords, worth } from './words.js';
+import { certainty, family, outcomeWords, whyWords, worth } from './words.js';
 
 const SHOWN = 8; // candidates, before all are asked for
 
@@ -68,7 +68,7 @@ export class Thinking {
   _drawValue(latest, done) {
     const { game, symbols, to_move: side } = this._board.position;
     const forFirst = side ? -worth(latest) : worth(latest);
-    this._bar.className = `bar ${game.split(':')[0]}`;
+    this._bar.className = `bar ${family(game)}`;
     this._bar.style.setProperty('--share', `${50 + 50 * forFirst}%`);
     const words = latest.candidates.length ? `${symbols[side]} to move: ${outcomeWords(latest)}` : 'The game is over.';
     this._head.textContent = words;
@@ -100,7 +100,7 @@ export class Thinking {
   _show(move) {
     this._line = move;
     const candidate = this._thought?.latest?.candidates.find((other) => other.move === move);
-    this._board.showLine(candidate ? candidate.pv_cells : null);
+    this._board.showLine(candidate ? candidate.pv_line : null);
   }
 }
 

@@ -15,8 +15,15 @@ const LEVELS = ['', 'a beginner', 'a beginner', 'casual', 'casual', 'solid', 'so
 
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** "K in a row · 5×5, 4 in a row" */
+/** The name of a game's family, as a CSS class; games from files share one. */
+export const family = (spec) => (isFile(spec) ? 'own' : spec.split(':')[0]);
+
+/** Whether a spec names a Python file that was offered when the studio was started. */
+export const isFile = (spec) => spec.endsWith('.py');
+
+/** "K in a row · 5×5, 4 in a row"; for a file its name, "Dots and boxes" */
 export function title(spec) {
+  if (isFile(spec)) return capital(spec.split(/[\\/]/).at(-1).slice(0, -'.py'.length).replaceAll('_', ' '));
   const [name, rest] = spec.split(/:(.*)/s);
   const head = TITLES[name] ?? capital(name);
   if (!rest) return head;
@@ -56,8 +63,7 @@ export function who(match, side) {
 }
 
 /** "4. AI (O) b2", or "4. O b2" where nobody has to be told apart. */
-export function moveText(ply, move, symbols, name = '') {
-  const symbol = symbols[(ply - 1) % 2];
+export function moveText(ply, move, symbol, name = '') {
   return `${ply}. ${name ? `${name} (${symbol})` : symbol} ${move}`;
 }
 
@@ -94,7 +100,7 @@ export function outcomeWords(part) {
 /** The few letters that fit into a cell; `brief` for boards with small cells. */
 export function cellWords(part, brief) {
   if (brief) return part.best ? '★' : worth(part) > 0.3 ? '+' : worth(part) < -0.3 ? '−' : '=';
-  if (part.diff) return `${part.value} ${Math.abs(part.diff)}`;
+  if (part.margin) return `${part.value} ${Math.abs(part.margin)}`;
   if (part.value) return part.plies ? `${part.value} ${part.plies}` : part.value;
   return signed(part.estimate ?? 0);
 }

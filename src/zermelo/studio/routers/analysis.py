@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import StreamingResponse
 
-from zermelo.core.cells import line_cells
+from zermelo.core.cells import trace_line
 from zermelo.core.player import Limit
 from zermelo.matches.match import Match
 from zermelo.players.registry import HUMAN
@@ -87,7 +87,8 @@ async def review(
                 event = move.to_dict()
                 if event["better"]:
                     before, line = match.position_at(move.ply - 1), [event["better"]["move"]]
-                    event["better"]["cell"] = line_cells(before, line)[0]
+                    better = trace_line(before, line)[0]
+                    event["better"] |= {"cell": better.filled, "cells": better.cells}
                 yield event
 
     return await stream_events(players, client, "ply", generate, Limit(seconds))

@@ -8,6 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from zermelo.games import registry as games
 from zermelo.learn.models import files as model_files
 from zermelo.players import registry as players
+from zermelo.studio.games import offered_games, summary_of
+from zermelo.studio.responses import to_picture
 
 router = APIRouter(prefix="/api/v1")
 
@@ -29,12 +31,13 @@ class ParameterInfo(_Info):
 
 
 class GameInfo(_Info):
-    """A game, with an example of its spec."""
+    """A game, with an example of its spec; only a game of the user has a picture, in SVG."""
 
     name: str
     summary: str
     example: str
     parameters: list[ParameterInfo]
+    picture: str | None = None
 
 
 class ModelInfo(BaseModel):
@@ -57,10 +60,19 @@ class PlayerInfo(_Info):
 # These routes read files, so they are not async: FastAPI then runs them in its thread pool.
 
 
-@router.get("/games", response_model=list[GameInfo])
-def list_games() -> list[games.GameEntry]:
-    """List the games."""
-    return games.entries()
+@router.get("/games", response_model_exclude_defaults=True)
+def list_games() -> list[GameInfo]:
+    """List the games; those that the user offers come last."""
+    return [GameInfo.model_validate(entry) for entry in games.entries()] + [
+        GameInfo(
+            name=game.spec,
+            summary=summary_of(game),
+            example=game.spec,
+            parameters=[],
+            picture=to_picture(game.start().svg()),
+        )
+        for game in offered_games()
+    ]
 
 
 @router.get("/players")

@@ -19,14 +19,14 @@ from zermelo.players.registry import HUMAN, list_players
 from zermelo.ui.fullscreen.board import Board
 from zermelo.ui.fullscreen.dialogs import ChoiceDialog, HelpDialog
 from zermelo.ui.fullscreen.panels import AnalysisPanel, MovesPanel, StatusPanel
-from zermelo.ui.session import Session
+from zermelo.ui.session import Session, View
 
 SWITCH_INTERVAL = 0.001  #: seconds that a thinking thread may delay the handling of a key
 _LEVELS = (1, 3, 5, 7, 10)  # levels that the dialog offers; any other level can be typed
 _TICK = 0.5  # seconds between two updates of the clock
 _KEYS = """arrows or hjkl   move the cursor; the mouse moves it too
-Enter or click   play at the cursor
-Esc              make the thinking player move now
+Enter or click   play at the cursor, or select a piece and then where it moves
+Esc              make the thinking player move now; deselect a piece
 u r              undo, redo
 [ ] PgUp PgDn    step through the moves; play there to branch off
 Home End         show the first or the last position
@@ -71,7 +71,7 @@ class FullScreen(App[None]):
         Binding("right_square_bracket,pagedown", "step(1)", show=False),
         Binding("home", "step(-10000)", show=False),
         Binding("end", "step(10000)", show=False),
-        Binding("escape", "session('stop')", show=False),
+        Binding("escape", "stop", show=False),
         Binding("R,shift+r", "session('resign')", show=False),
         Binding("t", "toggle_theme", show=False),
         Binding("question_mark", "help", "help", key_display="?"),
@@ -131,13 +131,16 @@ class FullScreen(App[None]):
         self._is_notified = False
         view = self.session.view()
         self._board.show(view)
-        self._status.show(view, self._board.move_at_cursor)
+        self._show_status(view)
         self._analysis.show(view)
         self._moves.show(view)
 
     def on_board_cursor_moved(self) -> None:
         """Update the status panel, which shows the clock and the move at the cursor."""
-        self._status.show(self.session.view(), self._board.move_at_cursor)
+        self._show_status(self.session.view())
+
+    def _show_status(self, view: View) -> None:
+        self._status.show(view, self._board.move_at_cursor, self._board.selected_name)
 
     def on_resize(self) -> None:
         """Adapt the size of the cells to the new size of the terminal."""
@@ -147,11 +150,28 @@ class FullScreen(App[None]):
         self._board.fit(self._room.size)
 
     def on_board_move_chosen(self, message: Board.MoveChosen) -> None:
-        """Play the chosen move; if a player is paused, let it continue instead."""
+        """Play the chosen move; if a player is paused, let it continue instead.
+
+        If there are several moves, ask which one.
+        """
         if self.session.view().paused:
             self.session.resume()
+        elif len(message.moves) == 1:
+            self.session.play(message.moves[0])
         else:
-            self.session.play(message.move)
+            options = [(move, "") for move in message.moves]
+            self.push_screen(ChoiceDialog("Choose a move", options), self._play)
+
+    def _play(self, move: str | None) -> None:
+        if move:
+            self.session.play(move)
+
+    def action_stop(self) -> None:
+        """Make the thinking player move now; if none thinks, deselect the selected piece."""
+        if self.session.view().thinking:
+            self.session.stop()
+        else:
+            self._board.select(None)
 
     def on_moves_panel_ply_chosen(self, message: MovesPanel.PlyChosen) -> None:
         """Show the position after the move that was clicked."""

@@ -1,5 +1,6 @@
 """The board widget, with cells as large as the terminal allows and a cursor."""
 
+from collections.abc import Collection
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -15,6 +16,7 @@ from zermelo.core.cells import MoveCells, moves_by_cell
 from zermelo.core.game import Game
 from zermelo.ui.session import View
 
+_MAX_LIST = 8  # moves without a cell that are listed below each other; more are in columns
 _CELL_SIZES = ((7, 3), (5, 2), (4, 1), (3, 1))  # columns and lines; the largest that fits is used
 
 
@@ -22,12 +24,16 @@ class Board(Widget, can_focus=True):
     """A position with a cursor.
 
     A spot is where the cursor can be: a cell or, below the board, a move without a cell. Spots are
-    numbered, cells first.
+    numbered, cells first. In a game whose pieces move, the first choice selects a piece, and the
+    second one moves it.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"board--{name}"
-        for name in ("label", "even", "odd", "free", "first", "second", "line", "last", "cursor")
+        for name in (
+            *("label", "even", "odd", "free", "first", "second", "line", "last", "cursor"),
+            *("piece", "selected", "target"),
+        )
     }
     DEFAULT_CSS = """
     Board { width: auto; height: auto; }
@@ -39,6 +45,9 @@ class Board(Widget, can_focus=True):
     Board > .board--second { color: $text-warning; text-style: bold; }
     Board > .board--line { background: $success-muted; text-style: bold; }
     Board > .board--last { text-style: bold; }
+    Board > .board--piece { text-style: bold underline; }
+    Board > .board--selected { background: $primary-muted; text-style: bold; }
+    Board > .board--target { background: $primary-muted; }
     Board > .board--cursor { text-style: reverse; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -50,11 +59,14 @@ class Board(Widget, can_focus=True):
     ]
 
     class MoveChosen(Message):
-        """Posted when the human chooses a move, which may be illegal."""
+        """Posted when the human chooses a move, which may be illegal.
 
-        def __init__(self, move: str) -> None:
+        There are several moves if they have the same cells, as when a piece is promoted.
+        """
+
+        def __init__(self, *moves: str) -> None:
             super().__init__()
-            self.move = move
+            self.moves = moves
 
     class CursorMoved(Message):
         """Posted when the cursor has moved to another spot."""
@@ -62,6 +74,9 @@ class Board(Widget, can_focus=True):
     def __init__(self, view: View) -> None:
         super().__init__()
         self.cursor = 0
+        self.selected: int | None = None  #: the cell of the piece that is selected to move
+        self._has_pieces = False  # whether pieces move in this game
+        self.view = view
         self._game: Game | None = None
         self._room = Size(0, 0)
         self._cell_size = _CELL_SIZES[-1]
@@ -71,12 +86,15 @@ class Board(Widget, can_focus=True):
     def show(self, view: View) -> None:
         """Show the position of this view on the board."""
         is_new_game, self._game = view.game != self._game, view.game
-        self.view = view
         position = view.position
+        if position is not self.view.position or view.legal != self.view.legal:
+            self.selected = None
+        self.view = view
         self.move_cells: MoveCells = moves_by_cell(position, view.legal)
+        self._has_pieces = bool(self.move_cells.sources) or (self._has_pieces and not is_new_game)
         self._stones = position.board or ()
         self._line, self._forbidden = set(position.winning_line or ()), set(position.forbidden)
-        self._last = position.last_cell
+        self._last = position.last_cells
         grid = view.game.grid if position.board is not None else None
         self.rows, self.cols = (grid.rows, grid.cols) if grid else (0, 0)
         self._drawing = [] if grid else view.game.draw(position.state).splitlines()
@@ -117,13 +135,26 @@ class Board(Widget, can_focus=True):
         """Return the width of the board or of the moves below it, whichever is larger."""
         del container, viewport
         widths = [self._margin + self.cols * self._cell_size[0], *map(len, self._drawing)]
-        return max(widths + [len(move) + 4 for move in self.move_cells.extra])
+        return max(widths + [self._extra_width * self._extra_cols] * bool(self.move_cells.extra))
+
+    @property
+    def _extra_width(self) -> int:
+        """The width of the moves without a cell, which stand below the board."""
+        widths = (len(move) + 4 for move in self.move_cells.extra)
+        return max(widths, default=4) + (len(self.move_cells.extra) > _MAX_LIST)
+
+    @property
+    def _extra_cols(self) -> int:
+        """The number of moves without a cell in a line: one, unless there are many."""
+        num = len(self.move_cells.extra)
+        fitting = max(1, self._room.width // self._extra_width)
+        return 1 if num <= _MAX_LIST else min(fitting, -(-num // 2))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the total number of lines of the board and the moves below it."""
         del container, viewport, width
-        extra = len(self.move_cells.extra)
-        return self._bottom + (extra + 1 if extra else 0)
+        num_lines = -(-len(self.move_cells.extra) // self._extra_cols)
+        return self._bottom + (num_lines + 1 if num_lines else 0)
 
     # The cursor.
 
@@ -131,15 +162,18 @@ class Board(Widget, can_focus=True):
         """Return the region in which a spot is drawn."""
         width, height = self._cell_size
         if spot >= self.num_cells:
-            return Region(0, self._bottom + 1 + spot - self.num_cells, width, 1)
+            row, col = divmod(spot - self.num_cells, self._extra_cols)
+            return Region(col * self._extra_width, self._bottom + 1 + row, self._extra_width, 1)
         row, col = divmod(spot, self.cols)
         return Region(self._margin + col * width, 1 + row * height, width, height)
 
     def spot_at(self, x: int, y: int) -> int | None:
         """Return the spot at a point, or None if there is none."""
-        extra = y - self._bottom - 1
-        if extra >= 0:
-            return self.num_cells + extra if extra < len(self.move_cells.extra) else None
+        line, col = y - self._bottom - 1, x // self._extra_width
+        if line >= 0:
+            extra = line * self._extra_cols + col
+            is_move = col < self._extra_cols and extra < len(self.move_cells.extra)
+            return self.num_cells + extra if is_move else None
         col, row = (x - self._margin) // self._cell_size[0], (y - 1) // self._cell_size[1]
         is_cell = x >= self._margin and y >= 1 and col < self.cols and row < self.rows
         return row * self.cols + col if is_cell else None
@@ -148,7 +182,7 @@ class Board(Widget, can_focus=True):
         """Move the cursor by some rows and columns, and scroll to it."""
         size, extra = self.num_cells, len(self.move_cells.extra)
         if self.cursor >= size:
-            spot = self.cursor + down + right
+            spot = self.cursor + down * self._extra_cols + right
             spot = max(spot, size - self.cols // 2 - 1 if size else 0)  # to the bottom row of cells
             spot = min(spot, size + extra - 1)
         else:
@@ -176,14 +210,41 @@ class Board(Widget, can_focus=True):
     @property
     def _highlighted(self) -> set[int]:
         """The spots that the cursor marks: its own, and the cell where a stone would land."""
-        cell = self.move_cells.landing.get(self.move_cells.move_at.get(self.cursor, ""))
-        return {self.cursor} if cell is None else {self.cursor, cell}
+        return {self.cursor, *self._landing_cells}
+
+    @property
+    def _landing_cells(self) -> set[int]:
+        """The cell where the move at the cursor would put a stone or piece."""
+        moves = self.move_cells.click(self.cursor, self.selected).moves
+        return {self.move_cells.landing[move] for move in moves}
 
     def action_choose_move(self) -> None:
-        """Choose the move at the cursor; choose a forced pass wherever the cursor is."""
+        """Choose the move at the cursor, or select the piece there.
+
+        A forced pass is chosen wherever the cursor is.
+        """
         legal, extra = self.view.legal, self.move_cells.extra
         is_forced = len(legal) == 1 and legal[0] in extra
-        self.post_message(self.MoveChosen(legal[0] if is_forced else self.move_at_cursor))
+        if legal and self._has_pieces and self.cursor < self.num_cells and not is_forced:
+            click = self.move_cells.click(self.cursor, self.selected)
+            self.select(click.selected)
+            if click.moves:
+                self.post_message(self.MoveChosen(*click.moves))
+        else:
+            self.post_message(self.MoveChosen(legal[0] if is_forced else self.move_at_cursor))
+
+    def select(self, cell: int | None) -> None:
+        """Select the piece on a cell; None deselects."""
+        if cell != self.selected:
+            self.selected = cell
+            self.refresh()
+            self.post_message(self.CursorMoved())
+
+    @property
+    def selected_name(self) -> str:
+        """The name of the selected cell, or ""."""
+        grid = self.view.game.grid
+        return "" if self.selected is None or grid is None else grid.text(self.selected)
 
     def _move_at(self, spot: int) -> str:
         """Return the move that belongs to a spot, even if it is illegal."""
@@ -192,6 +253,8 @@ class Board(Widget, can_focus=True):
         if spot in self.move_cells.move_at:
             return self.move_cells.move_at[spot]
         game = self.view.game
+        if self._has_pieces and game.grid:
+            return game.grid.text(spot)
         has_cell_moves = game.num_actions >= self.num_cells
         return (
             game.to_text(self.view.position.state, spot)
@@ -230,12 +293,19 @@ class Board(Widget, can_focus=True):
             return Strip(self._draw_line(y))
         if y < self._bottom:
             return Strip([Segment(self._drawing[y], self.rich_style)])
-        extra = y - self._bottom - 1
-        if not 0 <= extra < len(self.move_cells.extra):
+        begin = (y - self._bottom - 1) * self._extra_cols
+        moves = self.move_cells.extra[begin : begin + self._extra_cols] if begin >= 0 else ()
+        if not moves:
             return Strip.blank(self.size.width, self.rich_style)
-        has_cursor = self.cursor == self.num_cells + extra
-        style = self.rich_style + self._style("cursor" if has_cursor else "first")
-        return Strip([Segment(f"[ {self.move_cells.extra[extra]} ]", style)])
+        segments = []
+        for extra, move in enumerate(moves, begin):
+            has_cursor = self.cursor == self.num_cells + extra
+            style = self.rich_style + self._style("cursor" if has_cursor else "first")
+            segments.append(Segment(f"[ {move} ]", style))
+            if self._extra_cols > 1:
+                gap = " " * (self._extra_width - len(move) - 4)
+                segments.append(Segment(gap, self.rich_style))
+        return Strip(segments)
 
     def _draw_line(self, y: int) -> list[Segment]:
         width, height = self._cell_size
@@ -254,26 +324,46 @@ class Board(Widget, can_focus=True):
 
     def _draw_cell(self, cell: int) -> tuple[str, Style]:
         """Return the text and style of a cell; the text can be understood without the colours."""
-        position, move_cells = self.view.position, self.move_cells
-        stone = self._stones[cell]
+        position, stone = self.view.position, self._stones[cell]
         row, col = divmod(cell, self.cols)
         style = self._style("odd" if (row + col) % 2 else "even")
         if stone:
             text = position.game.symbols[stone < 0]
             style += self._style("second" if stone < 0 else "first")
-            if cell in self._line:
-                text, style = f"[{text}]", style + self._style("line")
-            elif cell == self._last:
-                text, style = f"({text})", style + self._style("last")
+            text, style = self._mark_stone(cell, text, style)
         else:
-            move = move_cells.move_at.get(self.cursor, "")
-            is_landing = move_cells.landing.get(move) == cell
+            is_landing = cell in self._landing_cells
             text = position.game.symbols[position.player] if is_landing else self._mark(cell)
             style += self._style("free")
+            if cell in self._last[:-1]:  # a piece has just left this cell
+                text, style = f"({text})", style + self._style("last")
+            if cell in self._targets:
+                style += self._style("target")
         return text, style + self._style("cursor") if cell == self.cursor else style
+
+    def _mark_stone(self, cell: int, text: str, style: Style) -> tuple[str, Style]:
+        """Return the text and style of a stone with the marks of its cell."""
+        if cell == self.selected:
+            return f">{text}<", style + self._style("selected")
+        if cell in self._targets:
+            return f"+{text}+", style + self._style("target")
+        if cell in self._line:
+            return f"[{text}]", style + self._style("line")
+        if cell in self._last[-1:]:
+            return f"({text})", style + self._style("last")
+        if self.selected is None and cell in self.move_cells.targets:
+            return text, style + self._style("piece")
+        return text, style
+
+    @property
+    def _targets(self) -> Collection[int]:
+        """The cells to which the selected piece can move."""
+        return () if self.selected is None else self.move_cells.targets.get(self.selected, ())
 
     def _mark(self, cell: int) -> str:
         """Return ! for a forbidden cell, + for a legal one if others are illegal, else a dot."""
+        if cell in self._targets:
+            return "+"
         move = self.move_cells.move_at.get(cell)
         if move is not None and move in self._forbidden:
             return "!"

@@ -22,8 +22,8 @@ class StatusPanel(Static):
 
     _text = Text()
 
-    def show(self, view: View, move_at_cursor: str) -> None:
-        """Show the status of a view, with the move at the cursor."""
+    def show(self, view: View, move_at_cursor: str, selected: str) -> None:
+        """Show the status of a view, with the move at the cursor and the selected cell."""
         players = (
             f"{escape_controls(name)} ({symbol})"
             for name, symbol in zip(view.players, view.game.symbols, strict=True)
@@ -33,6 +33,8 @@ class StatusPanel(Static):
         text.append(f"{_turn_text(view)}\n", "bold")
         cursor = f", cursor at {move_at_cursor}" if view.legal and move_at_cursor else ""
         text.append(_clock_text(view) + cursor)
+        if selected:
+            text.append(f"\n{selected} selected: choose where it moves; Esc: deselect")
         if view.message:
             text.append(f"\n{view.message}")
         if text != self._text:  # the clock calls this twice a second
@@ -88,7 +90,7 @@ class AnalysisPanel(Static):
             for candidate in fields["candidates"][:_MAX_ROWS]:
                 style = "bold" if candidate["best"] else ""
                 text.append(f"{texts.candidate_text(candidate, sides)}\n", style)
-                text.append(f"{self._indent(texts.reasons_text(candidate))}\n", "dim")
+                text.append(f"{self._indent(texts.reasons_text(candidate, sides))}\n", "dim")
             self.update(text)
 
     def _indent(self, text: str) -> str:
@@ -131,9 +133,9 @@ class MovesPanel(Widget):
         view = self.view
         text = Text(no_wrap=True)
         text.append("    start\n", "reverse" if view.ply == 0 else "")
-        first = view.game.start().player
-        for ply, (move, seconds) in enumerate(zip(view.moves, view.move_seconds, strict=True), 1):
-            symbol = view.game.symbols[(first + ply - 1) % 2]
+        rows = zip(view.movers, view.moves, view.move_seconds, strict=True)
+        for ply, (player, move, seconds) in enumerate(rows, 1):
+            symbol = view.game.symbols[player]
             time = "" if seconds is None else f"{seconds:.1f} s"
             line = f"{ply:>3} {symbol} {move:5} {time:>7}\n"
             text.append(line, "reverse" if view.ply == ply else "")

@@ -7,8 +7,8 @@ import pygame
 
 from zermelo.core.cells import moves_by_cell
 from zermelo.ui.session import Session, View
-from zermelo.ui.window import drawing, layout, menu_items
-from zermelo.ui.window.drawing import InputState, Screen
+from zermelo.ui.window import drawing, layout
+from zermelo.ui.window.drawing import CHOICE, InputState, Screen
 from zermelo.ui.window.menu_items import MenuItem
 
 FRAMES_PER_SECOND = 60
@@ -81,6 +81,9 @@ class App:
                 self.input = replace(self.input, scroll=None)
             if before.position is not self.view.position or before.legal != self.view.legal:
                 self._move_cells = moves_by_cell(self.view.position, self.view.legal)
+                self.input = replace(self.input, selected=None)
+                if self.input.menu == CHOICE:
+                    self._close_menu()
             self.screen = self._arrange()
 
     def draw(self) -> bool:
@@ -141,8 +144,14 @@ class App:
             self._play_at(self.screen.layout.cell_at(point))
 
     def _play_at(self, cell: int | None) -> None:
-        if cell in self.screen.move_cells.move_at:
-            self.session.play(self.screen.move_cells.move_at[cell])
+        """Play the move at a cell, or select a piece; offer a choice if there are several moves."""
+        click = self.screen.move_cells.click(cell, self.input.selected)
+        self.input = replace(self.input, selected=click.selected)
+        if len(click.moves) == 1:
+            self.session.play(click.moves[0])
+        elif click.moves:
+            self.input = replace(self.input, choices=click.moves, choice_cell=cell)
+            self._open_menu(CHOICE)
 
     def _scroll(self, steps: int) -> None:
         """Scroll the open menu or, if the mouse is over it, the move list."""
@@ -167,11 +176,12 @@ class App:
             self._activate(_KEYS[key])
 
     def _escape(self) -> None:
-        """Make the thinking player move now or, if none thinks, close the menu."""
+        """Make the thinking player move now or, if none thinks, close the menu and deselect."""
         if self.view.thinking:
             self.session.stop()
         else:
             self._close_menu()
+            self.input = replace(self.input, selected=None)
 
     def _step(self, key: int) -> None:
         ply, last = self.view.ply, self.view.num_plies
@@ -194,7 +204,8 @@ class App:
     def _play_at_cursor(self) -> None:
         """Play the move at the cursor; if the only legal move has no cell, play that instead."""
         move_cells = self.screen.move_cells
-        if not move_cells.move_at and len(move_cells.extra) == 1:
+        has_cells = move_cells.move_at or move_cells.targets
+        if not has_cells and len(move_cells.extra) == 1:
             self.session.play(move_cells.extra[0])
         else:
             self._play_at(self.input.cursor)
@@ -237,8 +248,7 @@ class App:
         self._open_menu("")
 
     def _items(self) -> list[MenuItem]:
-        view = self.view
-        return menu_items.list_items(self.input.menu, view.game.spec, view.players)
+        return drawing.list_menu_items(self.view, self.input)
 
     def _press_menu_key(self, key: int) -> None:
         items = self._items()
@@ -255,7 +265,9 @@ class App:
         """Choose an item of the open menu and close the menu."""
         items, menu = self._items(), self.input.menu
         self._close_menu()
-        if 0 <= item < len(items):
+        if menu == CHOICE and 0 <= item < len(items):
+            self.session.play(items[item].value)
+        elif 0 <= item < len(items):
             self.session.set_up(**{menu.split()[0]: items[item].value})
 
 

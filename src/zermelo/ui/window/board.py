@@ -1,6 +1,7 @@
 """Drawing of the board: cells, coordinates, stones, and the analysis laid over them."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import pygame
 
@@ -18,7 +19,19 @@ _LARGE = 10  # columns; a board with more is large
 _MAX_HEAT = 24  # number of best moves coloured on a large board; more would hide the stones
 _EVEN = 0.05  # estimates closer to 0 count as even
 _WIDEST = str.maketrans("123456789-", "000000000+")  # so that all estimates get the same font size
+_MIN_LETTER, _MAX_LETTER = (
+    8,
+    24,
+)  # pixels: width of a letter in a drawing
 _LETTER = {"win": "W", "draw": "D", "loss": "L"}
+
+
+class Marks(NamedTuple):
+    """The cells that the human points at."""
+
+    hover: int | None = None  #: the cell under the mouse
+    cursor: int | None = None  #: the cell selected with the arrow keys
+    selected: int | None = None  #: the cell of the piece that is selected to move
 
 
 def draw_board(
@@ -27,30 +40,60 @@ def draw_board(
     position: Position,
     move_cells: MoveCells,
     candidates: Iterable[Candidate],
-    hover: int | None,
-    cursor: int | None,
+    marks: Marks,
 ) -> None:
-    """Draw everything to the left of the panel; `hover` is the cell under the mouse."""
+    """Draw everything to the left of the panel."""
     if layout.grid is None or position.board is None:
         _draw_text(surface, layout.area, position.game.draw(position.state))
         return
     _draw_cells(surface, layout, position)
     _draw_labels(surface, layout, position.game.column_labels)
+    _draw_pieces_to_move(surface, layout, move_cells, marks.selected)
     _draw_legal_moves(surface, layout, position, move_cells)
-    heat = [
-        (layout.rect(move_cells.landing[candidate.move]), candidate)
-        for candidate in list(candidates)[: _MAX_HEAT if layout.grid.cols > _LARGE else None]
-        if candidate.move in move_cells.landing
-    ]
-    for rect, candidate in heat:
-        _draw_heat(surface, rect, candidate)
+    heat: dict[int, Candidate] = {}
+    for candidate in list(candidates)[: _MAX_HEAT if layout.grid.cols > _LARGE else None]:
+        cell = move_cells.cell_of(candidate.move, marks.selected)
+        if cell is not None:
+            heat.setdefault(cell, candidate)  # the best move of a piece comes first
+    for cell, candidate in heat.items():
+        _draw_heat(surface, layout.rect(cell), candidate)
     _draw_stones(surface, layout, position)
-    if hover in move_cells.move_at:
-        _draw_ghost(surface, layout, position, move_cells.move_at[hover])
-    for rect, candidate in heat:
-        _draw_heat_label(surface, rect, candidate)
-    if cursor is not None and cursor < layout.grid.size:
-        pygame.draw.rect(surface, theme.ACCENT, layout.rect(cursor), 3, border_radius=4)
+    _draw_targets(surface, layout, position, move_cells, marks.selected)
+    moves = move_cells.click(marks.hover, marks.selected).moves
+    if moves:
+        _draw_ghost(surface, layout, position, moves[0])
+    targets = move_cells.targets.get(-1 if marks.selected is None else marks.selected, ())
+    for cell, candidate in heat.items():
+        is_low = bool(position.board[cell]) or cell in targets
+        _draw_heat_label(surface, layout.rect(cell), candidate, is_low=is_low)
+    for cell, width in ((marks.selected, 4), (marks.cursor, 3)):
+        if cell is not None and cell < layout.grid.size:
+            pygame.draw.rect(surface, theme.ACCENT, layout.rect(cell), width, border_radius=4)
+
+
+def _draw_pieces_to_move(
+    surface: pygame.Surface, layout: Layout, move_cells: MoveCells, selected: int | None
+) -> None:
+    """Tint the cells of the pieces that can move and, more strongly, of the selected one."""
+    for cell in move_cells.targets:
+        tint = theme.mix(theme.CELL, theme.ACCENT, 0.3 if cell == selected else 0.1)
+        pygame.draw.rect(surface, tint, layout.rect(cell).inflate(-1, -1).move(1, 1))
+
+
+def _draw_targets(
+    surface: pygame.Surface,
+    layout: Layout,
+    position: Position,
+    move_cells: MoveCells,
+    selected: int | None,
+) -> None:
+    """Draw a dot on each empty cell to which the selected piece can move, and a ring on others."""
+    for cell in move_cells.targets.get(-1 if selected is None else selected, ()):
+        centre, size = layout.rect(cell).center, layout.cell
+        if position.board and position.board[cell]:
+            pygame.draw.aacircle(surface, theme.ACCENT, centre, size * 9 // 20, max(2, size // 20))
+        else:
+            pygame.draw.aacircle(surface, theme.ACCENT, centre, max(3, size // 9))
 
 
 def _draw_cells(surface: pygame.Surface, layout: Layout, position: Position) -> None:
@@ -90,11 +133,13 @@ def _draw_legal_moves(
 
 
 def _draw_stones(surface: pygame.Surface, layout: Layout, position: Position) -> None:
-    game, last = position.game, position.last_cell
+    game, last, last_cells = position.game, position.last_cell, position.last_cells
     for index, colour in enumerate(position.board or ()):
-        if not colour:
-            continue
         rect = layout.rect(index)
+        if not colour:
+            if index in last_cells[:-1]:  # a piece has just left this cell
+                _draw_corners(surface, rect, theme.EDGE)
+            continue
         surface.blit(draw_stone(game, 0 if colour > 0 else 1, layout.cell), rect)
         if index == last and game.has_discs:
             pygame.draw.aacircle(surface, "white", rect.center, max(3, layout.cell // 8 + 1))
@@ -138,16 +183,22 @@ def _draw_heat(surface: pygame.Surface, cell: pygame.Rect, candidate: Candidate)
         pygame.draw.rect(surface, theme.ACCENT, frame, max(2, cell.width // 30), border_radius=4)
 
 
-def _draw_heat_label(surface: pygame.Surface, cell: pygame.Rect, candidate: Candidate) -> None:
+def _draw_heat_label(
+    surface: pygame.Surface, cell: pygame.Rect, candidate: Candidate, *, is_low: bool
+) -> None:
+    """Write the value of a move on its cell; if `is_low`, at the bottom, below a stone or dot."""
     if cell.width < _TINY:
         return
-    size = max(_MIN_FONT, min(28, cell.width * 2 // 5))
+    place = pygame.Rect(cell.x, cell.bottom - cell.height * 3 // 10, cell.width, cell.height // 4)
+    size = max(_MIN_FONT, min(28, cell.width * (3 if is_low else 4) // 10))
     room = cell.width - 8 if candidate.exact else cell.width * 3 // 4 - 4
     for label in heat_labels(candidate):
         widest = label.translate(_WIDEST)
         for font_size in (size, size * 4 // 5, size * 2 // 3):
             if font_size >= _MIN_FONT and theme.width(widest, font_size) <= room:
-                theme.write(surface, label, font_size, theme.INK, cell, "center")
+                theme.write(
+                    surface, label, font_size, theme.INK, place if is_low else cell, "center"
+                )
                 return
 
 
@@ -168,10 +219,20 @@ def heat_labels(candidate: Candidate) -> list[str]:
 
 
 def _draw_text(surface: pygame.Surface, area: pygame.Rect, text: str) -> None:
-    """Draw the position of a game without a board as monospaced text."""
-    lines = text.splitlines()
-    step = theme.width("W", theme.BODY) + 2
+    """Draw the position of a game without a board as monospaced text, as large as fits."""
+    lines = text.splitlines() or [""]
+    num_cols = max(map(len, lines)) or 1
+    step = min(area.width // num_cols, area.height * 11 // (len(lines) * 20), _MAX_LETTER)
+    width, height = max(_MIN_LETTER, step), max(_MIN_LETTER, step) * 20 // 11
+    block = pygame.Rect(0, 0, num_cols * width, len(lines) * height)
+    block.center = area.center
+    block.topleft = max(block.x, area.x), max(block.y, area.y)
     for row, line in enumerate(lines):
         for col, letter in enumerate(line):
-            box = pygame.Rect(area.x + 8 + col * step, area.y + 8 + row * 24, step, 24)
-            theme.write(surface, letter, theme.BODY, theme.INK, box, "center")
+            box = pygame.Rect(block.x + col * width, block.y + row * height, width, height)
+            if letter == "-":  # strokes are drawn over the whole width, so that they join
+                pygame.draw.line(surface, theme.INK, box.midleft, box.midright, 2)
+            elif letter == "|":
+                pygame.draw.line(surface, theme.INK, box.midtop, box.midbottom, 2)
+            else:
+                theme.write(surface, letter, height * 9 // 10, theme.INK, box, "center")

@@ -1,22 +1,25 @@
 """Arranging and drawing a frame: the board, the panel and the menus."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pygame
 
 from zermelo.core.cells import MoveCells
-from zermelo.core.phrases import count, count_moves, word_for
+from zermelo.core.phrases import YOU, count, count_moves, word_for
 from zermelo.core.player import Analysis
 from zermelo.ui.session import View
+from zermelo.ui.texts import side_names
 from zermelo.ui.window import board, layout, menu_items, panel, theme
 from zermelo.ui.window.layout import Layout
-from zermelo.ui.window.menu_items import SEATS
+from zermelo.ui.window.menu_items import SEATS, MenuItem
 from zermelo.ui.window.panel import Control, Menu, Panel
 from zermelo.ui.window.stones import draw_stone
 
+CHOICE = "choice"  #: the menu from which a move is chosen if several moves have the same cells
 _CAPTIONS = {"game": "Game", "first": "1st", "second": "2nd"}
 _KEYS = "Keys: arrows, Enter, u~undo, r~redo, n~new, s~swap, a~analyse, Esc~stop, q~quit"
 _HEAT = "Full cells are proven, small patches are estimates. A~frame marks the best move."
+_BUTTON_GAP = 12  # pixels between the drawing of a game without a board and its buttons
 _STONE = 30  # size in pixels of the stone on the card
 
 
@@ -26,6 +29,9 @@ class InputState:
 
     mouse: tuple[int, int] = (-1, -1)
     cursor: int | None = None  #: the cell selected with the arrow keys
+    selected: int | None = None  #: the cell of the piece that is selected to move
+    choices: tuple[str, ...] = ()  #: the moves that the menu CHOICE offers
+    choice_cell: int | None = None  #: the cell beside which the menu CHOICE opens
     menu: str = ""  #: the open menu
     item: int = -1  #: the item of the menu selected with the arrow keys
     top: int = 0  #: the first visible item of the menu
@@ -64,17 +70,35 @@ def arrange(size: tuple[int, int], view: View, move_cells: MoveCells, state: Inp
         state.scroll,
         confirm_new=state.new_pressed_at == view.num_plies,
     )
-    menu = None
-    if state.menu:
-        items = menu_items.list_items(state.menu, view.game.spec, view.players)
-        name = state.menu.split()[0]
-        current = view.game.spec if name == "game" else view.players[SEATS.index(name)]
-        openers = [c.rect for c in side.controls if c.name == f"menu:{state.menu}"]
-        window = pygame.Rect(0, 0, *map(max, zip(size, layout.MIN_SIZE, strict=True)))
-        opener = openers[0] if openers else side.card
-        menu = panel.open_menu(opener, window, items, current, state.top)
+    window = pygame.Rect(0, 0, *map(max, zip(size, layout.MIN_SIZE, strict=True)))
+    menu = _open_menu(window, view, state, whole, side) if state.menu else None
     buttons = [] if view.game.grid else _move_buttons(whole.area, move_cells.extra)
+    if buttons:  # the drawing of the position is above them
+        height = buttons[0].rect.top - whole.area.top - _BUTTON_GAP
+        area = pygame.Rect(whole.area.topleft, (whole.area.width, height))
+        whole = replace(whole, area=area)
     return Screen(whole, side, menu, move_cells, buttons)
+
+
+def _open_menu(
+    window: pygame.Rect, view: View, state: InputState, whole: Layout, side: Panel
+) -> Menu:
+    """Return the open menu, below the control or beside the cell that opened it."""
+    items = list_menu_items(view, state)
+    if state.menu == CHOICE and state.choice_cell is not None:
+        return panel.open_menu(whole.rect(state.choice_cell), window, items, "", state.top)
+    name = state.menu.split()[0]
+    current = view.game.spec if name == "game" else view.players[SEATS.index(name)]
+    openers = [c.rect for c in side.controls if c.name == f"menu:{state.menu}"]
+    opener = openers[0] if openers else side.card
+    return panel.open_menu(opener, window, items, current, state.top)
+
+
+def list_menu_items(view: View, state: InputState) -> list[MenuItem]:
+    """Return the items of the open menu."""
+    if state.menu == CHOICE:
+        return [MenuItem(move, move) for move in state.choices]
+    return menu_items.list_items(state.menu, view.game.spec, view.players)
 
 
 def _move_buttons(area: pygame.Rect, moves: tuple[str, ...]) -> list[Control]:
@@ -99,9 +123,8 @@ def draw_frame(surface: pygame.Surface, view: View, screen: Screen, state: Input
     surface.fill(theme.GROUND)
     hover = None if screen.menu else screen.layout.cell_at(state.mouse)
     candidates = view.analysis.candidates if view.analysis and view.analyzing else ()
-    board.draw_board(
-        surface, screen.layout, view.position, screen.move_cells, candidates, hover, state.cursor
-    )
+    marks = board.Marks(hover, state.cursor, state.selected)
+    board.draw_board(surface, screen.layout, view.position, screen.move_cells, candidates, marks)
     _draw_card(surface, screen.panel.card, view)
     _draw_captions(surface, screen.panel, view)
     hovered = None if screen.menu else screen.control_at(state.mouse)
@@ -121,8 +144,7 @@ def _draw_card(surface: pygame.Surface, card: pygame.Rect, view: View) -> None:
     """Draw whose turn it is or who won, the status and the analysis."""
     pygame.draw.rect(surface, theme.SURFACE, card, border_radius=10)
     pygame.draw.rect(surface, theme.LINE, card, 1, border_radius=10)
-    mover = (view.position.player + view.num_plies - view.ply) % 2  # in the latest position
-    side = view.outcome.winner if view.outcome else mover
+    side = view.outcome.winner if view.outcome else view.to_move
     inside = card.inflate(-24, -16)
     head = pygame.Rect(inside.x, inside.y, inside.width, 36)
     if side is not None:
@@ -163,11 +185,11 @@ def analysis_text(view: View) -> str:
 
 
 def _value_text(view: View, analysis: Analysis) -> str:
-    mover = view.position.player
-    sides = view.game.symbols[mover], view.game.symbols[1 - mover]
+    sides = side_names(view.game.symbols, view.players, view.position.player)
     word = word_for(analysis.value, analysis.estimate, sides)
     if analysis.value is None:
-        return f"{sides[0]} is {word}" if word != "balanced" else word
+        verb = "are" if sides[0] == YOU else "is"
+        return f"{sides[0]} {verb} {word}" if word != "balanced" else word
     if analysis.diff:
         return f"{word} by {abs(analysis.diff)}"
     is_decided = analysis.plies and analysis.value != "draw"
@@ -218,13 +240,17 @@ def _draw_control(surface: pygame.Surface, control: Control, *, hover: bool) -> 
 
 
 def _draw_move_list(surface: pygame.Surface, side: Panel, view: View) -> None:
-    """Draw the title of the move list and the number before each pair of moves."""
+    """Draw the title of the move list and the number of each line.
+
+    This is the number of the pair of moves; if the sides do not alternate, that of the first move.
+    """
     title = pygame.Rect(side.card.x, side.moves.y - 32, 130, 26)
     theme.write(surface, "Moves", theme.BODY, theme.INK, title)
     num_lines = side.moves.height // panel.LINE
     for i in range(min(num_lines, (view.num_plies + 1) // 2 - side.top)):
         place = pygame.Rect(side.moves.x, side.moves.y + i * panel.LINE, 32, panel.LINE)
-        theme.write(surface, f"{side.top + i + 1}.", theme.SMALL, theme.QUIET, place, "midright")
+        number = side.top + i + 1 if view.game.is_alternating else 2 * (side.top + i) + 1
+        theme.write(surface, f"{number}.", theme.SMALL, theme.QUIET, place, "midright")
 
 
 def _draw_menu(surface: pygame.Surface, menu: Menu, state: InputState) -> None:

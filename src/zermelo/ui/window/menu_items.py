@@ -1,6 +1,7 @@
 """The items of the menus, from the registries of games and players."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from zermelo.core.errors import BadSpec
 from zermelo.core.specs import split_spec
@@ -67,6 +68,11 @@ def _player_items(current: str) -> list[MenuItem]:
         for entry in list_players()
         if not entry.is_blocking or entry.name == name
     ]
+
+
+def game_name(spec: str) -> str:
+    """Return the spec of a game or, if it names a file, the file's name without its folder."""
+    return Path(spec).name if user_games.is_game_file(spec) else spec
 
 
 def player_name(spec: str) -> str:

@@ -93,7 +93,7 @@ def _menu_openers(menu: str, row: pygame.Rect, view: View) -> list[Control]:
     """
     rect = pygame.Rect(row.x + _CAPTION, row.y, row.width - _CAPTION, row.height)
     if menu == "game":
-        return [Control("menu:game", rect, view.game.spec, "menu")]
+        return [Control("menu:game", rect, menu_items.game_name(view.game.spec), "menu")]
     spec = view.players[menu_items.SEATS.index(menu)]
     strength = menu_items.strength_label(spec)
     name = Control(f"menu:{menu}", rect, menu_items.player_name(spec), "menu")
@@ -163,12 +163,18 @@ def _move_controls(area: pygame.Rect, view: View, top: int, num_lines: int) -> l
             pygame.Rect(
                 area.x + _NUMBER + ply % 2 * width, area.y + (ply // 2 - top) * LINE, width, LINE
             ),
-            view.moves[ply],
+            _move_label(view, ply),
             "move",
             on=ply + 1 == view.ply,
         )
         for ply in range(top * 2, min(view.num_plies, (top + num_lines) * 2))
     ]
+
+
+def _move_label(view: View, ply: int) -> str:
+    """Return a move, with its side if the sides do not alternate."""
+    side = "" if view.game.is_alternating else f"{view.game.symbols[view.movers[ply]]} "
+    return side + view.moves[ply]
 
 
 def open_menu(

@@ -1,4 +1,4 @@
-"""Check a proof file without zermelo: python scripts/check_proof.py FILE (see docs/proofs.md)."""
+"""Check a proof file without the rest of zermelo: python check_proof.py FILE (docs/proofs.md)."""
 
 import re
 import sys
@@ -12,7 +12,7 @@ HEADER = re.compile(
 STEPS = ((0, 1), (1, 0), (1, 1), (1, -1), (0, -1), (-1, 0), (-1, -1), (-1, 1))
 
 
-class LineGame:
+class CheckedGame:
     """A line game. A board is a string: X, O or a dot per cell, row by row from the top left."""
 
     def __init__(self, rows: int, cols: int, win: int, lose: int, gravity: int, exact: int) -> None:
@@ -50,7 +50,9 @@ class LineGame:
         return is_closed and is_disjoint and not self.lose and not (self.gravity and cells)
 
 
-def find_flaw(game: LineGame, goal: int, mine: str, theirs: str, strategy: dict[str, str]) -> str:
+def find_flaw(
+    game: CheckedGame, goal: int, mine: str, theirs: str, strategy: dict[str, str]
+) -> str:
     """Return the flaw in a strategy that must win (goal 1) or not lose (goal 0), "" if none."""
     start = "." * len(game.cells)
     pending = [(start, strategy.pop(start, "?") if mine == "X" else VISITED)]
@@ -81,19 +83,27 @@ def find_flaw(game: LineGame, goal: int, mine: str, theirs: str, strategy: dict[
     return ""
 
 
-if __name__ == "__main__":
-    path = Path(sys.argv[-1])
+def check_file(path: Path) -> str:
+    """Return the verdict on a proof file: a line that begins with `proven` or `not proven`."""
     is_small = path.is_file() and path.stat().st_size <= MAX_BYTES
     text = path.read_text(encoding="ascii", errors="replace") if is_small else ""
     if not (header := HEADER.match(text)):
-        sys.exit("not proven: the file must begin with a proof's header and be at most 20 MB")
+        return "not proven: the file must begin with a proof's header and be at most 20 MB"
     name, rules, *numbers, claim = header.groups()
     lines = [line.partition(" ") for line in text[header.end() :].splitlines()]
     moves = {board: entry or "?" for board, _, entry in lines}
     flaw = "" if len(moves) == len(lines) else "a position is listed twice"
-    for mine, theirs in {"first": ["XO"], "second": ["OX"], "draw": ["XO", "OX"]}[claim]:
-        flaw = flaw or find_flaw(LineGame(*map(int, numbers)), claim != "draw", mine, theirs, moves)
+    game, xo, ox = CheckedGame(*map(int, numbers)), ("X", "O"), ("O", "X")
+    for mine, theirs in {"first": [xo], "second": [ox], "draw": [xo, ox]}[claim]:
+        flaw = flaw or find_flaw(game, claim != "draw", mine, theirs, moves)
     unused = [f"{x[:80]}: listed, but never reached" for x in moves if moves[x] != VISITED]
     if flaw or unused:
-        sys.exit(f"not proven: {flaw or unused[0]}")
-    print(f"proven: {name} ({rules}), claim {claim}: {len(lines):,} positions")
+        return f"not proven: {flaw or unused[0]}"
+    return f"proven: {name} ({rules}), claim {claim}: {len(lines):,} positions"
+
+
+if __name__ == "__main__":
+    verdict = check_file(Path(sys.argv[-1]))
+    if verdict.startswith("not proven"):
+        sys.exit(verdict)
+    print(verdict)
