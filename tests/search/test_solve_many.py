@@ -97,7 +97,7 @@ def test_solutions_can_be_compared_replaced_and_written_as_json() -> None:
                       seconds=one.seconds, complete=False)  # fmt: skip
     assert (one, repr(one), hash(one)) == (same, repr(same), hash(same))
     assert replace(one, nodes=3).nodes == 3
-    assert one.to_json("g") == same.to_json("g")
+    assert one.to_dict("g") == same.to_dict("g")
 
 
 @pytest.mark.parametrize("spec", ["connect4:4x5", "mnk:4x4x3", "reversi:4"])
@@ -287,7 +287,7 @@ def test_published_positions() -> None:
     rows = list(csv.DictReader(truth.lines("connect4/scored_positions.csv")))
     game = z.game("connect4")
     found = z.solve_many([game.position(moves=row["moves"]) for row in rows])
-    scores = [one.to_json("connect4")["score"] for one in found]
+    scores = [one.to_dict("connect4")["score"] for one in found]
     assert scores == [int(row["score"]) for row in rows]
     assert len(rows) == 3000
 
