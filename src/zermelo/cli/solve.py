@@ -335,9 +335,9 @@ def check_proof(file: Path | None, game: Path | None, source: bool, as_json: boo
     if source == (file is not None):
         msg = "name the proof to check, as in `zermelo check-proof proof.txt`, or give --source"
         raise click.UsageError(msg)
-    checker = line_checker if game is None else rules_checker
     if file is None:
-        options.print_record(Path(checker.__file__).read_text(encoding="utf-8").rstrip("\n"))
+        path = line_checker.__file__ if game is None else rules_checker.__file__
+        options.print_record(Path(str(path)).read_text(encoding="utf-8").rstrip("\n"))
         return 0
     verdict = line_checker.check_file(file) if game is None else _check_rules(file, game)
     is_proven = verdict.startswith("proven")
