@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import zermelo as z
+from support.paths import ROOT
 from support.samples import SPECS
 from zermelo.envs import aec_env, gym_env
 from zermelo.envs.boards import PlainBoard, create_board
@@ -274,3 +275,33 @@ def test_shaping_by_a_function() -> None:
     env = gym_env("tictactoe", opponent="random:seed=1", shaping=lambda p: len(p.legal) / 10)
     env.reset(seed=1)
     assert env.step(4)[1] == pytest.approx(0.7 - 0.9)
+
+
+@pytest.mark.parametrize("name", ["breakthrough", "dots_and_boxes", "hex", "nim"])
+def test_examples_are_environments(name: str) -> None:
+    spec = str(ROOT / "examples" / f"{name}.py")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PettingZoo warns about observations that are dicts
+        pettingzoo_test.api_test(aec_env(spec), num_cycles=40)
+    env = gym_env(spec, opponent="random")
+    observation, info = env.reset(seed=1)
+    over, reward = False, 0.0
+    while not over:
+        assert env.observation_space.contains(observation)
+        legal = np.flatnonzero(info["action_mask"])
+        observation, reward, over, _, info = env.step(int(legal[-1]))
+    assert reward in (-1.0, 0.0, 1.0)
+
+
+def test_a_game_without_a_grid_shows_its_own_planes() -> None:
+    env = aec_env(str(ROOT / "examples" / "nim.py"), render_mode="rgb_array")
+    env.reset()
+    heaps = env.observe("player_1")["observation"]
+    assert heaps.shape == (2, 3, 7)
+    assert heaps[0].sum(1).tolist() == [3, 5, 7]
+    assert (heaps[1] == 1).all(), "it is this player's turn"
+    assert (env.observe("player_2")["observation"][1] == 0).all()
+    with pytest.raises(z.ZermeloError, match="render it as ansi"):
+        env.render()
+    with pytest.raises(z.BadSpec, match="leave it out"):
+        aec_env(str(ROOT / "examples" / "nim.py"), planes=4)

@@ -90,13 +90,13 @@ def advance(game: WordGame, words: Any, planes: Any, mask: Any, action: Any) -> 
     for cell in range(planes.shape[1]):
         planes[0, cell] = (state[0] >> cell) & 1
         planes[1, cell] = (state[1] >> cell) & 1
-    legal = game.legal(state)
-    for bit in range(min(len(mask), 64)):
-        mask[bit] = (legal >> bit) & 1
-    if len(mask) > 64:
-        mask[64] = 0
-    if legal == 0:
+    mask[:] = 0
+    legal = game.as_mask(game.legal(state))
+    if game.is_empty(legal):
         mask[len(mask) - 1] = 1
+    while not game.is_empty(legal):
+        mask[game.lowest_action(legal)] = 1
+        legal = game.without_lowest(legal)
     over, value = game.result(state)
     return over, value, popcount(state[2])
 

@@ -2,6 +2,10 @@
 
 Planes 0 and 1 are the player's own stones and the opponent's. With four planes, planes 2 and 3 mark
 the cells where the player (2) or the opponent (3) would win immediately if it were their turn.
+
+A bitboard game without a grid has the planes that it declares for networks (`WordGame.planes`), as
+the side to move sees them. One more plane follows, which is 1 everywhere if it is this player's
+turn.
 """
 
 from collections.abc import Sequence
@@ -14,7 +18,7 @@ from zermelo.core.errors import BadSpec, ZermeloError
 from zermelo.core.game import Game, MaskGame, WordGame
 from zermelo.core.notation import Grid
 from zermelo.core.position import Position
-from zermelo.games.state_layout import is_mover_first
+from zermelo.games.state_layout import check_planes, declares_planes, is_mover_first
 
 Array = NDArray[np.int8]
 
@@ -23,21 +27,40 @@ class Planes:
     """Encodes the positions of one game as observations and action masks."""
 
     def __init__(self, game: Game, planes: int = 2) -> None:
-        if game.grid is None:
-            msg = f"{game.spec} has no board: environments need one"
-            raise BadSpec(msg)
+        self.game, self.grid = game, game.grid
+        if self.grid is None:
+            self.count, self.shape = self._declared_shape(planes)
+            return
         if planes not in (2, 4):
             msg = f"planes is {planes}: it must be 2 (stones) or 4 (stones and winning cells)"
             raise BadSpec(msg)
         if planes == 4 and not can_swap_sides(game):
             msg = f"planes is 4: it must be 2 for {game.spec}, whose sides cannot be swapped"
             raise BadSpec(msg)
-        self.game, self.grid, self.count = game, game.grid, planes
+        self.count = planes
         self.shape = (planes, self.grid.rows, self.grid.cols)
+
+    def _declared_shape(self, planes: int) -> tuple[int, tuple[int, int, int]]:
+        """Return the number and the shape of the planes of a game without a grid."""
+        if not isinstance(self.game, WordGame) or not declares_planes(self.game):
+            msg = f"{self.game.spec} has no board: environments need one, or a game with `planes`"
+            raise BadSpec(msg)
+        check_planes(self.game)
+        if planes != 2:
+            msg = f"planes is {planes}: leave it out for {self.game.spec}, which has its own planes"
+            raise BadSpec(msg)
+        count = self.game.num_planes + 1
+        return count, (count, *self.game.plane_shape)
 
     def observe(self, state: Any, player: int) -> Array:
         """Return the planes as `player` sees them."""
         planes = np.empty(self.shape, np.int8)
+        if self.grid is None:
+            assert isinstance(self.game, WordGame)
+            for plane, word in enumerate(self.game.planes(state)):
+                planes[plane] = self._plane(word)
+            planes[-1] = self.game.player(state) == player
+            return planes
         own = 1 if player == 0 else -1
         board = np.array(self.game.board(state), np.int8).reshape(self.shape[1:])
         planes[0], planes[1] = board == own, board == -own
@@ -66,7 +89,8 @@ class Planes:
         return mask
 
     def _plane(self, cells: int) -> Array:
-        flat = np.array([cells >> cell & 1 for cell in range(self.grid.size)], np.int8)
+        size = self.shape[1] * self.shape[2]
+        flat = np.array([cells >> cell & 1 for cell in range(size)], np.int8)
         return flat.reshape(self.shape[1:])
 
 
@@ -89,8 +113,9 @@ def render_position(position: Position, mode: str | None) -> Any:
     """Return a board as an image if the mode is `rgb_array`, otherwise as text."""
     if mode != "rgb_array":
         return str(position)
-    assert position.board is not None
-    assert position.game.grid is not None
+    if position.board is None or position.game.grid is None:
+        msg = f"{position.game.spec} has no board to draw as an image: render it as ansi"
+        raise ZermeloError(msg)
     return render_rgb(position.board, position.game.grid, position.winning_line)
 
 
