@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import command, zermelo
+from support.paths import ROOT
 from zermelo.games import registry
 from zermelo.matches.match import Match
 from zermelo.records import Record, write
@@ -87,3 +88,15 @@ def test_check_proof(tmp_path: Path) -> None:
 def test_the_checker_can_be_taken_along() -> None:
     source = Path(check_proof.__file__).read_text()
     assert command("check-proof", "--source")[1] == source
+
+
+def test_a_game_of_the_user_is_proven_and_checked(tmp_path: Path) -> None:
+    nim, path = str(ROOT / "examples" / "nim.py"), str(tmp_path / "nim.txt")
+    code, out, _ = command("prove", nim, "--out", path, "--json")
+    assert (code, json.loads(out)["claim"]) == (0, "first")
+    code, out, _ = command("check-proof", path, "--game", nim)
+    assert (code, out.split(" (")[0]) == (0, "proven: nim.py")
+    assert command("check-proof", path)[0] == 1, "the checker of line games does not know it"
+    other = str(ROOT / "examples" / "hex.py")
+    code, out, _ = command("check-proof", path, "--game", other)
+    assert (code, "another version" in out) == (1, True)

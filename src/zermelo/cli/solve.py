@@ -298,6 +298,15 @@ def prove(game: str, out: Path, as_json: bool) -> int:
     return 0
 
 
+def _check_rules(file: Path, game: Path) -> str:
+    """Return the verdict on the proof of a game in a file, which must pass its trial first."""
+    from zermelo.games import registry
+    from zermelo.search.proofs import check_rules_proof
+
+    registry.game(str(game))
+    return check_rules_proof.check_file(file, game)
+
+
 @command(
     "check-proof",
     examples=("zermelo check-proof proof.txt", "zermelo check-proof --source > check_proof.py"),
@@ -305,23 +314,32 @@ def prove(game: str, out: Path, as_json: bool) -> int:
 @click.argument(
     "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
+@click.option(
+    "--game",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Python file with the rules, for the proof of a game of your own. The file is run.",
+)
 @click.option("--source", is_flag=True, help="Print the checker itself, a script that runs alone.")
 @options.json_option
-def check_proof(file: Path | None, source: bool, as_json: bool) -> int:
+def check_proof(file: Path | None, game: Path | None, source: bool, as_json: bool) -> int:
     """Check a proof that `zermelo prove` wrote.
 
     Tries every reply to the strategy in FILE. The checker has rules of its own and uses no other
-    code of this package. Exits with 1 if the file proves nothing.
+    code of this package; the proof of a game of your own is checked with the rules in --game.
+    Exits with 1 if the file proves nothing.
     """
-    from zermelo.search.proofs import check_proof as checker
+    from zermelo.search.proofs import check_proof as line_checker
+    from zermelo.search.proofs import check_rules_proof as rules_checker
 
     if source == (file is not None):
         msg = "name the proof to check, as in `zermelo check-proof proof.txt`, or give --source"
         raise click.UsageError(msg)
     if file is None:
-        options.print_record(Path(checker.__file__).read_text(encoding="utf-8").rstrip("\n"))
+        path = line_checker.__file__ if game is None else rules_checker.__file__
+        options.print_record(Path(str(path)).read_text(encoding="utf-8").rstrip("\n"))
         return 0
-    verdict = checker.check_file(file)
+    verdict = line_checker.check_file(file) if game is None else _check_rules(file, game)
     is_proven = verdict.startswith("proven")
     if as_json:
         options.print_json({"path": str(file), "proven": is_proven, "verdict": verdict})

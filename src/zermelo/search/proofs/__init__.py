@@ -1,6 +1,6 @@
-"""Proofs: strategy files that prove the value of a line game and can be checked independently.
+"""Proofs: strategy files that prove the value of a game and can be checked independently.
 
-`proof` finds strategies with the solver and writes them, using the kernels in `strategy_kernel`.
-`check_proof` checks them, and imports nothing of this project, so that it also runs on its own.
-Commands may import this package.
+`proof` finds strategies with the solver and writes them, using the kernels in `strategy_kernel`;
+`rules_proof` does so for games in files. `check_proof` and `check_rules_proof` check them; they
+import nothing of this project, so they also run on their own. Commands may import this package.
 """
