@@ -445,7 +445,7 @@ def test_code_is_not_run_for_requests_recipes_and_saved_games(tmp_path: Path, ne
     save = Save("tictactoe", "human", run.player, ())
     assert save.file_specs == [run.player]
     assert Save("tictactoe", "human", "dqn:tictactoe-dqn", ()).file_specs == []
-    recipes.from_json(run.recipe.to_dict())
+    recipes.from_dict(run.recipe.to_dict())
     assert not (tmp_path / "was-run").exists()
 
 
