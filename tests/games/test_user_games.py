@@ -64,7 +64,7 @@ def test_a_plain_game_works_everywhere(tmp_path: Path) -> None:
     game = z.game(str(path))
     assert run_playouts(game, 50).draw == 0
     assert game.start().legal == ["1", "2", "3"]
-    assert str(game.start()) == "(21, 0)"
+    assert str(game.start()).startswith("(21, 0)")
     assert game.start().svg().startswith("<svg")
     with pytest.raises(z.BadBoard, match="cannot start from a board: give moves instead"):
         game.position("XO")

@@ -87,7 +87,8 @@ def test_every_back_end_writes_the_same_planes(tmp_path: Path, parts: tuple[str,
 
 def test_planes_may_mix_words_and_numbers(tmp_path: Path) -> None:
     """A plain number beside a word makes a number of another type in compiled code."""
-    mixed = PLANES.replace("return pick", "first = first & 511; return pick")
+    mixed = PLANES.replace("first, second), pick", "first, second) & 511, pick")
+    assert mixed != PLANES
     game = write_game(
         tmp_path, "mixed", GRID, mixed.replace("second, first)", "second, first) + 0")
     )
@@ -153,22 +154,20 @@ def test_inspect_shows_declared_planes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "message"),
+    ("name", "value", "message"),
     [
-        (
-            "    plane_shape = (3, 4)\n    num_planes = 3\n",
-            "it must be a tuple of num_planes words, 3",
-        ),
-        ("    plane_shape = (2, 4)\n", "each must be a word of plane_shape, 2x4"),
-        (
-            "    plane_shape = (9, 9)\n",
-            r"plane_shape is \(9, 9\): it must be \(rows, columns\) with",
-        ),
-        ("    plane_shape = 9\n", "plane_shape is 9: it must be"),
+        ("num_planes", 3, "it must be a tuple of num_planes words, 3"),
+        ("plane_shape", (2, 4), "each must be a word of plane_shape, 2x4"),
+        ("plane_shape", (9, 9), r"plane_shape is \(9, 9\): it must be \(rows, columns\) with at"),
+        ("plane_shape", 9, "plane_shape is 9: it must be"),
     ],
 )
-def test_a_wrong_declaration_is_refused(tmp_path: Path, part: str, message: str) -> None:
-    game = write_game(tmp_path, "game", PLANES, part)
+def test_a_wrong_declaration_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: Any, message: str
+) -> None:
+    """Also in a game that was not loaded from a file, and so was not tried out before."""
+    game = write_game(tmp_path, "game", PLANES, "    plane_shape = (3, 3)\n")
+    monkeypatch.setattr(type(game), name, value)
     with pytest.raises(z.BadSpec, match=message):
         check_planes(game)
 

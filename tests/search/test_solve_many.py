@@ -97,7 +97,7 @@ def test_solutions_can_be_compared_replaced_and_written_as_json() -> None:
                       seconds=one.seconds, complete=False)  # fmt: skip
     assert (one, repr(one), hash(one)) == (same, repr(same), hash(same))
     assert replace(one, nodes=3).nodes == 3
-    assert one.to_json("g") == same.to_json("g")
+    assert one.to_dict() == same.to_dict()
 
 
 @pytest.mark.parametrize("spec", ["connect4:4x5", "mnk:4x4x3", "reversi:4"])
@@ -223,12 +223,12 @@ def test_positions_in_a_tablebase_or_book(tmp_path: Path, monkeypatch: pytest.Mo
         (lambda _: z.solve_many(7), "takes a list of positions, not int"),
         (lambda p: z.solve_many([p, "1 2"]), "but item 1 is '1 2'"),
         (lambda p: z.solve_many([p], "value"), "goal is 'value': it must be one of exact, wdl"),
-        (lambda p: z.solve_many([p], limit=3), "limit is 3: it must be a Limit"),
+        (lambda p: z.solve_many([p], limit=3), "a limit is a zermelo.Limit such as .*, not 3"),
         (lambda p: z.solve_many([p], threads=0), "threads is 0: it must be a whole number from 1"),
         (lambda p: z.solve_many([p], threads=2.0), "threads is 2.0"),
         (lambda p: z.solve_many([p], threads=True), "threads is True"),
         (lambda p: z.analyze_many([p, None]), "analyze_many takes .* item 1 is None"),
-        (lambda p: z.analyze_many([p], 3), "limit is 3"),
+        (lambda p: z.analyze_many([p], 3), "a limit is a zermelo.Limit"),
         (lambda p: z.analyze_many([p], threads=-1), "threads is -1"),
     ],
 )
@@ -294,7 +294,7 @@ def test_published_positions() -> None:
     rows = list(csv.DictReader(truth.lines("connect4/scored_positions.csv")))
     game = z.game("connect4")
     found = z.solve_many([game.position(moves=row["moves"]) for row in rows])
-    scores = [one.to_json("connect4")["score"] for one in found]
+    scores = [one.to_dict()["score"] for one in found]
     assert scores == [int(row["score"]) for row in rows]
     assert len(rows) == 3000
 

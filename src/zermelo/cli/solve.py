@@ -329,17 +329,15 @@ def check_proof(file: Path | None, game: Path | None, source: bool, as_json: boo
     code of this package; the proof of a game of your own is checked with the rules in --game.
     Exits with 1 if the file proves nothing.
     """
-    import inspect
-
     from zermelo.search.proofs import check_proof as line_checker
     from zermelo.search.proofs import check_rules_proof as rules_checker
 
     if source == (file is not None):
         msg = "name the proof to check, as in `zermelo check-proof proof.txt`, or give --source"
         raise click.UsageError(msg)
-    checker = line_checker if game is None else rules_checker
     if file is None:
-        options.print_record(inspect.getsource(checker).rstrip("\n"))
+        path = line_checker.__file__ if game is None else rules_checker.__file__
+        options.print_record(Path(str(path)).read_text(encoding="utf-8").rstrip("\n"))
         return 0
     verdict = line_checker.check_file(file) if game is None else _check_rules(file, game)
     is_proven = verdict.startswith("proven")

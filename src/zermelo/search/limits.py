@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from zermelo.core.errors import ZermeloError
 from zermelo.core.player import Limit
 
 _SLICE_SECONDS = 0.01  # about how long a slice takes
@@ -21,13 +20,6 @@ class ProgressCallback(Protocol):
 
     def __call__(self, text: str, share: float | None = None) -> None:
         """Show the text; `share` is between 0 and 1."""
-
-
-def check_limit(limit: object) -> None:
-    """Raise ZermeloError if this is neither a limit nor None."""
-    if limit is not None and not isinstance(limit, Limit):
-        msg = f"limit is {limit!r}: it must be a Limit, such as Limit(seconds=1)"
-        raise ZermeloError(msg)
 
 
 class SearchStopped(Exception):

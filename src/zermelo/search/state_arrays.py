@@ -1,6 +1,7 @@
 """Arrays of states [state, word] of bitboard games, for kernels that take many states at once."""
 
 import itertools
+from array import array
 from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -41,9 +42,9 @@ def to_array(game: WordGame, positions: Sequence[Position]) -> "NDArray[Any]":
     """Return the states of positions of a game as an array [state, word]."""
     import numpy as np
 
-    words = itertools.chain.from_iterable(map(_get_state, positions))
-    size = len(positions) * game.num_words
-    return np.fromiter(words, np.uint64, size).reshape(len(positions), game.num_words)
+    # `array` reads Python ints faster than numpy does.
+    words = array("Q", itertools.chain.from_iterable(map(_get_state, positions)))
+    return np.frombuffer(words, np.uint64).reshape(len(positions), game.num_words)
 
 
 def check_and_convert(game: WordGame, positions: Any, function: str) -> "NDArray[Any]":

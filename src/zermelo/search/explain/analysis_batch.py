@@ -5,10 +5,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from zermelo.core.player import Analysis, Limit
+from zermelo.core.player import Analysis, Limit, as_limit
 from zermelo.core.position import Position
 from zermelo.search.explain.analysis import Analyst, analyze
-from zermelo.search.limits import check_limit
 from zermelo.search.state_arrays import check_positions
 from zermelo.search.worker_threads import check_threads, run_tasks
 
@@ -33,9 +32,9 @@ def analyze_many(
     [('b2', 'draw'), ('c1', 'win')]
     """
     check_threads(threads)
-    check_limit(limit)
+    limit = as_limit(limit)
     checked = check_positions(positions, "analyze_many")
-    return _AnalysisBatch(checked, limit or Limit(), progress).analyze(threads)
+    return _AnalysisBatch(checked, limit, progress).analyze(threads)
 
 
 class _AnalysisBatch:

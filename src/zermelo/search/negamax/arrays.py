@@ -67,5 +67,5 @@ PEAK_SLOTS = 23  # the largest number of table slots that were ever in use
 # The history heuristic: the bit length of the highest count, and from HISTORY on the number of
 # cutoffs by each move, first at even plies, then at odd plies.
 HISTORY_BITS, HISTORY = 24, 25
-HISTORY_END = HISTORY + 2 * 64
+HISTORY_END = HISTORY + 2 * 64 + 1  # a forced pass may have the index 64, at odd plies too
 NUM_CONTROLS = HISTORY_END

@@ -11,10 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from zermelo.core.game import Game, WordGame
-from zermelo.core.player import Limit
+from zermelo.core.player import Limit, as_limit
 from zermelo.core.position import Position
 from zermelo.kernels.compiler import compile_kernel
-from zermelo.search.limits import check_limit
 from zermelo.search.negamax import batch
 from zermelo.search.solver.solution import (
     DEFAULT_SOLVERS,
@@ -61,9 +60,9 @@ def solve_many(
     """
     check_goal(goal)
     check_threads(threads)
-    check_limit(limit)
+    limit = as_limit(limit)
     checked = check_positions(positions, "solve_many")
-    run = BatchRun(goal, limit or Limit(), threads, len(checked), progress)
+    run = BatchRun(goal, limit, threads, len(checked), progress)
     groups = _group_by_game(checked)
     for game in groups:
         check_solvable(game, run.limit)
