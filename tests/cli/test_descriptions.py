@@ -62,8 +62,9 @@ class Misere(WordLineGame):
     def __init__(self):
         super().__init__(3, 3, 3)
     def result(self, state):
-        over, value = super().result(state)
-        return over, 0 - value
+        mine, theirs, _ = state
+        lost = self.winning_lines(theirs) != 0
+        return lost | ((mine | theirs) == self.full), 1 * lost
 ''')
     out = command("rules", str(path))[1]
     assert "three in a row lose" in out

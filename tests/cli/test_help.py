@@ -51,7 +51,8 @@ DOCUMENTED = [
     for line in re.findall(
         r"^(?:\$ )?(zermelo [a-z].*?)(?:  +#.*)?$", path.read_text(), re.MULTILINE
     )
-    if not re.search(r"[A-Z]{4}|…|\[", line) and line.split()[1].strip(":,.`") in cli.commands
+    if not re.search(r"[A-Z]{4}|…|\[|proof 1$", line)  # a form of command, or a line of a file
+    and line.split()[1].strip(":,.`") in cli.commands
 ]
 
 

@@ -186,7 +186,10 @@ def bench_selfplay(device: str, batches: tuple[int, ...], repeat: int, as_json: 
 @_bench_options
 @options.json_option
 def envs(seconds: float, repeat: int, names: tuple[str, ...], as_json: bool) -> None:
-    """Compare our environments, single and vector, with those of PettingZoo and pgx."""
+    """Compare our environments with those of PettingZoo and pgx.
+
+    Measures single environments and vector environments.
+    """
     from zermelo.bench import envs as suite
 
     for name in names:
@@ -239,7 +242,7 @@ def bench_solve(
 def bench_batches(
     file: Path | None, parts: tuple[str, ...], number: int, repeat: int, as_json: bool
 ) -> None:
-    """Compare batches from Python with the kernels and networks that they run.
+    """Compare batches from Python with the kernels they run.
 
     Measures `z.solve_many` and a loop over `z.solve`, and `z.model(…).evaluate` of every shipped
     model, on one core.
