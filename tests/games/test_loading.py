@@ -53,12 +53,6 @@ DO_NOT_COMPILE = {
         "first = self.one",
         "Domineering.one is read by a rule: annotate it as Word, int or bool",
     ),
-    "a plain number": (
-        "self.one << action",
-        "1 << action",
-        "second = pick(",
-        "word 1 of what play returns is an int, not a word (a plain number beside a word",
-    ),
     "an unknown attribute of a word": (
         "free >> self.size)",
         "free >> free.bit_length())",

@@ -95,8 +95,10 @@ BAD = [
     (MATCHES.replace("state[0] - action - 1", "state[0]"), "did not end within 5,000 plies"),
     (MATCHES.replace("return (state[0]", "return 1 / 0, (state[0]"), "ZeroDivisionError"),
     (
-        EXAMPLE.read_text().replace("self.one << action", "1 << action"),
-        "own.py, line 41: word 1 of what play returns is an int, not a word",
+        EXAMPLE.read_text().replace(
+            "self.one << action", "self.one << int(action.bit_length() * 0 + action)"
+        ),
+        "own.py, line 40: play does not compile: an int has no attribute 'bit_length'",
     ),
     (EXAMPLE.read_text().replace("return (0, 0, 0)", "return (0, 0)"), "a tuple of 3 words"),
     (

@@ -121,9 +121,8 @@ class _RulesCheck:
             is_tuple = hasattr(returned, "types")
             if len(items) != num_words or (num_words > 1 and not is_tuple):
                 self._refuse(rule, f"{rule} must return {num_words} words")
-            is_exact = rule != "planes"  # encoders convert each plane to a word
-            for index, item in enumerate(items):
-                if str(item) != "uint64" and (is_exact or str(item) != "int64"):
+            for index, item in enumerate(items):  # kernels convert ints back to words
+                if str(item) not in ("uint64", "int64"):
                     self._refuse_item(rule, compiled, index, str(item))
         elif rule == "result":
             if len(items) != 2 or str(items[1]) in ("uint64", "float64"):
