@@ -10,6 +10,7 @@ import pytest
 
 import zermelo as z
 from support.commands import zermelo
+from support.examples import EXAMPLE_FILES, random_game
 from support.piece_games import BOXES, BOXES_MOVERS, BOXES_WIN, BREAKTHROUGH, PROMOTION
 from support.studio import Studio, assert_refused, read_events, serve
 from zermelo.studio.app import create_app
@@ -18,7 +19,7 @@ from zermelo.studio.responses import to_picture
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    games = map(z.game, (BREAKTHROUGH, BOXES, PROMOTION))
+    games = map(z.game, (BREAKTHROUGH, BOXES, PROMOTION, *EXAMPLE_FILES))
     yield from serve(create_app(tmp_path_factory.mktemp("studio") / "studio.db", games=games))
 
 
@@ -118,3 +119,19 @@ def test_the_command_refuses_a_file_that_is_no_game(tmp_path: Path) -> None:
     done = zermelo("studio", "--db", str(tmp_path / "studio.db"), "--game", "missing.py")
     assert done.returncode == 2
     assert done.stderr == "zermelo: 'missing.py': there is no such file\n"
+
+
+@pytest.mark.parametrize("spec", EXAMPLE_FILES)
+def test_a_whole_game_of_each_example(own: Studio, spec: str) -> None:
+    moves, end = random_game(spec)
+    match = own.create(game=spec)
+    for move, cells in moves:
+        if len(cells) == 2:
+            assert move in match["targets"][str(cells[0])][str(cells[1])]
+        elif not cells:
+            assert move in match["extra"]
+        match = own.post(f"matches/{match['id']}/moves", move=move).json()
+    assert (match["moves"], match["verdict"]) == ([move for move, _ in moves], end.verdict)
+    assert match["score"] == (z.game(spec).score(end.state) if z.game(spec).has_scores else None)
+    reply = own.post(f"matches/{own.create(game=spec, first='level:3')['id']}/reply").json()
+    assert len(reply["moves"]) == 1

@@ -8,6 +8,7 @@ import pytest
 
 import zermelo as z
 from support.browser import TIMEOUT, launch_browser, open_page, page_words, pick, playwright
+from support.examples import EXAMPLE_FILES, random_game
 from support.piece_games import BOXES, BOXES_WIN, BREAKTHROUGH, BREAKTHROUGH_WIN, PROMOTION
 from support.studio import Studio, serve
 from support.user_games import MATCHES
@@ -20,7 +21,7 @@ expect = playwright.expect
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     folder = tmp_path_factory.mktemp("studio")
     (folder / "matches.py").write_text(MATCHES)
-    files = [BREAKTHROUGH, BOXES, PROMOTION, str(folder / "matches.py")]
+    files = [BREAKTHROUGH, BOXES, PROMOTION, *EXAMPLE_FILES, str(folder / "matches.py")]
     yield from serve(create_app(folder / "studio.db", games=map(z.game, files)))
 
 
@@ -65,6 +66,21 @@ def test_breakthrough_by_clicks(page: Any) -> None:
         expect(piece).to_have_class(page_words(r"\bleft\b"))
     expect(pick(page, "verdict")).to_contain_text("X wins", timeout=TIMEOUT)
     expect(moves(page).last).to_have_text("7. X a2b1")
+
+
+@pytest.mark.parametrize("spec", EXAMPLE_FILES)
+def test_a_whole_game_of_each_example(page: Any, studio: Studio, spec: str) -> None:
+    played, end = random_game(spec, seed=3)
+    names = z.game(spec).grid
+    show_match(page, studio, game=spec)
+    for number, (move, cells) in enumerate(played, 1):
+        for cell in cells:
+            assert names is not None
+            pick(page, f"cell-{names.text(cell)}").click()
+        if not cells:
+            pick(page, f"extra-{move}").click()
+        expect(moves(page)).to_have_count(number, timeout=TIMEOUT)
+    expect(pick(page, "verdict")).to_contain_text(end.verdict, timeout=TIMEOUT)
 
 
 def test_a_piece_is_deselected_by_a_second_click_and_by_escape(page: Any, studio: Studio) -> None:

@@ -23,6 +23,7 @@ from typing import Self
 import pytest
 
 import zermelo as z
+from support.examples import EXAMPLE_FILES, random_game
 from support.piece_games import BOXES, BOXES_WIN, BREAKTHROUGH, BREAKTHROUGH_WIN, PROMOTION
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
@@ -632,3 +633,20 @@ def test_quitting_saves_and_resume_continues(home: Path) -> None:
     third.process.send_signal(signal.SIGHUP)
     third.end()
     assert saves.read().moves == ("b2", "b1", "b3")
+
+
+@pytest.mark.parametrize("spec", EXAMPLE_FILES)
+def test_a_whole_game_of_each_example(spec: str) -> None:
+    moves, end = random_game(spec)
+
+    async def scenario() -> None:
+        async with ScreenDriver(Session(spec, second="human")) as screen:
+            board = screen.board
+            for move, cells in moves:
+                for cell in cells or [board.num_cells + board.move_cells.extra.index(move)]:
+                    region = board.region_of(cell)
+                    await screen.click(*(region.offset + board.region.offset + (2, 0)))
+            assert screen.session.view().moves == tuple(move for move, _ in moves)
+            assert end.verdict in screen.text
+
+    run(scenario)

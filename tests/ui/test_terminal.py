@@ -14,6 +14,7 @@ import pytest
 
 import zermelo as z
 from support.commands import zermelo
+from support.examples import EXAMPLE_FILES, random_game
 from support.piece_games import BOXES, BOXES_MOVERS, BOXES_WIN, BREAKTHROUGH
 from zermelo.ui import texts
 
@@ -597,3 +598,12 @@ def test_a_game_with_extra_turns_and_without_a_grid(home: Path) -> None:
     assert "  5. O b1c1" in done.stdout
     assert done.stdout.count("O to move: You played") == BOXES_MOVERS.count(1)
     assert done.stdout.endswith("O wins, 3 to 1.\n")
+
+
+@pytest.mark.parametrize("spec", EXAMPLE_FILES)
+def test_a_whole_game_of_each_example(home: Path, spec: str) -> None:
+    moves, end = random_game(spec)
+    typed = "\n".join([*(move for move, _ in moves), ""])
+    done = zermelo("play", spec, "--second", "human", given=typed)
+    assert done.stdout.count("You played") == len(moves)
+    assert done.stdout.endswith(f"{end.verdict}.\n")

@@ -12,6 +12,7 @@ import pygame
 import pytest
 from click.testing import CliRunner
 
+from support.examples import EXAMPLE_FILES, random_game
 from support.piece_games import BOXES, BOXES_WIN, BREAKTHROUGH, BREAKTHROUGH_WIN, PROMOTION
 from zermelo.cli import cli
 from zermelo.core.player import Candidate
@@ -634,3 +635,17 @@ def test_without_a_screen_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     assert done.returncode == 2
     assert done.stderr.startswith("zermelo: cannot open a window: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("spec", EXAMPLE_FILES)
+def test_a_whole_game_of_each_example(start: Start, spec: str) -> None:
+    app = start(spec)
+    played, end = random_game(spec)
+    for move, cells in played:
+        app.draw()
+        for cell in cells:
+            click(app, app.screen.layout.rect(cell).center)
+        if not cells:
+            press(app, f"move:{move}")
+    assert moves(app) == " ".join(move for move, _ in played)
+    assert app.view.verdict == end.verdict
