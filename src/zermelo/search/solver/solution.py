@@ -235,7 +235,7 @@ class _PositionSolver:
                 best = [a for a, other in iteration.scores.items() if other == score]
                 plies = engine.plies_to_end(score, is_exhaustive=iteration.exact)
                 self.set_score(score, plies, engine.ply_cost, best if all_moves else best[:1])
-                complete = all_moves and (iteration.exact or plies is not None)
+                complete = all_moves and (iteration.exact or engine.distance(score) is not None)
                 self.solution = replace(self.solution, pv=line, complete=complete)
                 return score
         return None
