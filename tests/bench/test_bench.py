@@ -65,7 +65,9 @@ def test_scores_of_several_states_in_one_call(
         assert score == solver.score(state)
         solver.clear()
         alone = SearchClock()
-        solver.score(state, alone)
+        solver.searcher.control[arrays.SHORT_WINS_FIRST] = game.hooks.ply_cost
+        solver.bounds(state, -game.hooks.win_score, game.hooks.win_score, alone)
+        solver.searcher.control[arrays.SHORT_WINS_FIRST] = 0
         nodes += alone.nodes
     assert clock.nodes == nodes
     assert searcher.solve_batch([], SearchClock()) == []

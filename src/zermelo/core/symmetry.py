@@ -107,7 +107,9 @@ def byte_tables(symmetries: tuple[Symmetry, ...]) -> list[list[list[Word]]]:
 
 def transform_word(board: Any, table: Any) -> Any:
     """Return the image of a word under the symmetry with this byte table."""
-    image = word(0)
-    for byte in range(8):
-        image = image | word(table[byte, (board >> word(8 * byte)) & word(255)])
+    image, byte = word(0), 0
+    while board != 0:  # small boards have few bytes
+        image = image | word(table[byte, board & word(255)])
+        board = board >> word(8)
+        byte += 1
     return image

@@ -18,6 +18,7 @@ from zermelo.search.negamax.arrays import (
     NOT_STARTED,
     PLIES_LEFT,
     SEARCH_ARRAYS,
+    SHORT_WINS_FIRST,
     SIGN_ONLY,
     UPPER,
     SearchArrays,
@@ -57,20 +58,18 @@ def solve_batch(
             control[GENERATION] += 1
             reset_search(control, arrays.table)
             control[LOWER], control[UPPER] = -game.win_score, game.win_score
-            # Find the sign first, as `Solver` does: a draw then needs no search for its distance.
-            control[SIGN_ONLY] = 0 if goal == EXACT and game.short_wins_first else 1
+            control[SIGN_ONLY] = 0 if goal == EXACT else 1
+            # `Solver` deepens before it searches to the end; here, short wins are tried instead.
+            control[SHORT_WINS_FIRST] = game.ply_cost
             if goal == WIN:
                 control[LOWER], control[UPPER] = 0, 1
-        searching = True
-        while searching:
-            before = control[NODES]
-            finished = solve_root(game, control, arrays)
-            nodes[number] += control[NODES] - before
-            if not finished:
-                return number
-            searching = goal == EXACT and control[SIGN_ONLY] != 0
-            control[SIGN_ONLY] = 0
+        before = control[NODES]
+        finished = solve_root(game, control, arrays)
+        nodes[number] += control[NODES] - before
+        if not finished:
+            return number
         scores[number] = control[LOWER]
+    control[SHORT_WINS_FIRST] = 0
     return roots.shape[0]
 
 

@@ -52,6 +52,7 @@ from zermelo.search.negamax.arrays import (
     PLIES_LEFT,
     SCORE_GAP,
     SEARCH_ARRAYS,
+    SHORT_WINS_FIRST,
     SIGN_ONLY,
     STACK_OVERFLOW,
     SYMMETRY_DEPTH,
@@ -134,13 +135,13 @@ def next_guess(game: SolverHooks, control: Any) -> Any:
     """Return the next guess, between the bounds: a search tests whether the score is above it.
 
     This is a binary search that prefers scores of short games, which are cheap to prove. In games
-    with `short_wins_first` it first tests whether the game is decided within `_SOON` plies, then
-    within `_LATER` plies, then who wins, and finally finds the distance. Scores from -SCORE_GAP to
-    SCORE_GAP other than 0 cannot occur and are skipped.
+    with `short_wins_first`, and if SHORT_WINS_FIRST is set, it first tests whether the game is
+    decided within `_SOON` plies, then within `_LATER` plies, then who wins, and finally finds the
+    distance. Scores from -SCORE_GAP to SCORE_GAP other than 0 cannot occur and are skipped.
     """
     if control[SIGN_ONLY] != 0:
         return 0 if control[UPPER] > 0 else -1
-    if game.short_wins_first:
+    if game.short_wins_first or control[SHORT_WINS_FIRST] != 0:
         for plies in (_SOON, _LATER, game.win_score):
             guess = game.win_score - plies
             if plies == game.win_score or guess > control[SCORE_GAP]:
