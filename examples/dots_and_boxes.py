@@ -31,6 +31,7 @@ class DotsAndBoxes(WordGame):
     is_alternating = False  # a player who completes a box moves again
     is_layered = True  # every move draws a line
     has_scores = True
+    score_unit = "box"
     one: Word = 1
     lines: Word
     boxes: Word

@@ -58,10 +58,11 @@ def count_moves(plies: int) -> str:
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun, in the plural unless the number is 1.
 
-    >>> count(1, "position"), count(4520, "position"), count(2, "leaf", "leaves")
-    ('1 position', '4,520 positions', '2 leaves')
+    >>> count(1, "position"), count(4520, "position"), count(2, "leaf", "leaves"), count(3, "box")
+    ('1 position', '4,520 positions', '2 leaves', '3 boxes')
     """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    ending = "es" if noun.endswith(("s", "x", "ch", "sh")) else "s"
+    return f"{number:,} {noun if number == 1 else plural or noun + ending}"
 
 
 def escape_controls(text: str, keep: str = "") -> str:
