@@ -276,6 +276,6 @@ def _is_alive(pid: int) -> bool:
 
 def test_supervised_training_plays_no_games(tmp_path: Path) -> None:
     arguments = ["train", "tictactoe-supervised", "--out", str(tmp_path / "run"), "--actors", "2"]
-    with pytest.raises(ZermeloError, match="plays no games: omit --actors and --cluster"):
+    with pytest.raises(ZermeloError, match="plays no games, so it needs no actors and no cluster"):
         cli(arguments, standalone_mode=False)
     assert not (tmp_path / "run").exists()

@@ -370,7 +370,7 @@ def test_out_of_memory_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise torch.OutOfMemoryError
 
     monkeypatch.setattr(rollouts, "play_rollout", run_out_of_memory)
-    with pytest.raises(z.ZermeloError, match="or --device cpu"):
+    with pytest.raises(z.ZermeloError, match="or the device cpu"):
         training_loop.train(alphazero_recipe(tmp_path), tmp_path / "run", grade=False)
 
 

@@ -436,7 +436,7 @@ def test_command() -> None:
 
 NIM = """
 from zermelo import Word, WordGame
-from zermelo.core.bitboard import pick
+from zermelo.core.bitboard import pick, word
 
 class Nim(WordGame):
     \"\"\"Two heaps, take 1 to 3; the last token wins. A state can occur at several plies.\"\"\"
@@ -453,10 +453,10 @@ class Nim(WordGame):
 
     def play(self, state, action):
         a, b, player = state
-        one = self.one
+        one, taken = self.one, word(action)
         return (
-            pick(action < 3, a - action - one, a),
-            pick(action < 3, b, b - action + one + one),
+            pick(action < 3, a - taken - one, a),
+            pick(action < 3, b, b - taken + one + one),
             player ^ one,
         )
 
@@ -466,10 +466,14 @@ class Nim(WordGame):
 """
 
 TICK = """
-from zermelo import Word, WordGame
+from zermelo import SolverHooks, Word, WordGame
+
+class LongGame(SolverHooks):
+    win_score: int = 10_000
 
 class Tick(WordGame):
     \"\"\"Forced moves, {last} of them, in states of two words.\"\"\"
+    hooks_class = LongGame
     num_words, num_boards, num_actions = 2, 0, 1
     one: Word = 1
     last: Word = {last}

@@ -245,7 +245,7 @@ def test_players_take_and_prevent_forced_wins() -> None:
     cells = position.game.board(position.state)
     state = position.game.from_board(cells, 1, checked=False)
     engine = BoardEngine(position.game, max_fours=0)
-    after = position.game.play(state, position.game.parse_action("o15"))
+    after = position.game.play(state, position.game.parse_action(state, "o15"))
     assert (
         engine.search(after, 0, -engine.win_score, engine.win_score, SearchClock())
         == engine.win_score - 5

@@ -149,7 +149,7 @@ def test_a_late_error_is_an_event(studio: Studio) -> None:
 @pytest.mark.parametrize(
     ("params", "first"),
     [
-        ({"game": "connect4"}, True),
+        ({"game": "mnk:7x7x5"}, True),
         ({"game": "gomoku"}, True),
         (
             {"game": "gomoku6", "player": "perfect"},

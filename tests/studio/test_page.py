@@ -292,14 +292,17 @@ def test_the_mistakes_of_a_hybrid_are_described(browser: Any, server: Server, sc
         assert report.violations_count == 0, report.generate_report()
 
 
-def test_the_first_candidates_of_connect_four_come_soon(page: Any, server: Server) -> None:
-    """They are estimates, and called so."""
-    begin(page, "connect4")
+@pytest.mark.parametrize(("game", "certainty"), [("connect4", "proven"), ("gomoku", "estimate")])
+def test_the_first_candidates_come_soon(
+    page: Any, server: Server, game: str, certainty: str
+) -> None:
+    """The book knows every move of Connect Four; those of Gomoku are estimates, and called so."""
+    begin(page, game)
     durations = []
     for _ in range(3):
         begin_time = time.perf_counter()
         request = urllib.request.urlopen(  # noqa: S310 - our own server
-            f"{server.url}/api/v1/analysis?game=connect4&seconds=1", timeout=60
+            f"{server.url}/api/v1/analysis?game={game}&seconds=1", timeout=60
         )
         assert request.readline() == b"event: analysis\n"
         durations.append(time.perf_counter() - begin_time)
@@ -307,7 +310,7 @@ def test_the_first_candidates_of_connect_four_come_soon(page: Any, server: Serve
     assert min(durations) < 0.3
     pick(page, "thinking").click()
     playwright.expect(pick(page, "certainty")).to_contain_text(
-        page_words("estimate"), timeout=TIMEOUT
+        page_words(certainty), timeout=TIMEOUT
     )
 
 

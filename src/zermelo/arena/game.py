@@ -17,7 +17,7 @@ from zermelo.core.errors import BadMove
 from zermelo.core.notation import quote_text
 from zermelo.core.phrases import escape_controls
 from zermelo.core.player import Limit, Player
-from zermelo.core.position import Outcome, Position
+from zermelo.core.position import Outcome, Position, replay
 from zermelo.games import user_code
 from zermelo.players.function_player import FunctionPlayer
 from zermelo.store.runs import GameRow
@@ -257,7 +257,8 @@ def _build_row(
 ) -> GameRow:
     """Return the row of a finished game; `opening` is the number of plies in its opening."""
     first, second = (plan.names[player] for player in fixture.seats)
-    movers = plan.rules.line_players(plan.rules.initial(), actions)[opening:]
+    line = replay(plan.rules, plan.rules.initial(), actions)
+    movers = [plan.rules.player(state) for state, _ in line][opening:]
     first_moves = movers.count(0)
     return GameRow(
         fixture.number,

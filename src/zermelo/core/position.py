@@ -3,6 +3,7 @@
 A position checks moves and explains why a move is illegal; its game provides the rules.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,13 @@ class Outcome(Enum):
         if value == 0:
             return cls.DRAW
         return (cls.FIRST, cls.SECOND)[player if value > 0 else 1 - player]
+
+
+def replay(game: "Game", state: Any, line: Iterable[int]) -> Iterator[tuple[Any, int]]:
+    """Yield each action of a line of legal actions, after the state in which it is played."""
+    for action in line:
+        yield state, action
+        state = game.play(state, action)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,8 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
         """The moves from the start to this position; None if play began with a given board."""
         if self.history is None:
             return None
-        return list(self.game.line_to_text(self.game.initial(), self.history))
+        line = replay(self.game, self.game.initial(), self.history)
+        return [self.game.to_text(state, action) for state, action in line]
 
     @property
     def is_over(self) -> bool:
@@ -122,7 +131,8 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
         """The player of each move from the start; None if play began with a given board."""
         if self.history is None:
             return None
-        return list(self.game.line_players(self.game.initial(), self.history))
+        line = replay(self.game, self.game.initial(), self.history)
+        return [self.game.player(state) for state, _ in line]
 
     @property
     def key(self) -> tuple[str, Any]:

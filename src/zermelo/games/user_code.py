@@ -46,7 +46,7 @@ def load_module(path: Path) -> ModuleType:
 
 def add_source_of(value: Any) -> None:
     """Let `locate_error` also report errors in the file that defines this class or function."""
-    with contextlib.suppress(TypeError):  # defined at a prompt, not in a file
+    with contextlib.suppress(TypeError, OSError):  # defined at a prompt, not in a file
         _loaded_files.add(str(inspect.getsourcefile(inspect.unwrap(value)) or ""))
 
 

@@ -12,7 +12,7 @@ from zermelo.search.explain.analysis import Analyst
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.searcher import Unsolved
 from zermelo.search.solver.solution import solver_for
-from zermelo.search.solver.solver import Solver
+from zermelo.search.solver.solver import Solver, plies_to_end
 
 _SECONDS = 60.0  # time per move if the caller sets no limit
 
@@ -60,7 +60,7 @@ class PerfectPlayer(Player):
         return Analysis(
             move,
             value=Value.from_score(score),
-            plies=hooks.plies_to_end(score),
+            plies=plies_to_end(hooks, score),
             exact=True,
             pv=(move,),
             nodes=clock.nodes,

@@ -19,7 +19,7 @@ from zermelo.core import notation
 from zermelo.core.errors import BadBoard, BadMove
 from zermelo.core.game.traversal import PlainTraversal
 from zermelo.core.phrases import count
-from zermelo.core.position import Position
+from zermelo.core.position import Position, replay
 from zermelo.core.symmetry import Symmetry
 from zermelo.core.value import Value
 
@@ -253,19 +253,7 @@ class Game(PlainTraversal, ABC):
 
     def line_to_text(self, state: Any, line: Iterable[int]) -> tuple[str, ...]:
         """Return the moves of a line of legal actions that begins in a state."""
-        moves = []
-        for action in line:
-            moves.append(self.to_text(state, action))
-            state = self.play(state, action)
-        return tuple(moves)
-
-    def line_players(self, state: Any, line: Iterable[int]) -> tuple[int, ...]:
-        """Return the player of each action of a line of legal actions that begins in a state."""
-        players = []
-        for action in line:
-            players.append(self.player(state))
-            state = self.play(state, action)
-        return tuple(players)
+        return tuple(self.to_text(before, action) for before, action in replay(self, state, line))
 
     def start(self) -> Position:
         """Return the position before the first move."""

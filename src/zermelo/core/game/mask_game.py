@@ -28,6 +28,20 @@ class MaskGame(ActionMasks, Game):
         """Return the side to move, which is the last element of the state's tuple."""
         return int(state[-1])
 
+    def turn_sign(self, state: Any, child: Any) -> Any:
+        """Return 1 if the same side is to move in a state and in its child, otherwise -1.
+
+        Kernels call this version, which compares the last elements of both states.
+        """
+        if self.is_alternating:
+            return -1
+        return 1 if state[-1] == child[-1] else -1
+
+    def _legal_bits(self, state: Any) -> int:
+        """Return the legal actions as one Python int, however many words the mask has."""
+        mask = self.legal(state)
+        return self.join_mask(mask) if isinstance(mask, tuple) else int(mask)
+
     def null_move(self, state: Any) -> Any:
         """Return the same position with the other side to move; states must have two boards."""
         mine, theirs, *rest, player = state
@@ -42,12 +56,12 @@ class MaskGame(ActionMasks, Game):
         """Return whether an action is legal, without listing all legal actions."""
         if self.result(state)[0]:
             return False
-        mask = self.join_mask(self.legal(state))
+        mask = self._legal_bits(state)
         return bool(mask >> action & 1) if mask else action == self.num_actions - 1
 
     def actions(self, state: Any) -> list[int]:
         """Return the legal actions in ascending order; empty when the game is over."""
         if self.result(state)[0]:
             return []
-        mask = self.join_mask(self.legal(state))
+        mask = self._legal_bits(state)
         return [a for a in range(self.num_actions) if mask >> a & 1] or [self.num_actions - 1]

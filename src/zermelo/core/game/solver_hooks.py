@@ -89,15 +89,6 @@ class SolverHooks:
         """Return an upper bound on the number of plies to the end, not counting passes."""
         return self.win_score - 1
 
-    def plies_to_end(self, score: int, *, played: int = 0) -> int | None:
-        """Return the plies to the end that an exact score encodes, plus `played`, or None.
-
-        There is no such number for a draw, and in games with scores of their own. There is none in
-        games whose sides do not alternate either: it would not tell how many moves each side makes.
-        """
-        is_known = score != 0 and self.ply_cost > 0 and self.game.is_alternating
-        return played + self.win_score - abs(score) if is_known else None
-
     # Moves.
 
     def play_index(self, state: Any, index: Any) -> Any:

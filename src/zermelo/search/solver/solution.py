@@ -18,7 +18,7 @@ from zermelo.search.engines import engine_for
 from zermelo.search.iterative_deepening import deepen, is_settled
 from zermelo.search.limits import SearchClock, SearchStopped
 from zermelo.search.negamax.searcher import Unsolved
-from zermelo.search.solver.solver import Solver, SolverSettings
+from zermelo.search.solver.solver import Solver, SolverSettings, plies_to_end
 from zermelo.search.solver.solver_pool import SolverPool
 from zermelo.search.tablebase.opening_book import OpeningBook
 from zermelo.search.tablebase.tablebase import Tablebase
@@ -258,7 +258,7 @@ class _PositionSolver:
         estimated_best = game.parse_action(state, self.solution.best[0])
         if score is None:
             score = solver.score(state, clock)
-        plies = hooks.plies_to_end(score)
+        plies = plies_to_end(hooks, score)
         self.set_score(score, plies, hooks.ply_cost, [estimated_best])
         best: list[int] = []
         for action in self.position.actions:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zermelo.core.bitboard import sign
-from zermelo.core.game import WordGame
+from zermelo.core.game import SolverHooks, WordGame
 from zermelo.core.player import Candidate
 from zermelo.core.value import Value
 from zermelo.search.engines import WordEngine
@@ -112,7 +112,7 @@ class Solver:
             Candidate(
                 move := game.to_text(state, action),
                 value=Value.WIN if score > 0 else Value.LOSS if score < 0 else Value.DRAW,
-                plies=hooks.plies_to_end(score, played=1),
+                plies=plies_to_end(hooks, score, played=1),
                 exact=True,
                 best=score == top,
                 pv=(move,),
@@ -302,6 +302,16 @@ class Solver:
             ]:
                 future.result()
         return scores
+
+
+def plies_to_end(hooks: SolverHooks, score: int, *, played: int = 0) -> int | None:
+    """Return the plies to the end that an exact score encodes, plus `played`, or None.
+
+    There is no such number for a draw, and in games with scores of their own. There is none in
+    games whose sides do not alternate either: it would not tell how many moves each side makes.
+    """
+    is_known = score != 0 and hooks.ply_cost > 0 and hooks.game.is_alternating
+    return played + hooks.win_score - abs(score) if is_known else None
 
 
 @contextlib.contextmanager

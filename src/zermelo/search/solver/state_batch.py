@@ -21,7 +21,7 @@ from zermelo.search.negamax import batch
 from zermelo.search.negamax.arrays import NO_SCORE
 from zermelo.search.negamax.searcher import BatchSearch
 from zermelo.search.solver.solution import DEFAULT_SOLVERS, Solution, estimate_position
-from zermelo.search.solver.solver import FIRST_PROOF_NODES, Solver
+from zermelo.search.solver.solver import FIRST_PROOF_NODES, Solver, plies_to_end
 from zermelo.search.state_arrays import canonicalise
 from zermelo.search.worker_threads import Worker, run_tasks
 
@@ -227,7 +227,7 @@ class StateBatch:
         result = Solution(
             self.game.start(),
             value,
-            plies=hooks.plies_to_end(score) if is_exact else None,
+            plies=plies_to_end(hooks, score) if is_exact else None,
             exact=True,
             source=self.stored_source if is_stored else "search",
             diff=score if is_exact and hooks.ply_cost == 0 else None,
