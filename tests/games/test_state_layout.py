@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import zermelo as z
+from support import layouts
 from support.samples import WORDS
 from zermelo.core.game import WordGame
 from zermelo.envs import aec_env, gym_env
@@ -15,58 +16,10 @@ from zermelo.games.state_layout import is_mover_first
 from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.config import recipes
 
-# Three in a row on 3x3. A state is (X's stones, O's stones, player to move).
-BY_COLOUR = """
-from zermelo import Word, WordGame
-from zermelo.core.bitboard import pick
-from zermelo.core.notation import Grid
-
-class ByColour(WordGame):
-    grid = Grid(3, 3)
-    num_actions = 9
-    is_layered = True
-    full: Word = 0o777
-    none: Word = 0
-    one: Word = 1
-    line_masks: tuple[Word, ...] = (0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
-
-    def initial(self):
-        return (0, 0, 0)
-
-    def legal(self, state):
-        return self.full ^ (state[0] | state[1])
-
-    def play(self, state, action):
-        first, second, player = state
-        stone = self.one << action
-        return (
-            pick(player == 0, first | stone, first),
-            pick(player == 0, second, second | stone),
-            player ^ self.one,
-        )
-
-    def result(self, state):
-        first, second, player = state
-        last = pick(player == 0, second, first)
-        won = False
-        for line in self.line_masks:
-            won = won | (last & line == line)
-        over = won | (first | second == self.full)
-        return over, -1 * won
-
-    def to_text(self, state, action):
-        return self.grid.text(action)
-
-    def board(self, state):
-        return tuple((state[0] >> i & 1) - (state[1] >> i & 1) for i in range(9))
-"""
-
 
 @pytest.fixture
 def by_colour(tmp_path: Path) -> Any:
-    path = tmp_path / "by_colour.py"
-    path.write_text(BY_COLOUR)
-    return z.game(str(path))
+    return layouts.write_game(tmp_path, "by_colour", layouts.GRID)
 
 
 @pytest.mark.parametrize("spec", WORDS)

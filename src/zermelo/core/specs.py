@@ -1,7 +1,7 @@
 """Specs: the text form of games and players, `name:value,key=value,…`."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -50,6 +50,19 @@ class Parameter:
             msg = f"{where}: {self.name} is {quote_text(text)}: it must be {expected}"
             raise BadSpec(msg)
         return value
+
+
+def entry_fields(
+    name: str, summary: str, parameters: Sequence[Parameter], example: str
+) -> dict[str, Any]:
+    """Return the fields of the JSON output for an entry of a registry of games or players."""
+    return {
+        "name": name,
+        "summary": summary,
+        "parameters": {parameter.name: parameter.default for parameter in parameters},
+        "parameter_list": [parameter.to_dict() for parameter in parameters],
+        "example": example,
+    }
 
 
 def split_spec(spec: str) -> tuple[str, list[str], dict[str, str]]:

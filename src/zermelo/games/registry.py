@@ -38,13 +38,7 @@ class GameEntry:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields of the JSON output; `parameters` has only the defaults."""
-        return {
-            "name": self.name,
-            "summary": self.summary,
-            "parameters": {parameter.name: parameter.default for parameter in self.parameters},
-            "parameter_list": [parameter.to_dict() for parameter in self.parameters],
-            "example": self.example,
-        }
+        return specs.entry_fields(self.name, self.summary, self.parameters, self.example)
 
     def __repr__(self) -> str:
         """Return the name with its parameters, and the summary, in angle brackets."""
