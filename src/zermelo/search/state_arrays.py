@@ -3,7 +3,6 @@
 import itertools
 from array import array
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from zermelo.core.errors import ZermeloError
@@ -13,8 +12,6 @@ from zermelo.search.state_keys import build_symmetry_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_get_state, _get_game = attrgetter("state"), attrgetter("game")
 
 
 def check_positions(positions: Any, function: str) -> list[Position]:
@@ -43,14 +40,14 @@ def to_array(game: WordGame, positions: Sequence[Position]) -> "NDArray[Any]":
     import numpy as np
 
     # `array` reads Python ints faster than numpy does.
-    words = array("Q", itertools.chain.from_iterable(map(_get_state, positions)))
+    words = array("Q", itertools.chain.from_iterable([position.state for position in positions]))
     return np.frombuffer(words, np.uint64).reshape(len(positions), game.num_words)
 
 
 def check_and_convert(game: WordGame, positions: Any, function: str) -> "NDArray[Any]":
     """Return positions as an array [state, word]; raise ZermeloError if one is of another game."""
     checked = check_positions(positions, function)
-    games = list(map(_get_game, checked))
+    games = [position.game for position in checked]
     if games.count(game) != len(games):
         other = next(other for other in games if other != game)
         msg = f"{function} takes positions of {game.spec}, but one of them is of {other.spec}"
