@@ -20,6 +20,7 @@ class Domineering(WordGame):
     grid = Grid(SIZE, SIZE)
     num_actions = SIZE * SIZE
     is_layered = True  # every move fills two cells, so a state occurs at only one ply
+    has_equal_sides = False  # X places vertical dominoes, O horizontal ones
     full: Word = (1 << SIZE * SIZE) - 1
     not_last: Word = sum(1 << row * SIZE + col for row in range(SIZE) for col in range(SIZE - 1))
     one: Word = 1

@@ -119,6 +119,9 @@ class DotsAndBoxes(WordGame):
                 parts.append(f'<path d="M{x} {y - 24}v48" stroke="#333" stroke-width="3"/>')
             elif symbol != " ":
                 parts.append(f'<text x="{x}" y="{y + 6}" text-anchor="middle">{symbol}</text>')
+            elif self.lines >> point & 1:  # the name of a line that can be drawn
+                style = 'text-anchor="middle" font-size="8" fill="#767676"'
+                parts.append(f'<text x="{x}" y="{y + 3}" {style}>{self.points.text(point)}</text>')
         width, height = 24 * self.width + 16, 24 * self.points.rows + 16
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
