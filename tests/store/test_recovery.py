@@ -151,7 +151,7 @@ def test_command(damaged: Path, tmp_path: Path) -> None:
     )
     assert command("history", "--db", str(new))[0] == 0
     code, _, err = command("history", "recover", str(damaged), "--out", str(new))
-    assert (code, "exists: choose another --out" in err) == (2, True)
+    assert (code, "exists: choose another file" in err) == (2, True)
     options = ("--db", str(damaged), "--out", str(tmp_path / "new2.db"), "--json")
     assert json.loads(command("history", "recover", *options)[1])["recovered"] == COUNTS
     for arguments, message in (
