@@ -108,7 +108,7 @@ def test_a_wrong_type_gets_one_clear_sentence(
         (lambda: z.train("tictactoe-dqn", device="tpu"), "device is 'tpu': it must be cpu or cuda"),
         (lambda: z.train("tictactoe-alphazero", opponent="random"), "learns no best response"),
         (lambda: z.Limit(seconds="x"), "seconds is 'x': it must be a number"),  # type: ignore[arg-type]
-        (lambda: z.match("tictactoe", 5), "moves are a string"),  # type: ignore[arg-type]
+        (lambda: z.match("tictactoe", 5), "moves must be a string"),  # type: ignore[arg-type]
         (lambda: START.game.position(5), "a board is a text or a sequence"),  # type: ignore[arg-type]
         (lambda: z.count("tictactoe", max_ply="x"), "max_ply is 'x'"),  # type: ignore[arg-type]
         (lambda: z.puzzle("connect4", "3"), "plies is '3'"),  # type: ignore[arg-type]

@@ -78,7 +78,7 @@ def scale(x: Word, n: int) -> int:
 
 
 def prefetch(table: Any, row: int) -> None:
-    """Load a table row that will be read soon into the CPU's cache; a no-op in plain Python."""
+    """Prefetch a table row into the CPU cache; this does nothing in plain Python."""
 
 
 def mix(x: Word) -> Word:
@@ -104,10 +104,10 @@ def pick(condition: Any, a: Any, b: Any) -> Any:
 
 
 def can_stop(condition: Any) -> bool:
-    """Return whether a loop of fixed length may end early: `condition`, but never for tensors.
+    """Return `condition`, or False for tensors: whether a loop of fixed length may end early.
 
-    Rules use it as `if can_stop(…): break` where more steps would change nothing. A tensor holds
-    many states, so it takes all steps.
+    Rules use it as `if can_stop(…): break` where further steps would change nothing. A
+    tensor holds many states, so its loop always runs to the end.
 
     >>> can_stop(True), can_stop(False)
     (True, False)

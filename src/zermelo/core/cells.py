@@ -12,14 +12,14 @@ from zermelo.core.position import Position
 
 
 class Click(NamedTuple):
-    """What follows from a click on a cell."""
+    """The effect of a click on a cell."""
 
     selected: int | None  #: the cell of the piece that is selected now
     moves: tuple[str, ...]  #: the moves to choose from; a single one is played at once
 
 
 class LineMove(NamedTuple):
-    """A move of a line of play: who plays it, and its cells."""
+    """One move in a line of play: the player who makes it, and its cells."""
 
     player: int
     cells: tuple[int, ...]
@@ -55,8 +55,8 @@ class MoveCells:
     def cell_of(self, move: str, selected: int | None) -> int | None:
         """Return the cell on which to show the value of a move, or None if there is none.
 
-        This is the cell that the move fills. If a piece moves, it is the cell of the piece until
-        that is selected, and then the cell that it moves to.
+        This is the cell that the move fills. For a move of a piece, it is the piece's cell while
+        nothing is selected, the target cell while the piece is selected, and otherwise None.
         """
         source = self.sources.get(move, selected)
         if source == selected:
@@ -68,8 +68,8 @@ def moves_by_cell(position: Position, playable: Collection[str] | None = None) -
     """Map the legal moves of a position to cells and back.
 
     With gravity, a click on any cell of a column plays the column's move. If `playable` is given,
-    `move_at`, `targets` and `extra` contain only these moves; `sources` and `landing` always have
-    all moves that have such cells.
+    `move_at`, `targets` and `extra` contain only these moves; `sources` and `landing` are not
+    restricted.
     """
     game = position.game
     move_at: dict[int, str] = {}
@@ -99,7 +99,7 @@ def moves_by_cell(position: Position, playable: Collection[str] | None = None) -
 
 
 def _clickable_cells(position: Position, cell: int) -> Iterable[int]:
-    """Return the cells where a click plays the move that fills a cell."""
+    """Return the cells on which a click plays the move that fills `cell`."""
     grid = position.game.grid
     assert grid is not None
     return range(cell % grid.cols, grid.size, grid.cols) if position.game.gravity else (cell,)

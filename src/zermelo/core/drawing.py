@@ -75,7 +75,7 @@ def _draw_stone(text: str, stone: int, in_line: bool, is_last: bool, *, colour: 
 def _add_axes(labels: tuple[str, ...], cols: int, texts: list[tuple[str, str]]) -> str:
     """Return the board with row and column labels.
 
-    `texts` has (text, text with marks, colours and margins) for each cell.
+    `texts` has a pair for each cell: its text, and its text with marks, colours and margins.
     """
     width = max(len(text) for text, _ in texts)
     width = max(width, *(len(label) for label in labels))
@@ -103,7 +103,7 @@ _STYLE = """
 def to_svg(position: "Position", *, title: str = "") -> str:
     """Return the board as an SVG picture, with discs or with marks, depending on the game.
 
-    If the game draws its own pictures, return its picture.
+    If the game's `draw_svg` returns a picture, return that picture instead.
     """
     game, board = position.game, position.board
     picture = game.draw_svg(position.state)

@@ -107,7 +107,7 @@ def quote_text(text: str, limit: int = 40) -> str:
 
 
 def show_value(value: object, limit: int = 60) -> str:
-    """Return the repr of a value of a wrong type, escaped and shortened, for error messages.
+    """Return the repr of a value of the wrong type, escaped and shortened, for error messages.
 
     >>> show_value(None), show_value(["random"])
     ('None', "['random']")
@@ -160,14 +160,14 @@ def parse_board(text: str, grid: Grid) -> tuple[tuple[int, ...], int | None]:
     return cells, sides[parts[1]] if len(parts) == 2 else None
 
 
-MOVES_LINE = "moves:"  #: begins the last line of a text that lists the moves of a position
+MOVES_LINE = "moves:"  #: how a last line begins that lists the moves of a position
 _SIDE_LINE = re.compile(r"(\S) (?:to move|would be next)")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _MARKS = str.maketrans("", "", " \t()[]")  # the last move and the winning line are in brackets
 
 
 def flatten_drawing(text: str, labels: tuple[str, ...], symbols: str) -> str:
-    r"""Return the text that `parse_board` reads for a board drawn on several lines.
+    r"""Convert a board drawn on several lines to the one-line text that `parse_board` reads.
 
     The labels of columns and rows may be left out. The last line may name the side to move.
 

@@ -1,6 +1,6 @@
 """Players: the interface of everything that chooses moves, and the analyses that players return.
 
-`think` is a generator of better and better analyses; the last one gives the move. Closing the
+`think` yields better and better analyses; the last one gives the move. Closing the
 generator stops the search: time limits, Ctrl-C, streaming and hints all work this way.
 """
 
@@ -46,7 +46,7 @@ class Limit:
 
 
 def as_limit(limit: Limit | None) -> Limit:
-    """Return a limit, or no limit for None; raise BadSpec if it is anything else."""
+    """Return a limit unchanged, or an empty one for None; raise BadSpec for anything else."""
     if limit is not None and not isinstance(limit, Limit):
         msg = f"a limit is a zermelo.Limit such as Limit(seconds=1), not {show_value(limit)}"
         raise BadSpec(msg)
@@ -92,7 +92,7 @@ class Candidate:
         return (self.estimate or 0.0) if self.value is None else _EXPECTED_VALUES[self.value]
 
     def to_dict(self, position: Position | None = None) -> dict[str, Any]:
-        """Return the fields of the JSON output; the position adds the scores of its game."""
+        """Return the fields of the JSON output; with a position, add the scores of its game."""
         fields = {
             "move": self.move,
             "value": self.value,
@@ -180,7 +180,7 @@ class Analysis:
         """Return the fields of the JSON output: the fields of a solution, and the candidates.
 
         `spec` is the game's spec as the user typed it. `position` is needed only if the analysis
-        does not know its position, as while a player is thinking.
+        has none, as while a player is thinking.
         """
         position = position or self.position
         fields: dict[str, Any] = {
@@ -289,7 +289,7 @@ class Player(ABC):
         return f"<player {getattr(self, 'name', type(self).__name__)}>"
 
     def choose_action(self, position: Position) -> int:
-        """Return the action of the move that `choose` would return, without any limit.
+        """Return the action of the move that `choose` would return without a limit.
 
         A player that can choose faster without an analysis overrides this method.
         """

@@ -38,7 +38,7 @@ class Outcome(Enum):
 
 
 def replay(game: "Game", state: Any, line: Iterable[int]) -> Iterator[tuple[Any, int]]:
-    """Yield each action of a line of legal actions, after the state in which it is played."""
+    """Yield (state, action) for each action of a line of legal actions, played from a state."""
     for action in line:
         yield state, action
         state = game.play(state, action)
@@ -117,7 +117,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
     @property
     def last_cells(self) -> tuple[int, ...]:
-        """The cells of the last move: the one that it filled, or where it came from and went to."""
+        """The cells of the last move: the one it filled, or those a piece moved from and to."""
         last = self.last_action
         return () if last is None else self.game.move_cells(self.previous, last)
 
@@ -208,15 +208,15 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
     def to_text(self, **options: Any) -> str:
         """Return the board as text; for the options see `zermelo.core.drawing.to_text`.
 
-        Without options, `game.position(text)` returns an equal position: a last line names the side
-        to move if the stones do not show it, or lists the moves if a board cannot say it all.
+        Without options, `game.position(text)` returns an equal position. If the board alone does
+        not determine the position, a last line names the side to move or lists the moves.
         """
         text = drawing.to_text(self, **options)
         line = "" if options else self._last_line()
         return f"{text}\n{line}" if line else text
 
     def _last_line(self) -> str:
-        """Return what a text must say besides the board so that it describes the position."""
+        """Return the line that must follow the board to determine the position; "" if none."""
         symbol = self.game.symbols[self.player]
         side = f"{symbol} would be next" if self.is_over else f"{symbol} to move"
         if self._follows_from_board(None):
@@ -226,7 +226,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
         return " ".join([notation.MOVES_LINE, *(self.moves or ())])
 
     def _follows_from_board(self, to_move: int | None) -> bool:
-        """Return whether the board and this side to move give the same position."""
+        """Return whether the board and this side to move determine the position."""
         board = self.board
         if self.game.grid is None or board is None:
             return False
@@ -262,7 +262,7 @@ taken; legal: b1 c1 a2 c2 a3 b3 c3
 
 
 def as_position(position: Position) -> Position:
-    """Return a position unchanged; raise BadSpec if it is anything else."""
+    """Return a position unchanged; raise BadSpec for anything else."""
     if not isinstance(position, Position):
         msg = (
             "a position is a zermelo.Position such as zermelo.game('tictactoe').start(), "

@@ -88,7 +88,7 @@ def _prefetch(_context: Any, _table: Any, _row: Any) -> Any:
 
 @njit
 def prefetch(table: Any, row: Any) -> None:
-    """Load a table row that will be read soon into the CPU's cache."""
+    """Prefetch a table row into the CPU cache."""
     _prefetch(table, row)
 
 

@@ -94,8 +94,8 @@ class Match:
     def reply(self, player: PlayerLike, limit: Limit | None = None) -> Analysis:
         """Let a player choose a move, play it, and return the player's analysis.
 
-        The player is a spec, a `Player` or a function from a position to a move. A spec creates one
-        player, which makes all replies with that spec.
+        The player is a spec, a `Player` or a function from a position to a move. The same
+        player makes all replies with the same spec.
         """
         if isinstance(player, str):
             player = self._players.setdefault(player, as_player(player))
@@ -106,7 +106,7 @@ class Match:
     def play_out(
         self, first: PlayerLike, second: PlayerLike, limit: Limit | None = None
     ) -> Outcome:
-        """Let two players play the rest of the game, with this limit for each move.
+        """Let two players finish the game, with this limit for each move; return the outcome.
 
         >>> Match("tictactoe").play_out("perfect", lambda position: position.legal[0]).winner
         0

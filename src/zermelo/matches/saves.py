@@ -38,7 +38,7 @@ class Save:
 
     @property
     def file_specs(self) -> list[str]:
-        """The specs that run Python files of a user when the game is resumed."""
+        """The specs that run a user's Python code when the game is resumed."""
         players = [spec for spec in (self.first, self.second) if runs_user_code(spec)]
         return [self.game] * is_game_file(self.game) + players
 

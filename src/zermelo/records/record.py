@@ -37,7 +37,7 @@ class Record:
         return self.position.moves or []
 
     def to_match(self) -> Match:
-        """Return the game as a match, which has all its positions."""
+        """Return the game as a match, with all its positions."""
         match = Match(self.game, self.moves)
         if self.is_resigned:
             match.resigned = 1 if self.outcome is Outcome.FIRST else 0

@@ -1,7 +1,7 @@
 """Connections to SQLite that raise errors of our own, each with a one-line message.
 
-The message names the file. StoreFailure is also an error of sqlite3, so that callers that can
-continue without the store catch it together with the other errors of sqlite3.
+The message names the file. StoreFailure is also a sqlite3 error, so that callers that can
+continue without the store can catch it together with other sqlite3 errors.
 """
 
 import contextlib

@@ -190,7 +190,7 @@ def _read_until_error(connection: sqlite3.Connection, query: str) -> list[Row]:
 
 
 def _decode(text: bytes) -> str | bytes:
-    """Decode UTF-8; return other bytes as they are, because no column accepts bytes."""
+    """Decode UTF-8; return invalid bytes unchanged, since no column accepts bytes."""
     try:
         return text.decode()
     except UnicodeDecodeError:

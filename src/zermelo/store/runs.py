@@ -21,7 +21,7 @@ class GameRow(NamedTuple):
     moves: str  #: separated by spaces
     outcome: str  #: first, second or draw
     reason: str = ""  #: why the game ended early, "" if it did not
-    first_moves: int = 0  #: number of moves that each player chose, and the time it took
+    first_moves: int = 0  #: the number of moves that each player chose, and the time they took
     second_moves: int = 0
     first_seconds: float = 0.0
     second_seconds: float = 0.0

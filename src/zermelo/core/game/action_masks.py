@@ -12,7 +12,7 @@ from zermelo.core.bitboard import WORD_BITS, lowest, popcount, select, word
 
 
 class ActionMasks:
-    """The methods by which kernels read and build masks of actions."""
+    """The methods with which kernels read and build masks of actions."""
 
     num_actions: int
 
@@ -28,7 +28,7 @@ class ActionMasks:
         return sum(int(part) << WORD_BITS * place for place, part in enumerate(parts))
 
     def split_mask(self, mask: int) -> Any:
-        """Return the mask of a Python int, as one word or as a tuple of words."""
+        """Convert a Python int to a mask: one word, or a tuple of words."""
         words = tuple(word(mask >> WORD_BITS * place) for place in range(self.num_masks))
         return words[0] if len(words) == 1 else words
 
@@ -41,7 +41,7 @@ class ActionMasks:
         return self.split_mask(0)
 
     def is_empty(self, mask: Any) -> Any:
-        """Return whether a mask has no action."""
+        """Return whether a mask contains no actions."""
         return self.join_mask(mask) == 0
 
     def count_actions(self, mask: Any) -> Any:
@@ -66,13 +66,13 @@ class ActionMasks:
         return select(self.join_mask(mask), n)
 
     def load_mask(self, array: Any, row: Any, column: Any) -> Any:
-        """Return the mask that is stored in a row of an array, from this column on."""
+        """Load a mask from a row of an array, starting at this column."""
         if self.num_masks == 1:
             return word(array[row, column])
         return tuple(word(array[row, column + place]) for place in range(self.num_masks))
 
     def store_mask(self, array: Any, row: Any, column: Any, mask: Any) -> None:
-        """Write a mask to a row of an array, from this column on."""
+        """Write a mask to a row of an array, starting at this column."""
         parts = mask if isinstance(mask, tuple) else (mask,)
         for place, part in enumerate(parts):
             array[row, column + place] = part

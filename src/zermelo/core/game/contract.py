@@ -40,7 +40,7 @@ class Game(PlainTraversal, ABC):
 
         @cached_property
         def spec(self) -> str:
-            """The spec of a game without one of its own: its class and the arguments it was given.
+            """The default spec, for games that set none: the class and the constructor's arguments.
 
             The registry and the loaders of files set the spec of the games that they create.
             """
@@ -52,7 +52,7 @@ class Game(PlainTraversal, ABC):
     gravity: bool = False  #: whether actions are columns, in which stones fall to the bottom
     has_discs: bool = False  #: whether boards are drawn with discs instead of marks
     disc_colours: tuple[str, str] = ("#1b6ca8", "#e0a126")
-    #: whether the sides take turns; if not, `player` tells who moves next, as after an extra turn
+    #: whether the sides always take turns; if not, as with extra turns, `player` says who moves
     is_alternating: ClassVar[bool] = True
     #: whether a finished game has a score beyond win, draw and loss: see `score`
     has_scores: ClassVar[bool] = False
@@ -106,7 +106,7 @@ class Game(PlainTraversal, ABC):
         return 0.0
 
     def to_text(self, state: Any, action: int) -> str:
-        """Return the text of an action in a state, which is called a move.
+        """Return the move, that is, the text of an action in a state.
 
         Different actions that are legal in the same state must have different texts.
         """
@@ -116,7 +116,7 @@ class Game(PlainTraversal, ABC):
     def parse_action(self, state: Any, text: str) -> int:
         """Return the action that a text names in a state; raise BadMove if it names none.
 
-        The action may be illegal. Legal actions are compared first.
+        The action may be illegal. Legal actions take precedence.
         """
         name = text.strip().lower()
         for action in itertools.chain(self.actions(state), range(self.num_actions)):
@@ -162,10 +162,10 @@ class Game(PlainTraversal, ABC):
     def score_fields(
         self, state: Any, value: Value | None, plies: int | None, diff: int | None
     ) -> dict[str, int | None]:
-        """Return the scores that results of this game show besides the value, by name.
+        """Return the scores, by name, that results of this game show in addition to the value.
 
-        The arguments are the proven value of a state for the side to move, if there is one, the
-        plies to the end, and the proven score, in games with scores.
+        `value` is the proven value for the side to move, `plies` the distance to the end, and
+        `diff` the proven score in games with scores; each may be None.
         """
         del state, value, plies
         return {"score": diff} if self.has_scores else {}
@@ -178,8 +178,8 @@ class Game(PlainTraversal, ABC):
     def move_cells(self, state: Any, action: int) -> tuple[int, ...]:
         """Return the cells that a person clicks to play an action in a state.
 
-        These are the cell that the move fills, or the cells that a piece moves from and to; () for
-        a move without a cell, such as a pass. Every screen uses this mapping.
+        These are the cell that the move fills, or the cells that a piece moves from and to. The
+        result is () for a move without a cell, such as a pass. All user interfaces use this method.
         """
         del state
         return (action,) if self.grid and action < self.grid.size else ()
@@ -212,8 +212,8 @@ class Game(PlainTraversal, ABC):
     def draw_svg(self, state: Any) -> str | None:
         """Return a picture of a state as an SVG element, or None if there is none.
 
-        Notebooks show it; the studio shows it for games without a board. An SVG element is
-        self-contained and begins with `<svg`; its size or its `viewBox` is given.
+        Notebooks show it; the studio shows it for games without a board. The element must
+        be self-contained, begin with `<svg`, and give its size or a `viewBox`.
         """
         del state
         return None
@@ -231,8 +231,7 @@ class Game(PlainTraversal, ABC):
     def turn_sign(self, state: Any, child: Any) -> Any:
         """Return 1 if the same side is to move in a state and in its child, otherwise -1.
 
-        The value of the child, multiplied by this sign, is its value for the side to move in the
-        state.
+        The child's value times this sign is its value for the side to move in the state.
         """
         if self.is_alternating:
             return -1
@@ -252,7 +251,7 @@ class Game(PlainTraversal, ABC):
         return tuple(actions)
 
     def line_to_text(self, state: Any, line: Iterable[int]) -> tuple[str, ...]:
-        """Return the moves of a line of legal actions that begins in a state."""
+        """Convert a line of legal actions, played from a state, to moves."""
         return tuple(self.to_text(before, action) for before, action in replay(self, state, line))
 
     def start(self) -> Position:
@@ -271,7 +270,7 @@ class Game(PlainTraversal, ABC):
 
         Moves are always checked. A board is checked unless `unchecked` is set: raise BadBoard if no
         sequence of moves leads to it. `to_move` is 0 or 1; the text of a board may also name it.
-        A board may also be a text that `Position.to_text` has returned.
+        A board may also be a text returned by `Position.to_text`.
 
         >>> import zermelo as z
         >>> position = z.game("reversi:4").start().play("b1")
@@ -299,7 +298,7 @@ class Game(PlainTraversal, ABC):
     def _play_moves(self, moves: str | Iterable[str]) -> Position:
         """Return the position after moves from the start; raise BadMove if one is not legal."""
         if not isinstance(moves, Iterable):
-            msg = f"moves are a string such as 'a1 b2', or a list, not {type(moves).__name__}"
+            msg = f"moves must be a string such as 'a1 b2', or a list, not {type(moves).__name__}"
             raise BadMove(msg)
         position = self.start()
         for move in self.split_moves(moves) if isinstance(moves, str) else moves:
@@ -307,7 +306,7 @@ class Game(PlainTraversal, ABC):
         return position
 
     def _parse_moves_line(self, drawing: str, line: str) -> Position:
-        """Return the position of a text that ends with its moves; a board must agree with them."""
+        """Return the position of a text whose last line lists moves; any board must match them."""
         position = self._play_moves(line)
         is_drawn = self.grid is not None and drawing.strip()
         if is_drawn and self._parse_board(drawing, None)[0] != position.board:
@@ -368,10 +367,10 @@ class Game(PlainTraversal, ABC):
 def default_spec(game: Game) -> str:
     """Return a spec for a game whose author gave it none: its class and its arguments.
 
-    Games with the same spec count as the same game, so the spec names every argument of the
-    constructor; if the game does not keep one as an attribute, a digest of all attributes follows.
+    Games of a class with the same spec count as equal, so the spec names every argument of the
+    constructor. If the game does not keep one as an attribute, a digest of all attributes follows.
     """
-    kinds = int, float, str, tuple, list, dict, frozenset  # others may print their address
+    kinds = int, float, str, tuple, list, dict, frozenset  # others may show an address
     attributes = {name: value for name, value in vars(game).items() if isinstance(value, kinds)}
     parameters = list(inspect.signature(type(game)).parameters)
     known = [f"{name}={attributes[name]}" for name in parameters if name in attributes]

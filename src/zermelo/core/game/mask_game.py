@@ -31,7 +31,7 @@ class MaskGame(ActionMasks, Game):
     def turn_sign(self, state: Any, child: Any) -> Any:
         """Return 1 if the same side is to move in a state and in its child, otherwise -1.
 
-        Kernels call this version, which compares the last elements of both states.
+        Kernels call this version, which compares the last elements of the two states.
         """
         if self.is_alternating:
             return -1

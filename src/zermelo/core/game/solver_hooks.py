@@ -71,7 +71,7 @@ class SolverHooks:
         return False, 0
 
     def resolve_child(self, state: Any, index: Any) -> Any:
-        """Return `resolve` of the state after a move that `resolve` returned for this state."""
+        """Resolve the state after a move, which must be one that `resolve` has returned."""
         return self.resolve(self.as_words(self.play_index(state, index)))
 
     def score_bounds(self, state: Any, alpha: Any, beta: Any) -> Any:  # noqa: ARG002 - a default
@@ -143,7 +143,7 @@ class SolverHooks:
         return known, (1 if score > 0 else 0) - (1 if score < 0 else 0)
 
     def list_candidates(self, state: Any, moves: Any) -> Any:
-        """Write the actions of the moves that `resolve` returns to `moves`; return their number."""
+        """Write to `moves` the actions of the moves that `resolve` returns; return their number."""
         _known, _score, mask = self.resolve(state)
         mask = self.as_mask(mask)
         if self.is_empty(mask):

@@ -1,4 +1,4 @@
-"""The methods by which playouts and tree search play through a game.
+"""The methods that playouts and tree search use to play through a game.
 
 Playout and tree-search kernels call only these methods of a game, so one kernel works for every
 representation of states. A traversal begins at a **root**, a state that is stored in one row of an

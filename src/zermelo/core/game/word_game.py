@@ -41,10 +41,11 @@ class WordGame(WordTraversal, MaskGame):
         return (self.grid.rows, self.grid.cols) if self.grid else (1, WORD_BITS)
 
     def planes(self, state: tuple[Word, ...]) -> tuple[Word, ...]:
-        """Return the boards that networks see, as words, from the view of the side to move.
+        """Return the boards that networks see, as words, from the mover's point of view.
 
-        The default, the first two words, is only for games that store the stones of the side to
-        move in the first word and those of the other side in the second. Other games override it.
+        The default returns the first two words. It suits only games that store the stones of the
+        side to move in the first word and those of the other side in the second; other games
+        must override this method.
         """
         return state[:2]
 
