@@ -64,7 +64,7 @@ class GameBatch:
         return [Position(self.game, tuple(state), None) for state in rows]
 
     def check_states(self, states: np.ndarray) -> np.ndarray:
-        """Return states as an array for kernels; raise ZermeloError if they are not a valid array."""
+        """Return states as an array for kernels; raise ZermeloError if they are not valid."""
         is_array = isinstance(states, np.ndarray) and states.dtype == np.uint64
         if not is_array or states.ndim != 2 or states.shape[1] != self.game.num_words:
             form = f"{getattr(states, 'dtype', type(states).__name__)} {list(np.shape(states))}"
