@@ -410,7 +410,7 @@ def test_changed_code_is_refused(kind: str, tmp_path: Path, nets: Path) -> None:
     train_until(recipe, unfinished, 13)
     player, start = f"{recipe.kind}:{out}", z.game("tictactoe").start()
     nets.write_text(NETWORKS + "\n# A comment.\n")
-    changed = r"other code: the \w+ .* has changed: the SHA-256 of its source was \w{16}…, and now"
+    changed = r"different code: the \w+ .* has changed: the SHA-256 of its source was \w{16}…"
     with refused(nets, changed):
         z.player(player).choose(start)
     with refused(nets, changed):

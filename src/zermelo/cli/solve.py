@@ -260,7 +260,7 @@ def prove(game: str, out: Path, as_json: bool) -> int:
 
     The proof is a strategy for the winner or, in a drawn game, one for each side. `zermelo
     check-proof FILE` checks the strategy against every reply. Exits with 1 if the proof exceeds 2
-    million positions or 20 MB.
+    million positions (200,000 for a game of your own) or 20 MB.
     """
     from zermelo.core.errors import TooLarge
     from zermelo.games import registry

@@ -40,7 +40,7 @@ class Opponent:
 def create_opponent(opponent: PlayerLike | None) -> Opponent:
     """Return an opponent from a player, its spec or a function; None is for self-play.
 
-    Raise BadSpec if the argument is neither of these.
+    Raise BadSpec if the argument is none of these.
     """
     if opponent is None:
         return Opponent(NO_OPPONENT)

@@ -142,7 +142,7 @@ def finish_game(row: Any, player: Any, value: Any, arrays: Any) -> None:
 
 
 def choose_reply(game: WordGame, row: Any, state: Any, arrays: Any) -> Any:
-    """Return the action of the random or the greedy opponent, which ends ties at random."""
+    """Return the action of the random or the greedy opponent, which breaks ties at random."""
     rng = word(word(arrays.rngs[row]) + word(STRIDE))
     arrays.rngs[row] = rng
     mask = game.as_mask(game.legal(state))

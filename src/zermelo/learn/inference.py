@@ -1,6 +1,6 @@
-"""Evaluate batches of positions with a learned model, shipped or of the user's own runs.
+"""Evaluate batches of positions with a learned model: a shipped one, or one of the user's runs.
 
-This is inference with numpy and kernels, as in play; it does not need torch.
+Inference uses numpy and kernels, as in play; it needs torch only if the network is custom.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ from zermelo.search.state_arrays import check_and_convert
 #: the softmax temperature that turns Q values into a policy, as for the priors of `mcts`
 TEMPERATURE = 0.25
 _KINDS = ("dqn", "hybrid", "alphazero")
-_MAX_STATES = 1 << 14  # states that are encoded together; this bounds the memory
+_MAX_STATES = 1 << 14  # maximum number of states encoded together, to bound memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +81,8 @@ class Model:
         - `dqn` models have Q values. The value is the highest Q value of a legal action, limited to
           [-1, 1]; the policy is the softmax of q / 0.25.
         - `hybrid` models have a value only. Q is minus the value after each legal action, which
-          takes an evaluation per action; `with_policy=False` saves these. A state that is decided
-          by an immediate win or the like has its proven value.
+          takes one evaluation per action; `with_policy=False` avoids these. A state that the
+          solver hooks resolve, such as one with an immediate win, has its proven value.
 
         >>> import zermelo as z
         >>> game = z.game("tictactoe")
@@ -115,8 +115,8 @@ class Model:
 def load_model(source: Any, game: Game | str | None = None) -> Model:
     """Load a model: a shipped one by name, a file or folder of a run by path, or a `Run`.
 
-    The text may also be a player's spec, such as "dqn:tictactoe-dqn". `game` is needed only for a
-    model of a game in a user's file; otherwise the model's file names the game. Raise BadWeights if
+    `source` may also be a player's spec, such as "dqn:tictactoe-dqn". `game` is needed only if the
+    model's game is in a user's file; otherwise the model's file names the game. Raise BadWeights if
     there is no such model, or if it does not fit the game.
 
     >>> import zermelo as z
@@ -142,7 +142,7 @@ def load_model(source: Any, game: Game | str | None = None) -> Model:
 
 
 def _find_game(run: str, metadata: dict[str, Any], game: Game | str | None) -> WordGame:
-    """Return the game of a model; a file that the model names is never loaded."""
+    """Return the game of a model; a game file that the model names is never loaded."""
     if isinstance(game, str):
         game = registry.game(game)
     if game is None:

@@ -39,7 +39,7 @@ def create_app(
     """Build the application, whose searches take at most `max_seconds` each.
 
     It accepts requests for local host names and `host`, or for any name if `host` is 0.0.0.0 or ::.
-    It offers `games` of the user in addition to all others.
+    It offers `games`, the user's own, in addition to all others.
     """
     offer_games(games)
     app = FastAPI(

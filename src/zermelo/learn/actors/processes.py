@@ -1,7 +1,7 @@
 """Actors as processes on this machine.
 
 Each actor is a separate Python interpreter that reads requests as lines of JSON. Weights and
-rollouts are exchanged as files, which are in shared memory if the system has a folder for it.
+rollouts are exchanged as files, in shared memory if the system has a folder for it.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ from zermelo.learn.config.recipes import from_dict
 from zermelo.learn.networks.weights_file import Arrays
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the usual place on Linux
-_MAX_DEATHS = 3  # give up after (this times the number of actors) deaths without a rollout
+_MAX_DEATHS = 3  # deaths per actor, without a rollout in between, after which the pool gives up
 # Each actor uses one thread, so the number of actors sets the number of threads.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 # The code that an actor process runs. The multiprocessing module is not used, because it would run
@@ -82,7 +82,7 @@ def run_actor() -> None:
 
 
 class _ActorProcess:
-    """Starts an actor process, and lets the trainer communicate with it."""
+    """An actor process, with methods to send messages to it and to end it."""
 
     def __init__(self, setup: dict[str, Any], events: "queue.SimpleQueue[Any]") -> None:
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
@@ -124,7 +124,7 @@ class _ActorProcess:
 
 
 class ProcessActorPool:
-    """A pool of actor processes, which are started by the first request.
+    """A pool of actor processes, which start at the first request.
 
     An actor that dies is replaced, and its request is repeated.
     """
@@ -140,7 +140,7 @@ class ProcessActorPool:
         }
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._jobs: dict[int, dict[str, Any]] = {}  # requests not yet collected, by number
-        self._unassigned: deque[int] = deque()  # numbers of jobs that wait for an actor
+        self._unassigned: deque[int] = deque()  # numbers of the jobs that wait for an actor
         self._rollouts: dict[int, Path] = {}  # files of finished rollouts, by job number
         self._next_number = self._next_to_collect = 0
         self._deaths = 0

@@ -2,9 +2,9 @@
 
 A rollout is the data of one batch of training games. An actor runs one function, which takes
 weights and a request, and returns a rollout. The rollout depends only on these two arguments, not
-on the actor or on earlier calls. So a request can be repeated if its actor dies, and the same
-requests always give the same rollouts. A pool of actors can be the trainer's process, several
-processes on this machine (`processes.py`) or tasks on a cluster (`ray.py`).
+on the actor or on earlier calls, so a request can be repeated if its actor dies. A pool of actors
+can be the trainer's own process, several processes on this machine (`processes.py`) or tasks on a
+cluster (`ray.py`).
 """
 
 import importlib
@@ -34,7 +34,7 @@ class RolloutRequest:
         return np.random.default_rng(self.seed)
 
     def actor_epsilon(self, epsilon: float) -> float:
-        """Return this actor's epsilon, which falls with its rank (Horgan et al. 2018)."""
+        """Return this actor's epsilon, which decreases with its rank (Horgan et al. 2018)."""
         return float(epsilon ** (1 + _EPSILON_SPREAD * self.actor_rank))
 
 

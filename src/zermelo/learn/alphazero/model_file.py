@@ -1,6 +1,6 @@
 """Load AlphaZero's networks from model files, and check the files.
 
-This does not need torch, unless the network is code of a user.
+This module does not need torch, unless the network is custom.
 """
 
 import math
@@ -31,7 +31,7 @@ class PolicyValueModel(NamedTuple):
     evaluate: PolicyValueFunction
     simulations: int
     considered: int  #: number of actions considered at the root
-    encoder: CustomEncoder | None = None  #: computes the inputs; None if they are the planes
+    encoder: CustomEncoder | None = None  #: computes the inputs; None if these are the planes
 
 
 def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
@@ -67,7 +67,7 @@ def load_policy_value_model(run: str, game: Game) -> PolicyValueModel:
 def _load_custom(
     path: Path, arrays: Arrays, metadata: dict[str, Any], game: WordGame
 ) -> PolicyValueModel:
-    """Load a network that is code of a user, with its encoder if that is code of a user, too."""
+    """Load a custom network, with its encoder if that is custom, too."""
     shape = metadata["shape"]
     encoder = custom_models.load_custom_encoder(path, metadata, game)
     net = custom_models.load_policy_value_network(path, arrays, metadata, game, encoder)

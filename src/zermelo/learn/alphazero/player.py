@@ -1,6 +1,6 @@
 """AlphaZero's player, which searches with a policy-value network.
 
-It does not need torch, unless the network is code of a user.
+It does not need torch, unless the network is custom.
 """
 
 from collections.abc import Iterator
@@ -31,9 +31,9 @@ _MAX_ESTIMATE = 0.99  # the values 1 and -1 are reserved for proven results
 class AlphaZeroPlayer(Player):
     """Searches with a policy-value network, and reports the values that the search proves.
 
-    Without a run, it uses the model that is shipped for the game. By default, the number of
-    simulations (`sims`) is that in the model's file. With `sims=0`, it does not search but plays
-    the best move of the policy.
+    Without a run, it uses the model that is shipped for the game. The default number of simulations
+    (`sims`) comes from the model's file. With `sims=0`, it does not search, but plays the move with
+    the highest policy probability.
     """
 
     def __init__(self, run: str = "", sims: int | None = None) -> None:

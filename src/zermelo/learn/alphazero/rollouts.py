@@ -54,7 +54,7 @@ class AlphaZeroRollouts:
         self._fused: FusedNetwork | CustomEvaluation | None = None
         self._build_search: Callable[[int], _Search]
         if use_tensors or device != "cpu":
-            # A network of a user may not work in another precision than float32.
+            # A custom network may work only in float32.
             is_exact = device == "cpu" or isinstance(net, CustomPolicyValueNetwork)
             self.net = self.net.to(torch.float32 if is_exact else torch.bfloat16)
             self._build_search = _tensor_search_builder(self.game, self.net, self.config)
@@ -103,8 +103,8 @@ def _tensor_search_builder(
 def compile_evaluation(net: PolicyValueNetwork, device: str) -> PolicyValueFunction:
     """Return the evaluation function of a network, compiled if it runs on a GPU.
 
-    For convolutions, cuDNN benchmarks its own implementations and uses the fastest, which
-    is as fast as code that torch generates, and saves a minute of compilation.
+    Convolutions are left to cuDNN, which benchmarks its own implementations and uses the fastest.
+    It is as fast as code that torch generates, and saves a minute of compilation.
     """
     if device != "cuda":
         return net.evaluate

@@ -33,7 +33,7 @@ from zermelo.search.limits import SearchClock, SearchStopped
 class KernelSearch:
     """Searches up to `max_games` games at once with a fixed number of simulations.
 
-    The network sees the planes of the game or, with an encoder of a user, what that returns.
+    The network sees the planes of the game or, with a custom encoder, its output.
     """
 
     def __init__(

@@ -104,7 +104,7 @@ def compute_value_targets(
 
 
 def _sample_starts(game: TensorGame, config: SelfPlayConfig, rng: torch.Generator) -> TensorState:
-    """Return states from which games start: initial states, and states that random moves reach."""
+    """Return the states in which games start: initial states, and states after random moves."""
     number = _STARTS_PER_GAME * config.games
     initial = game.initial_states(number)
     state, starts = initial, initial

@@ -29,8 +29,8 @@ class Resolution:
     """The values and moves of states as far as they are known without search."""
 
     value: Tensor  #: for the side to move: 1, 0, -1, or UNPROVEN
-    #: [row, action]: the moves worth trying, which are all that win immediately or, if there are
-    #: none, all that do not obviously lose; if all moves lose, all legal moves
+    #: [row, action]: the moves worth trying: those that win immediately; if there are none, those
+    #: that do not obviously lose; if all lose, all legal moves
     moves: Tensor
     over: Tensor  #: whether the game is over
 
@@ -87,7 +87,7 @@ class TensorGame:
         return legal
 
     def resolve(self, state: TensorState) -> Resolution:
-        """Find values and moves worth trying without search: in line games, by wins and threats."""
+        """Find, without search, values and moves worth trying; line games use wins and threats."""
         over, value = self.result(state)
         moves = self.legal(state)
         if not self._has_tactics:
@@ -112,7 +112,7 @@ class TensorGame:
     def planes(self, state: TensorState) -> Tensor:
         """Return the planes [row, plane, row of the board, column] that networks see.
 
-        With an encoder of a user, return the encoded states instead.
+        With a custom encoder, return the encoded states instead.
         """
         if self._encoder is not None:
             return torch.from_numpy(self._encoder(torch.stack(state, 1).numpy().view(np.uint64)))
@@ -128,7 +128,7 @@ class TensorGame:
     ) -> tuple[Tensor, Tensor]:
         """Return planes and policies, each row transformed by its own symmetry in `symmetries`.
 
-        With an encoder of a user, there is only the identity.
+        With a custom encoder, the only symmetry is the identity.
         """
         if self._encoder is not None:
             return planes, policies

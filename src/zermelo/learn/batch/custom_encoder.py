@@ -1,4 +1,4 @@
-"""Encoders of users: any class with a `shape` that turns an array of states into numbers."""
+"""Custom encoders: any class with a `shape` whose instances turn states into numbers."""
 
 import inspect
 import itertools
@@ -15,15 +15,15 @@ from zermelo.learn.batch.encoders import ENCODERS, Encoder
 from zermelo.learn.config import custom
 from zermelo.learn.config.custom import Factory
 
-_NUM_STATES = 2  # states that are encoded to check an encoder
+_NUM_STATES = 2  # number of states that are encoded to check an encoder
 
 
 def register_encoder(name: str, factory: Factory) -> None:
     """Let recipes name an encoder of yours: `encoder = NAME`.
 
     `factory` is a class, or a function, that is called with the game (or without arguments, if it
-    takes none). It returns an object with a `shape`, which turns states [state, word], in uint64,
-    into float32 numbers [state, *shape] when it is called.
+    takes none). It returns a callable with a `shape`, which turns uint64 states [state, word] into
+    float32 numbers [state, *shape].
     """
     if name in ENCODERS:
         msg = f"{name!r} is one of zermelo's own encoders: choose another name"
@@ -32,14 +32,14 @@ def register_encoder(name: str, factory: Factory) -> None:
 
 
 def build_encoder(spec: str, game: WordGame) -> "Encoder | CustomEncoder":
-    """Return the encoder that a recipe names: one of ours, or one that a user has defined."""
+    """Return the encoder that a recipe names, built-in or custom."""
     if custom.is_custom(custom.ENCODER, spec):
         return CustomEncoder(spec, game)
     return Encoder(spec, game)
 
 
 class CustomEncoder:
-    """An encoder of a user, after a check of what it returns."""
+    """A custom encoder; the constructor checks what it returns."""
 
     def __init__(self, spec: str, game: WordGame) -> None:
         self.name, self.game = spec, game
@@ -82,17 +82,17 @@ class CustomEncoder:
             msg = f"{self.name} returns NaN or infinity: all numbers must be finite"
             raise BadSpec(msg)
         if not np.array_equal(states, before):
-            msg = f"{self.name} changes the states that it is given: it must leave them as they are"
+            msg = f"{self.name} changes the states that it is given: it must not modify them"
             raise BadSpec(msg)
 
 
 def sample_inputs(game: WordGame) -> np.ndarray:
-    """Return the first states of a random game, to check encoders and networks with."""
+    """Return the first states of a random game, for checks of encoders and networks."""
     return np.array(list(itertools.islice(sample_states(game), _NUM_STATES)), np.uint64)
 
 
 def _takes_argument(factory: Factory) -> bool:
     try:
         return bool(inspect.signature(factory).parameters)
-    except ValueError:  # a class without a signature that Python can read
+    except ValueError:  # Python cannot determine the signature
         return True

@@ -29,7 +29,7 @@ from zermelo.kernels.compiler import compile_kernel
 from zermelo.kernels.registry import kernel
 from zermelo.learn.batch.planes import encode_planes, input_shape
 
-_NUM_FEATURES, _CENTRE = 50, 9  # numbers of features and of cells in the 3x3 centre
+_NUM_FEATURES, _CENTRE = 50, 9  # number of features; number of cells in the 3x3 centre
 _MIN_LINE = 3  # lines with fewer cells are omitted
 NUM_CELL_KINDS = 18  #: the number of values of `cell_kind`
 
@@ -95,7 +95,7 @@ class Encoder:
 
 
 def _check_fit(name: str, game: WordGame) -> None:
-    """Raise BadSpec if an encoder is not for this kind of game."""
+    """Raise BadSpec if an encoder does not support this game."""
     if name == "cells" and game.num_planes != 2:
         msg = (
             f"encoder cells needs two planes, but {game.spec} has {game.num_planes}: "
@@ -114,7 +114,7 @@ def _check_fit(name: str, game: WordGame) -> None:
 
 
 def _cell_names(game: WordGame) -> list[str]:
-    """Return the names of the cells of a plane: numbers, unless the plane is the game's grid."""
+    """Return the names of a plane's cells: those of the grid if the sizes agree, else numbers."""
     rows, cols = game.plane_shape
     if game.grid is not None and (game.grid.rows, game.grid.cols) == (rows, cols):
         return [game.grid.text(cell) for cell in range(game.grid.size)]
@@ -281,7 +281,7 @@ def line_index(mine: Any, theirs: Any, begin: Any, step: Any, length: Any) -> An
 
 
 def count_windows(count: Any, own: Any, other: Any, length: Any, windows: Any) -> Any:
-    """Return the number of lines of `length` cells with `count` own stones and no other stones."""
+    """Return the number of lines of `length` cells with exactly `count` stones, all of them own."""
     total = 0
     for begins, step in windows:
         left = begins
@@ -324,7 +324,7 @@ def num_line_indices(grid: Grid) -> int:
 
 
 def num_line_features(grid: Grid) -> int:
-    """Return the number of different indices, of lines and cells, that the encoder `lines` uses."""
+    """Return the number of different line and cell indices that the encoder `lines` uses."""
     return num_line_indices(grid) + NUM_CELL_KINDS * grid.size
 
 

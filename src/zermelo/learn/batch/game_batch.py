@@ -19,8 +19,8 @@ from zermelo.search.state_arrays import check_and_convert
 class GameBatch:
     """The rules of a game for batches of states, which are uint64 arrays [state, word].
 
-    The methods run compiled kernels, so a step of thousands of games takes microseconds. A batch
-    holds scratch memory: each thread needs its own.
+    The methods run compiled kernels, so a step of thousands of games takes microseconds. A
+    `GameBatch` holds scratch memory, so each thread needs its own.
 
     >>> import zermelo as z
     >>> batch = z.GameBatch(z.game("connect4"))
@@ -59,12 +59,12 @@ class GameBatch:
         return check_and_convert(self.game, positions, "to_states")
 
     def to_positions(self, states: np.ndarray) -> list[Position]:
-        """Return states as positions, which have no history."""
+        """Return states as positions without a history."""
         rows = self.check_states(states).tolist()
         return [Position(self.game, tuple(state), None) for state in rows]
 
     def check_states(self, states: np.ndarray) -> np.ndarray:
-        """Return an array of states that kernels accept; raise ZermeloError if it is none."""
+        """Return states as an array for kernels; raise ZermeloError if they are not valid."""
         is_array = isinstance(states, np.ndarray) and states.dtype == np.uint64
         if not is_array or states.ndim != 2 or states.shape[1] != self.game.num_words:
             form = f"{getattr(states, 'dtype', type(states).__name__)} {list(np.shape(states))}"
@@ -89,7 +89,7 @@ class GameBatch:
     def step(
         self, states: np.ndarray, actions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Play an action in every state; legality is not checked, and no game may be over.
+        """Play an action in every state. Legality is not checked, and no game may be over yet.
 
         Return the next states, the rewards of the players who moved, and whether each game is over.
         A reward is 1, 0 or -1 when the game ends, and 0 before.
@@ -126,7 +126,7 @@ class GameBatch:
     def map_back(self, values: np.ndarray, symmetries: np.ndarray) -> np.ndarray:
         """Return the values [state, action] of states, given float32 values of their images.
 
-        `symmetries` has the number of the symmetry that maps each state to its image.
+        `symmetries[i]` is the number of the symmetry that maps state i to its image.
         """
         mapped: np.ndarray = np.empty(values.shape, np.float32)
         run = compile_kernel(map_back_values, self.game)

@@ -25,7 +25,7 @@ def build_opponents(
 ) -> dict[str, Policy]:
     """Return {spec: policy} for the opponents in all phases, except the learner and its league.
 
-    `players` are the opponents that are objects and not specs, by the names they have in phases.
+    `players` are the opponents that are given as objects, by the names that phases use for them.
     """
     specs = dict.fromkeys(phase.opponent for phase in recipe.learning.phases)
     return {
@@ -49,7 +49,7 @@ def build_opponent(spec: str, game: WordGame, seed: int, rng: np.random.Generato
 def player_policy(player: PlayerLike, game: WordGame, seed: int) -> Policy:
     """Return the policy of a player.
 
-    A player that samples its moves is seeded by state, so it always plays the same move in a state.
+    A stochastic player is seeded by state, so it always plays the same move in the same state.
     """
     policy = PlayerPolicy(game, player, seed)
     return lambda states, _legal: np.array([policy[tuple(map(int, row))] for row in states])

@@ -1,8 +1,8 @@
 """Planes: the boards that a network sees, as `WordGame.planes` declares them.
 
-A plane is a word of a game's `planes`, with one number for each bit: 0 or 1. If the sides of a game
-are not equal (`has_equal_sides`), one more plane is 0 everywhere when the first player is to move,
-and 1 everywhere when the second player is.
+Each word that `planes` returns is a plane, with a number, 0 or 1, for each bit. If the sides of a
+game are not equal (`has_equal_sides`), one more plane is 0 everywhere when the first player is to
+move, and 1 everywhere when the second player is.
 """
 
 import functools
@@ -24,9 +24,9 @@ def input_shape(game: WordGame) -> tuple[int, int, int]:
 
 
 def check_convolutions(kind: str, game: WordGame) -> None:
-    """Raise BadSpec if a network of this kind has convolutions, and the game has no grid for them.
+    """Raise BadSpec if a network of this kind has convolutions, but the game has no grid for them.
 
-    A game without a grid can still declare planes with several rows.
+    Declared planes with several rows also count as a grid.
     """
     if kind in (CNN, TOWER) and game.grid is None and game.plane_shape[0] == 1:
         msg = (
@@ -58,10 +58,10 @@ def write_planes(game: Any, state: Any, row: Any, out: Any) -> None:
 
 @functools.lru_cache(maxsize=256)
 def plane_symmetries(game: WordGame) -> tuple[Symmetry, ...]:
-    """Return the symmetries of a game, if each permutes the cells of all planes alike, else ().
+    """Return the symmetries of a game, or () if they do not permute its planes in the same way.
 
-    A game may declare planes in which cells are in another order than in its states. The planes of
-    a symmetric position are then not the permuted planes of the position.
+    A game may declare planes whose cells are in a different order from those of its states. The
+    planes of a symmetric image of a position are then not the permuted planes of the position.
     """
     symmetries = game.symmetries()
     if not declares_planes(game):
@@ -80,9 +80,10 @@ def plane_symmetries(game: WordGame) -> tuple[Symmetry, ...]:
 
 @functools.lru_cache(maxsize=256)
 def planes_fingerprint(game: WordGame) -> str | None:
-    """Return a digest of the planes in random games; None for the default planes of equal sides.
+    """Return a digest of the planes in random games, or None if the planes are the default ones.
 
-    Model files and runs store it, because the fingerprint of the rules does not cover `planes`.
+    Equal sides are part of the default. Model files and runs store the digest, because the
+    fingerprint of the rules does not cover `planes`.
     """
     if game.has_equal_sides and not declares_planes(game):
         return None

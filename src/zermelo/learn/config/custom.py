@@ -1,9 +1,9 @@
-"""Networks and encoders of users: classes in Python files, or factories registered from Python.
+"""Custom networks and encoders: classes in Python files, or factories registered from Python.
 
-A recipe names one where it would name one of ours: `FILE.py:CLASS`, with a path that is relative to
-the working folder, or a registered name. The file is run only when a training starts or a player
-loads the model of a run, never when a recipe is read. A run records a digest of the source, and is
-refused if the source has changed since.
+A recipe names a custom network or encoder in place of a built-in one: either `FILE.py:CLASS`, with
+a path relative to the working directory, or a registered name. The file is run only when training
+starts or a player loads the model of a run, never when a recipe is read. A run records a digest of
+the source, and is refused if the source has changed since.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ Factory = Callable[..., Any]
 Source = dict[str, str | None]  #: file and class, or registered name; and the source's SHA-256
 
 _SUFFIX = ".py:"
-_DIGITS = 16  # digits of a digest in messages
+_DIGITS = 16  # number of digits of a digest that messages show
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _factories: dict[str, dict[str, Factory]] = {NETWORK: {}, ENCODER: {}}
 
@@ -56,13 +56,13 @@ def is_in_file(spec: str) -> bool:
 
 
 def custom_specs(recipe: "Recipe") -> dict[str, str]:
-    """Return the specs of those parts of a recipe that a user has defined."""
+    """Return the specs of a recipe's custom parts."""
     specs = {NETWORK: recipe.network.kind, ENCODER: recipe.encoder}
     return {what: spec for what, spec in specs.items() if is_custom(what, spec)}
 
 
 def describe_sources(recipe: "Recipe") -> dict[str, Source]:
-    """Return the sources of those parts of a recipe that a user has defined."""
+    """Return the sources of a recipe's custom parts."""
     return {what: describe_source(what, spec) for what, spec in custom_specs(recipe).items()}
 
 
@@ -88,7 +88,7 @@ def to_spec(source: Source) -> str:
 
 
 def compare_sources(what: str, was: Source, now: Source) -> str:
-    """Return in words how a source differs from the recorded one; "" if it does not."""
+    """Return a description of how a source differs from the recorded one; "" if it does not."""
     if was == now:
         return ""
     if to_spec(was) != to_spec(now):
@@ -104,7 +104,7 @@ def load_factory(what: str, spec: str) -> Factory:
     """Return the class or factory that a spec names; this runs the file that the spec names."""
     if not is_in_file(spec):
         factory = _registered(what, spec)
-        with contextlib.suppress(TypeError):  # errors in its file are then reported with their line
+        with contextlib.suppress(TypeError):  # lets errors in the class name their line in the file
             user_code.add_source_of(factory)
         return factory
     path, name = _split(spec)

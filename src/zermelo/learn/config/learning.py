@@ -64,13 +64,13 @@ class ShapingConfig:
     """Potential-based reward shaping; see `zermelo.learn.batch.shaping`."""
 
     name: str = ""  #: "patterns", or empty for no shaping
-    #: the weight of the shaping rewards in the course of the training
+    #: the weight of the shaping rewards over the course of training
     fade: LinearSchedule = field(default_factory=lambda: LinearSchedule(1.0, 0.0))
 
 
 @dataclass(frozen=True)
 class CheckpointConfig:
-    """The number of updates between two checkpoints, and between two gradings of the network."""
+    """How many updates there are between two checkpoints, and between two gradings."""
 
     checkpoint: int = 1000
     grade: int = 250

@@ -20,7 +20,7 @@ _KINDS = (*Q_KINDS, *VALUE_KINDS, *POLICY_VALUE_KINDS)
 class NetworkConfig:
     """Kind and size of a network. Every file of network weights contains this as JSON."""
 
-    #: one of Q_KINDS, VALUE_KINDS or POLICY_VALUE_KINDS; or a network of a user (`custom`)
+    #: one of Q_KINDS, VALUE_KINDS or POLICY_VALUE_KINDS, or a custom network (`config.custom`)
     kind: str = MLP
     hidden: tuple[int, ...] = (128, 128)  #: widths of fully connected layers, or of a tower's heads
     channels: tuple[int, ...] = ()  #: channels of each 3x3 convolution or each block of a tower
@@ -58,11 +58,11 @@ class NetworkConfig:
 
     @property
     def is_custom(self) -> bool:
-        """Whether the network is a class or a factory of a user."""
+        """Whether the network is custom: a user's class or registered factory."""
         return custom.is_custom(custom.NETWORK, self.kind)
 
     def _check_custom(self) -> None:
-        """Raise BadSpec if a setting is given that a network of a user does not have."""
+        """Raise BadSpec if a setting is given that does not apply to custom networks."""
         for field in fields(self)[1:]:
             value = getattr(self, field.name)
             if value != field.default:
@@ -83,7 +83,7 @@ def register_network(name: str, factory: Factory) -> None:
 
     `factory` is a class, or a function, that is called with (input_shape, num_actions) and returns
     a torch module; `zermelo.learn.networks.custom` says what the module must compute. The name is
-    known in this process only: actors in other processes need a network in a file, FILE.py:CLASS.
+    known only in this process: actors in other processes need a network in a file, FILE.py:CLASS.
     """
     if name in _KINDS:
         msg = f"{name!r} is one of zermelo's own networks: choose another name"

@@ -40,7 +40,7 @@ class Recipe:
 
     @property
     def method(self) -> str:
-        """The method by which the player learns, as in the spec of the player: hybrid for value."""
+        """The learning method, named as in player specs: `hybrid` for recipes of kind `value`."""
         return {"value": "hybrid"}.get(self.kind, self.kind)
 
     def to_dict(self) -> dict[str, Any]:

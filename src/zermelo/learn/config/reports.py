@@ -1,4 +1,4 @@
-"""The report that a trainer makes after every update, and the error if the training diverges."""
+"""The report that a trainer makes after every update, and the error raised if it diverges."""
 
 from dataclasses import dataclass
 

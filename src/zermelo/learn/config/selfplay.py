@@ -21,9 +21,9 @@ class ActingConfig:
     gamma: float = 1.0
     steps: int = 1  #: number of the learner's moves that a transition spans
     response: bool = False  #: learn a best response to the opponent instead of optimal play
-    seats: tuple[int, ...] = (0, 1)  #: seats of the learner (0: first), in rotation over games
+    seats: tuple[int, ...] = (0, 1)  #: seats that the learner takes in turn (0: moves first)
     sampled: float = 0.0  #: share of games that begin at random positions
-    opening: tuple[int, ...] = ()  #: first actions of all games that begin at the initial position
+    opening: tuple[int, ...] = ()  #: first actions of every game from the initial position
 
     @property
     def span(self) -> int:
@@ -79,7 +79,7 @@ class SelfPlayConfig:
     images: int = 1  #: number of symmetric images whose evaluations are averaged in play
 
     def simulations_at(self, progress: float) -> int:
-        """Return the simulations per move when the fraction `progress` of the training is over."""
+        """Return the simulations per move when the fraction `progress` of training is complete."""
         return self.simulations[
             min(int(progress * len(self.simulations)), len(self.simulations) - 1)
         ]

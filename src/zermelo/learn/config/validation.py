@@ -94,7 +94,7 @@ def _alphazero(recipe: Recipe) -> Iterator[Requirement]:
 
 
 def _encoder(recipe: Recipe) -> Iterator[Requirement]:
-    """Yield the requirements of AlphaZero's encoder, and of an encoder of a user."""
+    """Yield the requirements of AlphaZero's encoder and of custom encoders."""
     kind, encoder, network = recipe.kind, recipe.encoder, recipe.network
     if not is_custom(ENCODER, encoder):
         names = " or ".join(POLICY_VALUE_ENCODERS)

@@ -23,7 +23,7 @@ from zermelo.learn.dqn.selfplay import NUM_RESULTS, create_self_play
 from zermelo.learn.networks.weights_file import Arrays
 
 _MIN_MOVES = 64  # minimum number of moves in each game of a rollout
-_MOVE_SIZES, _RESULTS = "counts", "results"  # in a rollout, besides the fields of Transitions
+_MOVE_SIZES, _RESULTS = "counts", "results"  # arrays in a rollout, besides those of Transitions
 _CHECKPOINT_COUNTS = "sent.counts"  # array in checkpoints: number of rollouts used, results
 
 
@@ -36,7 +36,7 @@ class ActorTransitions:
         self._stream = RolloutStream(pool, weights, seed)
         self._checkpoint_interval = recipe.keeping.checkpoint
         self._total_updates = recipe.learning.updates
-        self._moves: list[Transitions] = []  # for each move that `step` has not returned yet
+        self._moves: list[Transitions] = []  # one entry per move that `step` has not returned yet
         self._progress = 0.0
         self.results: list[int] = []  #: results of the latest games for the learner: 1, 0 or -1
 
@@ -69,7 +69,7 @@ class ActorTransitions:
         return self._moves.pop(0)
 
     def to_arrays(self) -> Arrays:
-        """Return the state for a checkpoint, which must be saved when the rollouts restart."""
+        """Return the state for a checkpoint, which must be written just before rollouts restart."""
         return {_CHECKPOINT_COUNTS: np.array([self._stream.num_consumed, *self.results], np.int64)}
 
     def load_arrays(self, arrays: Arrays) -> None:

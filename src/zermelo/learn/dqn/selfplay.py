@@ -3,11 +3,10 @@
 A transition adds up the rewards of its plies, from the view of the side that makes its first move.
 The reward at ply k, counted from 0, is multiplied by this signed discount:
 
-- **self-play**: `g ** k`, with a minus sign if it is a move of the other side: `(-g) ** k` in games
-  whose sides alternate. The bootstrapped value assumes optimal
-  play by both sides, so with one step it does not matter who chose the moves: opponents and earlier
-  versions of the learner only lead to different states. With more steps, exploratory moves bias the
-  returns a little.
+- **self-play**: `g ** k`, negated if the other side moves at ply k; this is `(-g) ** k` in games
+  whose sides alternate. The bootstrapped value assumes optimal play by both sides, so with one step
+  it does not matter who chose the moves: opponents and earlier versions of the learner only lead to
+  different states. With more steps, exploratory moves bias the returns a little.
 - **response**: `(-1) ** k * g ** (k // 2)`. The opponent's moves are part of the environment: a
   move of the learner and the reply to it together are discounted once by `g`. Every transition
   begins with a move of the learner. The learner learns a best response to this opponent.
@@ -80,7 +79,7 @@ class SelfPlay:
         self.results: list[int] = []  #: results of the latest games for the learner: 1, 0 or -1
 
     def set_progress(self, progress: float) -> None:
-        """Set a fading potential's weight; `progress` is the completed fraction of the training."""
+        """Set the weight of a fading potential; `progress` is the completed share of training."""
         fade = getattr(self.potential, "fade", None)
         if fade is not None:
             fade(progress)
@@ -175,7 +174,7 @@ class SelfPlay:
         )
 
     def _signs(self, states: np.ndarray) -> np.ndarray:
-        """Return 1 for each transition whose first mover is also to move in `states`, else -1."""
+        """Return 1 for each transition whose first mover is to move in `states`, else -1."""
         is_same = self._states[:, :, -1] == states[:, -1]
         return np.where(is_same, np.float32(1), np.float32(-1))
 

@@ -74,7 +74,7 @@ class SupervisedTrainer:
 
 
 def exact_labels(game: WordGame) -> Transitions:
-    """Return a transition for each move in each nonterminal state, with its exact value as return.
+    """Return a transition for each move in each nonterminal state; its return is the exact value.
 
     Raise BadSpec if the game has too many states to enumerate.
     """

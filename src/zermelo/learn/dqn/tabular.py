@@ -100,7 +100,7 @@ class TabularTrainer:
             epsilon, rate = self.phase.epsilon(progress), self.config.rate(progress)
             self.source.set_progress(progress)
             transitions = self.source.step(self.q_function.best_actions, self.opponent, epsilon)
-            # No warnings: an infinite loss stops the training, with an error that says more.
+            # Suppress numpy's warnings: an infinite loss stops training with a clearer error.
             with np.errstate(over="ignore", invalid="ignore"):
                 td_errors = self.q_function.update(transitions, rate)
                 loss = float(np.square(td_errors).mean()) if len(td_errors) else 0.0
@@ -134,7 +134,7 @@ class TabularTrainer:
 
 
 class TabularRolloutPolicy:
-    """The policy of actors in tabular Q-learning, which play greedily by a table of Q values."""
+    """The policy of actors in tabular Q-learning: greedy by a table of Q values."""
 
     def __init__(self, recipe: Recipe, game: WordGame) -> None:
         self._q_function = TabularQFunction(game, canonical=recipe.learning.canonical)

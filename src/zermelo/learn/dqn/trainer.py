@@ -121,10 +121,10 @@ def _league_prefix(number: int) -> str:
 
 
 class DQNRolloutPolicy:
-    """The policy of actors in DQN training, which play greedily by a Q network."""
+    """The policy of actors in DQN training: greedy by a Q network."""
 
     def __init__(self, recipe: Recipe, game: WordGame) -> None:
-        # Not a DQNLearner: it would also create an optimiser, which torch takes long to import.
+        # Not a DQNLearner: it would create an optimiser, and torch imports optimisers slowly.
         self._q_function = QFunction(*_create_parts(recipe, game))
         self._earlier_net = copy.deepcopy(self._q_function.net)
         self._has_earlier = False

@@ -1,8 +1,8 @@
-"""Networks and encoders of users in model files: where their code is, and whether it has changed.
+"""Custom networks and encoders in model files: where their code is, and whether it has changed.
 
-Loading such a model runs a file of the user, so it needs torch, and must only happen for a run that
-a person names on the command line or in Python. Players that are requested over the network can use
-shipped models only (`players.registry.load_builtin_player`), and no shipped model has such code.
+Loading such a model needs torch and runs the user's file, so it must only happen for a run that is
+named on the command line or in Python. Players that are requested over the network can use only
+shipped models (`players.registry.load_builtin_player`), and no shipped model has custom code.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def has_custom(what: str, metadata: dict[str, Any]) -> bool:
-    """Return whether the network or the encoder of a model file is code of a user."""
+    """Return whether the network or the encoder of a model file is custom."""
     sources = metadata.get(custom.SOURCES)
     return isinstance(sources, dict) and what in sources
 
@@ -38,7 +38,7 @@ def load_encoder(path: Path, metadata: dict[str, Any], game: WordGame) -> Encode
 def load_custom_encoder(
     path: Path, metadata: dict[str, Any], game: WordGame
 ) -> CustomEncoder | None:
-    """Return the encoder of a model file if it is code of a user, else None.
+    """Return the encoder of a model file if it is custom, else None.
 
     Raise BadWeights if the code is missing or has changed.
     """
@@ -54,7 +54,7 @@ def load_q_network(
     game: WordGame,
     encoder: Encoder | CustomEncoder,
 ) -> "CustomQNetwork":
-    """Return the Q network of a user with the weights of a file."""
+    """Return a custom Q network with the weights of a file."""
     spec = _check_source(path, metadata, custom.NETWORK)
     _check_torch(path)
     from zermelo.learn.networks.custom import build_custom_q_network
@@ -71,7 +71,7 @@ def load_policy_value_network(
     game: WordGame,
     encoder: CustomEncoder | None,
 ) -> "CustomPolicyValueNetwork":
-    """Return the policy-value network of a user with the weights of a file."""
+    """Return a custom policy-value network with the weights of a file."""
     spec = _check_source(path, metadata, custom.NETWORK)
     _check_torch(path)
     from zermelo.learn.networks.custom import build_custom_policy_value_network
@@ -92,7 +92,7 @@ def evaluate_q(net: "CustomQNetwork", inputs: Array) -> Array:
 
 
 def _check_source(path: Path, metadata: dict[str, Any], what: str) -> str:
-    """Return the spec of a user's code; raise BadWeights if the code is missing or has changed."""
+    """Return the spec of custom code; raise BadWeights if the code is missing or has changed."""
     recorded = metadata[custom.SOURCES][what]
     if not isinstance(recorded, dict) or not isinstance(recorded.get("sha256"), str | None):
         msg = f"{path} does not say where its {what} is defined"
@@ -104,7 +104,7 @@ def _check_source(path: Path, metadata: dict[str, Any], what: str) -> str:
         msg = f"{path} needs the code of its {what}: {error}"
         raise BadWeights(msg) from None
     if difference:
-        msg = f"{path} was trained with other code: {difference}"
+        msg = f"{path} was trained with different code: {difference}"
         raise BadWeights(msg)
     return spec
 
@@ -113,7 +113,7 @@ def _check_torch(path: Path) -> None:
     try:
         import torch  # noqa: F401
     except ModuleNotFoundError:
-        msg = f"{path} has a network of its own, which needs torch: pip install 'zermelo[learn]'"
+        msg = f"{path} has a custom network, which needs torch: pip install 'zermelo[learn]'"
         raise BadWeights(msg) from None
 
 

@@ -1,4 +1,4 @@
-"""Find and load model files: shipped models, models of runs, and single files. Needs no torch."""
+"""Find and load model files: shipped models, models of runs, and single files, without torch."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -66,7 +66,7 @@ def player_kind(metadata: dict[str, Any]) -> str:
     """Return the kind of player that uses the network described in the metadata."""
     shape = metadata.get("shape")
     kind = shape.get("kind") if isinstance(shape, dict) else None
-    if isinstance(shape, dict) and "player" in shape:  # a network of a user
+    if isinstance(shape, dict) and "player" in shape:  # a custom network
         return str(shape["player"])
     return _PLAYER_KINDS.get(str(kind), "dqn")
 
@@ -155,7 +155,7 @@ def build_metadata(
 
 
 def planes_metadata(game: WordGame) -> dict[str, str]:
-    """Return the entry of the planes in metadata; there is none for the default planes."""
+    """Return the metadata entry for a game's planes; it is empty for the default planes."""
     fingerprint = planes_fingerprint(game)
     return {} if fingerprint is None else {PLANES: fingerprint}
 

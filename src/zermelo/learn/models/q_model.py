@@ -1,6 +1,6 @@
 """A learned Q function for play, loaded from a file of a network or a table.
 
-It needs no torch, unless the network is code of a user.
+This module does not need torch, unless the network is custom.
 """
 
 from collections.abc import Callable

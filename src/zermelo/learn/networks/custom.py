@@ -1,4 +1,4 @@
-"""Networks of users: torch modules that are checked before they are trained or play.
+"""Custom networks: torch modules of users, which are checked before they are trained or used.
 
 A module is built by calling its class with (input_shape, num_actions). From a batch of inputs
 [state, *input_shape] it computes
@@ -35,7 +35,7 @@ _NUM_RESULTS = 3  # win, draw and loss
 
 
 class _CustomNetwork(nn.Module):
-    """A module of a user. Arrays of weights are named after its own modules."""
+    """A custom torch module. The arrays of its weights are named after its submodules."""
 
     player: str  #: the kind of player that uses the network
 
@@ -54,12 +54,12 @@ class _CustomNetwork(nn.Module):
         return {name: array.copy() for name, array in arrays.items()}
 
     def load(self, arrays: Arrays) -> None:
-        """Replace the weights and buffers by those that `export` returned."""
+        """Replace the weights and buffers with those that `export` returned."""
         self.module.load_state_dict(arrays_to_tensors(arrays, ""))
 
 
 class CustomQNetwork(_CustomNetwork):
-    """A Q network of a user, with the interface of `QNetwork`."""
+    """A custom Q network, with the interface of `QNetwork`."""
 
     player = "dqn"
 
@@ -70,20 +70,20 @@ class CustomQNetwork(_CustomNetwork):
         return q
 
     def disable_noise(self) -> None:
-        """Do nothing: modules of users have no noise that we control."""
+        """Do nothing: custom modules have no noise that we control."""
 
     def sample_noise(self, generator: torch.Generator) -> None:
-        """Do nothing: modules of users have no noise that we control."""
+        """Do nothing: custom modules have no noise that we control."""
 
 
 class CustomPolicyValueNetwork(_CustomNetwork):
-    """A policy-value network of a user, with the interface of `Tower`."""
+    """A custom policy-value network, with the interface of `Tower`."""
 
     player = "alphazero"
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Return (action logits, logits of win, draw and loss)."""
-        # Modules of users may call `view`, which needs the usual order in memory.
+        # Custom modules may call `view`, which needs contiguous memory.
         logits, results = self.module(inputs.contiguous(memory_format=torch.contiguous_format))
         return logits, results
 
@@ -94,7 +94,7 @@ class CustomPolicyValueNetwork(_CustomNetwork):
 
 
 class CustomEvaluation:
-    """Evaluates arrays with a policy-value network of a user, on a CPU."""
+    """Evaluates arrays with a custom policy-value network, on a CPU."""
 
     def __init__(self, net: CustomPolicyValueNetwork) -> None:
         self._net = net
@@ -113,7 +113,7 @@ class CustomEvaluation:
 def build_custom_q_network(
     spec: str, game: WordGame, encoder: Encoder | CustomEncoder
 ) -> CustomQNetwork:
-    """Return an untrained network; raise BadSpec if it does not compute Q values of this game."""
+    """Return an untrained network; raise BadSpec if its outputs are not Q values of this game."""
     inputs = torch.from_numpy(encoder(sample_inputs(game)))
     module = _build_module(spec, game, inputs)
     expected = f"a Q network must return {_describe_q(len(inputs), game)}, a value for each action"
@@ -124,7 +124,7 @@ def build_custom_q_network(
 def build_custom_policy_value_network(
     spec: str, game: WordGame, encoder: CustomEncoder | None = None
 ) -> CustomPolicyValueNetwork:
-    """Return an untrained network; raise BadSpec if it computes no policy and value of this game.
+    """Return an untrained network; raise BadSpec if its outputs do not fit this game.
 
     Its inputs are the planes of the game, unless an encoder is given.
     """
@@ -146,7 +146,7 @@ def _describe_q(size: int, game: WordGame) -> str:
 
 
 def _build_module(spec: str, game: WordGame, inputs: Tensor) -> nn.Module:
-    """Build the module of a user, and check that it can be trained and saved."""
+    """Build a custom module, and check that it can be trained and saved."""
     factory = custom.load_factory(custom.NETWORK, spec)
     arguments = tuple(inputs.shape[1:]), game.num_actions
     try:
@@ -157,7 +157,7 @@ def _build_module(spec: str, game: WordGame, inputs: Tensor) -> nn.Module:
     with user_code.guard(spec):
         module: Any = factory(*arguments)
     if not isinstance(module, nn.Module):
-        msg = f"{spec} gives {type(module).__name__}: a network must be a torch.nn.Module"
+        msg = f"{spec} returns {type(module).__name__}: a network must be a torch.nn.Module"
         raise BadSpec(msg)
     with user_code.guard(spec), torch.no_grad():
         module.eval()(inputs)  # lazy layers get their weights here

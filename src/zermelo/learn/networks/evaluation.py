@@ -13,13 +13,13 @@ PolicyValueFunction = Callable[[Any], tuple[Any, Any]]
 """planes [row, plane, rows, cols] -> (action logits [row, action], values for the side to move)"""
 
 
-#: rows of an array that are evaluated together: small enough for the layers to stay in the
-#: processor's cache, and large enough for the matrix products to be fast
+#: number of rows evaluated together: small enough for the layers to stay in the processor's cache,
+#: and large enough for the matrix products to be fast
 BATCH_SIZE = 256
 
 
 def evaluate_in_batches(evaluate: Callable[..., Any], *inputs: Any) -> Any:
-    """Call a network with `BATCH_SIZE` rows of all inputs at a time, and return all its outputs."""
+    """Call a network on `BATCH_SIZE` rows at a time, and return the outputs of all rows."""
     starts = range(0, len(inputs[0]), BATCH_SIZE)
     outputs = [evaluate(*(array[at : at + BATCH_SIZE] for array in inputs)) for at in starts]
     if len(outputs) == 1:

@@ -15,7 +15,7 @@ from zermelo.learn.batch.encoders import Encoder
 from zermelo.learn.batch.planes import input_shape
 from zermelo.learn.networks.weights_file import Array, Arrays, BadWeights
 
-LINE_PLANE_SCALE = 0.25  #: what one line adds to each of its cells in a line plane
+LINE_PLANE_SCALE = 0.25  #: amount that one line adds to each of its cells in a line plane
 
 
 class NumpyQNetwork:

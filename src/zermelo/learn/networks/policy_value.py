@@ -39,14 +39,14 @@ def build_network(config: NetworkConfig, game: WordGame, encoder: str) -> Policy
 
 
 def load_custom_encoder(encoder: str, game: WordGame) -> CustomEncoder | None:
-    """Return the encoder of a user, or None if the recipe names one of ours."""
+    """Return the recipe's custom encoder, or None if the recipe names a built-in one."""
     return CustomEncoder(encoder, game) if is_custom(ENCODER, encoder) else None
 
 
 def fuse_network(net: PolicyValueNetwork) -> "FusedNetwork | CustomEvaluation":
     """Return a copy of a network for fast inference, with batch norm fused into other layers.
 
-    A network of a user is evaluated as it is.
+    Custom networks are evaluated unchanged.
     """
     if isinstance(net, CustomPolicyValueNetwork):
         return CustomEvaluation(net)

@@ -10,7 +10,7 @@ LogLine = dict[str, Any]  #: contains at least the key "update"
 
 
 def append_line(folder: Path, line: LogLine) -> None:
-    """Append a line to the log of a run; an incomplete last line of the file is ended first."""
+    """Append a line to a run's log, after a line break if the file's last line is incomplete."""
     with (folder / LOG).open("ab+") as file:
         if file.tell():
             file.seek(-1, 2)

@@ -41,7 +41,7 @@ def create_actor_pool(
 
     If neither is given, return None for a recipe whose trainer needs no pool, and a pool with one
     actor in this process for any other recipe. Raise BadSpec if actors are requested for a recipe
-    that plays no games. An actor in this process plays by `rules`, if they are given.
+    that plays no games. An actor in this process uses `rules`, if given.
     """
     if recipe.kind == "supervised" and (actors or cluster is not None):
         msg = f"{recipe.name} plays no games, so it needs no actors and no cluster"

@@ -84,7 +84,7 @@ class RunSummary:
     state: str  #: "finished" or "unfinished"
     update: int  #: number of updates made before the last checkpoint
     updates: int  #: number of updates of the complete run
-    grades: dict[str, Any] | None  #: grades of the final weights: alone, and with rules or a search
+    grades: dict[str, Any] | None  #: grades of the final weights, alone and with rules or a search
     player: str  #: the spec of the player that uses the final weights
 
 
@@ -102,7 +102,7 @@ class Run:
         self.folder, self.recipe, self.seed, self.game = folder, recipe, seed, game
         self.command = command  #: the command that reproduces the run; None if unknown
         sources = custom.describe_sources(recipe)
-        #: the code of a user's network or encoder, as it was when the training began
+        #: where the code of a custom network or encoder is, and its digest when training began
         self._sources: dict[str, Any] = {custom.SOURCES: sources} if sources else {}
         self.statistics = RunStatistics()
         self.warnings: list[str] = []
@@ -291,13 +291,13 @@ def _summarize(folder: Path, manifest: dict[str, Any]) -> RunSummary:
 
 
 def _explain_source_change(path: Path, was: dict[str, Any], now: dict[str, Any]) -> str:
-    """Return how the code of a user's network or encoder differs from that of a run."""
+    """Return how the code of a custom network or encoder differs from that of a run."""
     for what in (custom.NETWORK, custom.ENCODER):
         before, after = ((part.get(custom.SOURCES) or {}).get(what) for part in (was, now))
         if before != after:
             difference = custom.compare_sources(what, before or {}, after or {})
-            return f"{path} was started with other code: {difference}"
-    return f"{path} was started with other code"
+            return f"{path} was started with different code: {difference}"
+    return f"{path} was started with different code"
 
 
 def player_kind(recipe_kind: str) -> str:

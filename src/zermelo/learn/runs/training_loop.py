@@ -41,7 +41,7 @@ from zermelo.learn.runs.trainer_interface import Trainer
 from zermelo.players.registry import PlayerLike, as_player
 
 _NUM_SAMPLES = 256  # random states whose values are logged if the game has no labelled positions
-_MAX_PLIES = 1 << 10  # these sampled states are reached by fewer random plies than this
+_MAX_PLIES = 1 << 10  # sampled states are reached by fewer random plies than this
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _is_spec(opponent: PlayerLike | None) -> bool:
 
 
 def _load_recipe(recipe: str | Recipe, *, short: bool) -> Recipe:
-    """Return a recipe, loaded if it is given by its name; raise BadRecipe for anything else."""
+    """Return a recipe, loading it if a name or file is given; raise BadRecipe for anything else."""
     if isinstance(recipe, str):
         return recipes.load(recipe, short=short)
     if not isinstance(recipe, Recipe):
@@ -187,7 +187,7 @@ def _load_recipe(recipe: str | Recipe, *, short: bool) -> Recipe:
 
 
 def _choose_game(recipe: Recipe, game: GameLike | None) -> tuple[WordGame, Recipe]:
-    """Return the game to learn, and the recipe with its spec."""
+    """Return the game to learn, and the recipe with the game's spec."""
     rules = registry.as_game(recipe.game if game is None else game)
     if not isinstance(rules, WordGame):
         msg = f"{rules.spec}: training supports games with at most 64 cells"
@@ -270,7 +270,7 @@ def create_trainer(
 ) -> Trainer:
     """Return a new, seeded trainer for the recipe. Closing the trainer closes the pool.
 
-    `players` are the opponents that are objects and not specs, by their names in the recipe.
+    `players` are the opponents that are given as objects, by their names in the recipe.
     """
     torch.manual_seed(seed)
     if recipe.kind == "value":

@@ -206,7 +206,7 @@ export class Board {
     if (this.open) this._act(i);
   }
 
-  /** What a click does, by what the position says: it moves the piece selected, plays, or selects a piece. */
+  /** Handles a click as the position says: moves the selected piece, plays a move, or selects a piece. */
   _act(i) {
     const [{ move }, moves] = [this.position.cells[i], this._targets[i]];
     const { selected } = this;

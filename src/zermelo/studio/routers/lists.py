@@ -31,7 +31,7 @@ class ParameterInfo(_Info):
 
 
 class GameInfo(_Info):
-    """A game, with an example of its spec; only a game of the user has a picture, in SVG."""
+    """A game, with an example of its spec; only a user's own game has a picture, in SVG."""
 
     name: str
     summary: str
