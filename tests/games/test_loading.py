@@ -123,7 +123,7 @@ REFUSED = {
     "three players by number": (MATCHES + "\nnum_players = 3\n", "num_players is '3'"),
     "a chance node": (
         MATCHES.replace("return state[1]", "return -1 if state[0] == 20 else state[1]"),
-        "nodes of chance are not supported",
+        "chance nodes are not supported",
     ),
     "chance by name": (
         MATCHES + "\ndef chance_outcomes(state): return []\n",

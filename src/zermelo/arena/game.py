@@ -36,7 +36,7 @@ class Forfeit(Exception):
 class GameRunner:
     """Plays the games of a plan in a worker process; records every turn on its scoresheet.
 
-    Without a connection, there is no parent process.
+    `connection` is None if there is no parent process.
     """
 
     def __init__(self, plan: Plan, sheet: Scoresheet, connection: ParentConnection | None) -> None:
@@ -158,7 +158,7 @@ class GameRunner:
     def _leave_out_of_memory(self) -> None:
         """End the process with the exit code for a lack of memory, and record who is to blame.
 
-        This is the player to move, unless another player holds more than half of the memory. The
+        The player to move is to blame, unless another holds more than half of the memory. The
         scoresheet then shows a turn of the player to blame, who forfeits the game.
         """
         turn = self._sheet.read()
@@ -224,7 +224,7 @@ def _shorten(text: str) -> str:
 def _choose_move(player: Player, position: Position, limit: Limit) -> str:
     """Return the move that a player answers with, which may be illegal."""
     answer: object
-    if isinstance(player, FunctionPlayer):  # it would raise an error instead of an illegal answer
+    if isinstance(player, FunctionPlayer):  # `choose` would raise an error if illegal
         answer = move = player.ask(position)
     else:
         answer = player.choose(position, limit)

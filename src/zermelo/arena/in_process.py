@@ -1,7 +1,7 @@
-"""Play the games of a tournament in this process, because its players or game are Python objects.
+"""Play a tournament in this process, for players or games that are Python objects.
 
 Plan, openings, seeds and forfeits are the same as with worker processes, but nothing stops a player
-that does not answer or takes all the memory: time is checked after each move.
+that does not answer or takes all the memory: time is checked only after each move.
 """
 
 import time
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 class ObjectPlan(Plan):
     """The plan of a tournament whose game or players exist only in this process.
 
-    `players` has the names of the players that are objects. Such a player counts as stochastic if
+    In `players`, an object is represented by its name. Such a player counts as stochastic if
     it implements `reseed`, which is called before every game.
     """
 
@@ -50,7 +50,7 @@ class ObjectPlan(Plan):
         return tuple(given is None and is_player_file(spec) for spec, given in pairs)
 
     def create_player(self, player: int, seed: int | None = None) -> Player:
-        """Return a player, which is given by its index; objects are reseeded and used again."""
+        """Return the player with this index; objects are reseeded and reused."""
         given = self._objects[player]
         if given is None:
             return super().create_player(player, seed)
@@ -79,7 +79,7 @@ def play_games(plan: Plan, numbers: Iterable[int]) -> Generator[list[GameRow], N
 
 
 class _NoScoresheet(Scoresheet):
-    """A scoresheet for a process without a parent, which would read it: it records nothing."""
+    """A scoresheet that records nothing, because there is no parent process to read it."""
 
     def __init__(self) -> None:
         pass

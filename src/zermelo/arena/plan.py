@@ -77,7 +77,7 @@ class Plan:
             raise ZermeloError(msg)
 
     def _check_types(self) -> None:
-        """Raise ZermeloError if a number has another type."""
+        """Raise ZermeloError if a numeric setting has the wrong type."""
         for name in ("games", "seed", "memory", "opening_plies", "seconds", "patience"):
             value = getattr(self, name)
             is_optional = name in ("opening_plies", "seconds")
@@ -120,7 +120,7 @@ class Plan:
         return tuple(is_player_file(spec) for spec in self.players)
 
     def create_player(self, player: int, seed: int | None = None) -> Player:
-        """Create a player, which is given by its index, with a seed if it takes one."""
+        """Create the player with this index, with a seed if it takes one."""
         spec = self.players[player]
         return load_player(spec if seed is None else with_seed(spec, seed))
 

@@ -109,7 +109,8 @@ def tournament(
     docs/arena.md explains the results.
 
     If a player or the game is a Python object that other processes cannot load, all games are
-    played in this process, where `processes`, `resume` and `memory` have no meaning.
+    played in this process. `memory` is then ignored, and `resume` and `processes` above 1 raise
+    ZermeloError.
 
     >>> result = tournament("tictactoe", ["greedy", "random"], games=20, processes=1)
     >>> sum(len(game.moves.split()) > 4 for game in result.games)
@@ -160,7 +161,7 @@ def tournament(
 
 
 def _build_plan(game: GameLike, players: Sequence[PlayerLike], settings: dict[str, Any]) -> Plan:
-    """Return the plan of a tournament; raise BadSpec if the game or a player has a wrong type."""
+    """Return the plan of a tournament; raise BadSpec if the game or a player has the wrong type."""
     if isinstance(players, str) or not isinstance(players, Sequence):
         msg = f"players is {show_value(players)}: it must be a list of two players or more"
         raise BadSpec(msg)

@@ -111,7 +111,7 @@ class _WorkerPool:
         self._events: _Events = queue.SimpleQueue()
         self._workers: list[_WorkerProcess] = []
         self._no_warm_up: set[int] = set()  # players whose warm-up has killed a worker
-        self._excused: set[int] = set()  # games that already had a worker killed from outside
+        self._excused: set[int] = set()  # games in which a worker was killed from outside
         self._num_failures = 0
 
     def games(self) -> Iterator[list[GameRow]]:

@@ -10,9 +10,9 @@ from typing import Any
 
 
 class _CallableModule(ModuleType):
-    """The package, which is also the public function `zermelo.games`: it lists the games.
+    """The package, made callable: `zermelo.games()` lists the games.
 
-    Once the package is imported, the name `zermelo.games` refers to it.
+    Importing the package rebinds the name of the public function `zermelo.games` to the package.
     """
 
     def __call__(self) -> list[Any]:

@@ -46,7 +46,7 @@ class RulesText:
 
 
 def describe_rules(game: GameLike) -> RulesText:
-    """Return how a game is played; `game` is a game or a spec.
+    """Return the rules of a game in plain sentences; `game` is a game or a spec.
 
     >>> for sentence in describe_rules("squava").sentences:
     ...     print(sentence)
@@ -94,7 +94,7 @@ def _board_rule(symbols: str, rows: int, cols: int) -> str:
 
 
 def _winning_rules(game: LineGame) -> list[str]:
-    """Return what wins; in renju, the rule differs between the sides."""
+    """Return the rules for winning; in renju, they differ between the sides."""
     length = _number(game.win)
     directions = "horizontally, vertically or diagonally"
     if _is_renju(game):
@@ -129,7 +129,7 @@ def _reversi_rules(game: Reversi) -> list[str]:
     )
     end = (
         "The game ends when neither side can move. The side with more discs wins; if both have "
-        "equally many, the game is a draw."
+        "the same number, the game is a draw."
     )
     return [
         _board_rule(game.symbols, game.size, game.size),
@@ -155,7 +155,7 @@ def _author_rules(game: Game) -> list[str]:
 def _module_docstring(kind: type) -> str | None:
     """Return the docstring of the file that defines a game.
 
-    The class of a game that consists of functions is not in that file, but its functions are.
+    If the game consists of functions, its class is generated, so the functions locate the file.
     """
     for member in vars(kind).values():
         function = getattr(member, "__func__", member)

@@ -19,7 +19,7 @@ from zermelo.games.lines.rules import Overline
 from zermelo.games.lines.small import WordLineGame
 from zermelo.games.reversi.rules import Reversi
 
-GameLike = str | Game  #: whatever can be given where a game is asked for
+GameLike = str | Game  #: what functions accept as a game
 
 #: Each of these games is compiled separately; all other games of a family share a compilation.
 PRESETS = ("tictactoe", "connect4", "gomoku6", "squava", "reversi")
@@ -83,7 +83,7 @@ def as_game(value: GameLike) -> Game:
 
 
 def is_loadable(rules: Game) -> bool:
-    """Return whether the game's spec alone gives the same game, also in another process."""
+    """Return whether a game can be rebuilt from its spec alone, even in another process."""
     try:
         return game(rules.spec) == rules
     except BadSpec:
@@ -123,7 +123,7 @@ def _named_game(spec: str) -> Game:
 
 
 def entries() -> list[GameEntry]:
-    """Return the entries of all games, in the order in which they are listed."""
+    """Return the entries of the built-in games, in the order in which they are listed."""
     return list(_ENTRIES.values())
 
 

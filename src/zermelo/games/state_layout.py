@@ -24,7 +24,7 @@ def is_mover_first(game: WordGame) -> bool:
     """Return whether the first two words are the mover's and the other side's stones.
 
     The words are compared with `game.board` in every state of a few random games. A game without
-    a board, or with other than three words, is not mover-first.
+    a board, or whose states do not have three words, is not mover-first.
     """
     if game.grid is None or game.num_words != 3:
         return False
@@ -50,7 +50,7 @@ def declares_planes(game: WordGame) -> bool:
 
 
 def check_planes(game: WordGame) -> None:
-    """Raise BadSpec if a network cannot be given the states of a game."""
+    """Raise BadSpec if the states of a game cannot be encoded for a network."""
     problem = _find_declaration_problem(game) if declares_planes(game) else _find_problem(game)
     if problem:
         msg = f"{game.spec} cannot be encoded: {problem}"
@@ -68,7 +68,7 @@ def _find_problem(game: WordGame) -> str:
             "them in this order"
         )
     if game.num_planes != 2:
-        return f"num_planes is {game.num_planes}, but without planes of its own a game has 2"
+        return f"num_planes is {game.num_planes}, but a game that does not define planes has 2"
     return ""
 
 

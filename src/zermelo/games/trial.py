@@ -1,7 +1,7 @@
 """The trial of a user's game: play random games and check every value that the rules return.
 
-Every rule is called twice, since rules must be deterministic: see `determinism`. What a game may
-define in addition to the rules is checked by `trial_extras`.
+Every rule is called twice, since rules must be deterministic: see `determinism`. `trial_extras`
+checks what a game may define in addition to the rules.
 """
 
 import random
@@ -19,7 +19,7 @@ _NUM_GAMES, _MAX_PLIES = 20, 5_000
 _MIN_STATES, _MAX_GAMES = 200, 200  # play until there are enough states, or too many games
 _NUM_THOROUGH = 50  # the number of states in the first game in which every action is played
 
-#: members by which games with chance or hidden information are known, also in other libraries
+#: attributes that mark games with chance or hidden information, here and in other libraries
 UNSUPPORTED = {
     "chance": ("chance", "chance_outcomes", "chance_actions", "is_chance", "is_chance_node"),
     "hidden information": ("information_state", "information_state_string", "observation_string"),
@@ -57,7 +57,7 @@ def check_game(game: Game) -> None:
 
 
 def _check_kind(game: Game) -> None:
-    """Refuse games of chance, of hidden information and of other than two players by name."""
+    """Refuse games with chance, hidden information or a number of players other than two."""
     for kind, members in UNSUPPORTED.items():
         for name in members:
             if hasattr(game, name):
@@ -74,7 +74,7 @@ def _check_random_game(
     """Play a random game; return its states, each with the values that the rules returned.
 
     In the first `num_thorough` states every legal action is tried, later only the chosen one.
-    `plies` has the ply of each state of earlier games.
+    `plies` maps the states of earlier games to their plies.
     """
     state, states = game.initial(), list[tuple[Any, RuleValues]]()
     while actions := _check_state(game, state):
@@ -125,7 +125,7 @@ def _check_state(game: Game, state: Any) -> list[int]:
     if not isinstance(actions, list) or not all(type(action) is int for action in actions):
         refuse(game, "actions", actions, "it must be a list of ints")
     if actions != sorted(set(actions)) or not all(0 <= a < game.num_actions for a in actions):
-        refuse(game, "actions", actions, f"they must ascend within 0 to {game.num_actions - 1}")
+        refuse(game, "actions", actions, f"they must ascend between 0 and {game.num_actions - 1}")
     if bool(actions) == bool(over):
         expected = "there must be none when the game is over, and some while it runs"
         refuse(game, "actions", actions, expected)
@@ -141,7 +141,7 @@ def _check_player(game: Game, player: Any) -> None:
     if isinstance(player, int) and player > 1:
         expected += f"; games of three or more players are not supported: {_SUPPORTED}"
     elif isinstance(player, int):
-        expected += f"; nodes of chance are not supported: {_SUPPORTED}"
+        expected += f"; chance nodes are not supported: {_SUPPORTED}"
     refuse(game, "player", player, expected)
 
 
@@ -150,7 +150,7 @@ def _check_result(game: Game, result: Any) -> tuple[bool, int]:
         refuse(game, "result", result, "it must be (is_over, value)")
     over, value = result
     if over not in (True, False) or value not in (-1, 0, 1):
-        refuse(game, "result", result, "it must be True or False, and then 1, 0 or -1")
+        refuse(game, "result", result, "is_over must be True or False, and value 1, 0 or -1")
     if not over and value != 0:
         refuse(game, "result", result, "the value must be 0 while the game runs")
     return bool(over), int(value)

@@ -1,4 +1,4 @@
-"""Checks of what a user's game defines besides its rules: moves, drawing, scores, planes, hooks."""
+"""Check what a user's game defines besides its rules, such as moves, drawings and symmetries."""
 
 import math
 from types import FunctionType
@@ -20,7 +20,7 @@ def refuse(game: Game, rule: str, value: Any, expected: str) -> NoReturn:
 
 
 def check_names(game: Game) -> None:
-    """Refuse a game that hides a method of every game, such as `start`, behind a value."""
+    """Refuse a game with an attribute that hides a method of `Game`, such as `start`."""
     for cls in (Game, WordGame) if isinstance(game, WordGame) else (Game,):
         for name, member in vars(cls).items():
             if isinstance(member, FunctionType) and not callable(getattr(game, name)):
@@ -113,8 +113,8 @@ def _check_planes(game: WordGame, state: Any) -> None:
 def check_symmetries(game: Game, states: list[tuple[Any, dict[int, Any]]]) -> None:
     """Check that the symmetries of a bitboard game commute with its rules.
 
-    `states` has states with the states after some of their actions. A wrong symmetry would make the
-    solver merge positions of different value.
+    Each item of `states` is a state with some of its children, by action. A wrong symmetry would
+    make the solver merge positions of different value.
     """
     if not isinstance(game, WordGame):
         return

@@ -105,7 +105,7 @@ def guard(spec: str) -> Iterator[None]:
 def forbid_exit(spec: str) -> Iterator[None]:
     """Turn a call of `sys.exit` in the `with` block into a ZermeloError.
 
-    Otherwise, if a player ends the process, the command would exit silently without output.
+    Otherwise, a player that ends the process would make the command exit without output.
     """
     try:
         yield

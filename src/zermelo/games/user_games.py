@@ -84,7 +84,7 @@ def load_installed_game(name: str) -> Game | None:
 
 
 def check_once(game: Game) -> None:
-    """Test a game that was created in Python, the first time that it is given to a function.
+    """Test a game that was created in Python the first time it is passed to a function.
 
     Raise BadSpec if the game breaks the contract.
     """

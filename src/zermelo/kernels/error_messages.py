@@ -40,7 +40,7 @@ def explain_error(error: str, lines: dict[int, SourceLine], spec: str, problem: 
 
 
 def describe_error(error: str) -> str:
-    """Return the cause of numba's error in the terms of someone who writes rules.
+    """Return the cause of numba's error in terms that authors of rules know.
 
     >>> describe_error("Unknown attribute 'bit_length' of type uint64")
     "a word has no attribute 'bit_length'"
@@ -70,7 +70,7 @@ def _describe_call(name: str, arguments: str) -> str:
 
 
 def type_name(kind: str) -> str:
-    """Return the name of a numba type for a person.
+    """Return a readable name for a numba type.
 
     >>> type_name("uint64"), type_name("Literal[int](5)")
     ('a word', 'an int')

@@ -1,6 +1,6 @@
 """Check that the rules and solver hooks of a user's game compile, before any kernel needs them.
 
-numba infers the types of one rule after the other, as the solver's kernels call them. No machine
+numba infers the types of each rule for the arguments that the solver's kernels pass. No machine
 code is generated, so this takes about a second; a file in the cache marks rules that have passed.
 """
 
@@ -33,12 +33,12 @@ _HOOKS = {
     "should_store": (_STATE,),
     "pack": (_STATE,),
 }
-_HINT = "a plain number beside a word makes no word: write self.one or word(1)"
+_HINT = "a word combined with a plain number is not a word: write self.one or word(1)"
 
 
 @kernel("int64", common=False, bare=True)
 def no_kernel(game: WordGame) -> None:
-    """Do nothing: the kernel of a module that only contains rules."""
+    """Do nothing; this is the kernel of a module that contains only rules."""
 
 
 def check_rules(game: WordGame) -> None:
@@ -144,7 +144,7 @@ class _RulesCheck:
         raise KernelError(msg)
 
     def _line_of_mixture(self, compiled: Any) -> SourceLine | None:
-        """Return the first line that combines a word with a number so that no word results."""
+        """Return the first line where combining a word with a number does not give a word."""
         annotation = compiled.type_annotation
         lines = self._generator.original_lines(self._text)
         for block in annotation.blocks.values():

@@ -10,9 +10,9 @@ from typing import Any
 
 
 class _CallableModule(ModuleType):
-    """The package, which is also the public function `zermelo.players`: it lists the players.
+    """The package, made callable: `zermelo.players()` lists the players.
 
-    Once the package is imported, the name `zermelo.players` refers to it.
+    Importing the package rebinds the name of the public function `zermelo.players` to the package.
     """
 
     def __call__(self) -> list[Any]:

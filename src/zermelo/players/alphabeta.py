@@ -50,7 +50,7 @@ class AlphaBetaPlayer(Player):
         yield replace(analysis, nodes=clock.nodes, seconds=clock.seconds)
 
     def choose_action(self, position: Position) -> int:
-        """Return the action that `choose` would return, without its principal variation."""
+        """Return the action that `choose` would return, without finding a principal variation."""
         engine, clock = self.prepare(position.game), SearchClock(Limit(seconds=self.seconds))
         iterations = deepen(engine, position.state, clock, max_depth=self.depth, with_lines=False)
         *_, last = iterations

@@ -10,12 +10,12 @@ from zermelo.core.notation import show_value
 from zermelo.core.player import Analysis, Limit, Player
 from zermelo.core.position import Position
 
-#: position → a move such as "b2", or the int of an action
+#: position → a move such as "b2", or an action as an int
 MoveFunction = Callable[[Position], str | SupportsIndex]
 
 
 class FunctionPlayer(Player):
-    """A player that asks a function for every move; the function sees nothing but the position.
+    """A player that asks a function for every move; the function is given only the position.
 
     >>> import zermelo as z
     >>> last = FunctionPlayer(lambda position: position.legal[-1])
@@ -40,7 +40,7 @@ class FunctionPlayer(Player):
         yield Analysis(position.to_move_text(action), seconds=seconds, source="function")
 
     def ask(self, position: Position) -> Any:
-        """Return the function's answer, legal or not; the number of an action becomes its move."""
+        """Return the function's answer, legal or not; an action is converted to its move."""
         choice = self.function(position)
         action = _to_int(choice)
         if action is None:
@@ -49,21 +49,21 @@ class FunctionPlayer(Player):
         return position.to_move_text(action) if is_known else f"action {action}"
 
     def _legal_action(self, position: Position, choice: Any) -> int:
-        """Return the legal action that a function has named by its move or by its number."""
+        """Convert a function's choice to a legal action; raise BadMove if that is impossible."""
         if isinstance(choice, str):
             return position.parse(choice)
         action = _to_int(choice)
         if action is None:
             msg = (
                 f"{self.name} returned {show_value(choice)}: a function that plays must "
-                f"return a move such as {position.legal[0]!r}, or the int of an action"
+                f"return a move such as {position.legal[0]!r}, or an action as an int"
             )
             raise BadMove(msg)
         return position.check_action(action)
 
 
 def _to_int(choice: Any) -> int | None:
-    """Return the int that a function has returned, perhaps as a NumPy number; None for a text."""
+    """Convert a Python or NumPy integer to an int; return None for anything else."""
     if isinstance(choice, bool):
         return None
     try:

@@ -47,7 +47,7 @@ class GreedyPlayer(Player):
         self._rng.seed(seed)
 
     def choose_action(self, position: Position) -> int:
-        """Return the action with the best rank; it is the one that `choose` would return."""
+        """Return the action with the best rank, the one that `choose` would return."""
         ranks = {action: rank_move(position, action) for action in position.actions}
         return choose_best(ranks, self._rng)
 

@@ -34,7 +34,7 @@ _SOLVER_TIME = 0.3  # the solver's share of the time limit
 _SECONDS = 1.0  # the default time limit, which matters on slow machines
 _SETTINGS = SolverSettings(table_bits=20)
 _CLEAR_DIFFERENCE = 0.1  # a move whose estimate is this much below the best one's is a mistake
-_HALVING_RANKS = 4  # of two mistakes, the one ranked lower by this number is half as likely
+_HALVING_RANKS = 4  # a mistake that ranks this many places lower is half as likely
 
 
 class LevelPlayer(Player):

@@ -21,7 +21,7 @@ class RandomPlayer(Player):
         self._rng.seed(seed)
 
     def choose_action(self, position: Position) -> int:
-        """Return a legal action; it is the one that `choose` would return."""
+        """Return a random legal action, the one that `choose` would return."""
         return self._rng.choice(position.actions)
 
     def think(self, position: Position, limit: Limit) -> Iterator[Analysis]:

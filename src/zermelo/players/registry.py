@@ -21,7 +21,7 @@ from zermelo.players.function_player import FunctionPlayer, MoveFunction
 from zermelo.players.user_players import file_accepts_seed, is_player_file, load_player_file
 
 HUMAN = "human"
-PlayerLike = str | Player | MoveFunction  #: whatever can be given where a player is asked for
+PlayerLike = str | Player | MoveFunction  #: what functions accept as a player
 _MAX_HEADER = 100 << 20  # maximum size of a model file's header, as in safetensors
 _RUN_WEIGHTS = "final.safetensors"  # the weights file that a player loads from a run's folder
 
@@ -244,7 +244,7 @@ def as_player(player: PlayerLike) -> Player:
 
 
 def _check_arguments(function: MoveFunction) -> None:
-    """Raise BadSpec if a function cannot be called with a position and nothing else."""
+    """Raise BadSpec if a function cannot be called with a position as its only argument."""
     try:
         inspect.signature(function).bind(None)
     except TypeError as error:
@@ -347,7 +347,7 @@ def model_files(spec: str) -> list[Path]:
 
 
 def runs_user_code(spec: str) -> bool:
-    """Return whether a player runs a file of a user: its own, or that of its network or encoder."""
+    """Return whether a player runs user code: its own file, or that of its network or encoder."""
     if is_player_file(spec):
         return True
     with contextlib.suppress(BadSpec):
@@ -356,7 +356,7 @@ def runs_user_code(spec: str) -> bool:
 
 
 def _names_user_code(path: Path) -> bool:
-    """Return whether the metadata of a model file says where the code of its network is."""
+    """Return whether the metadata of a model file names the source of its network's code."""
     try:
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")

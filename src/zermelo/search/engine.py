@@ -101,9 +101,9 @@ class Engine(ABC):
         return int(self.game.result(state)[1]) * self.win_score
 
     def plies_to_end(self, score: int, *, is_exhaustive: bool = False) -> int | None:
-        """Return the distance, if it also tells how many moves each side makes; otherwise None.
+        """Return the distance, or None in games whose sides do not alternate.
 
-        It does not in games whose sides do not alternate.
+        In those games, the distance does not tell how many moves each side makes.
         """
         is_known = self.game.is_alternating
         return self.distance(score, is_exhaustive=is_exhaustive) if is_known else None

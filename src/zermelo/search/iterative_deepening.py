@@ -82,7 +82,7 @@ def _from_centre(game: Game, actions: list[int]) -> list[int]:
 
 
 def is_settled(engine: Engine, score: int, depth: int) -> bool:
-    """Return whether a score and its distance are proven, so that a deeper search is useless.
+    """Return whether a score and its distance are proven, so that no deeper search is needed.
 
     Forced moves are searched beyond the depth, so a search may prove a long win and miss a shorter
     one. A win in at most depth + `Engine.plies_beyond_depth` plies is the shortest. If distances

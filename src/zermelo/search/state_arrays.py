@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def check_positions(positions: Any, function: str) -> list[Position]:
     """Return positions as a list; raise ZermeloError if there is anything else among them.
 
-    The error message names `function`, to which the user has passed them.
+    The error message names `function`, the function that the user has called.
     """
     if isinstance(positions, Position | str) or not hasattr(positions, "__iter__"):
         name = "one position" if isinstance(positions, Position) else type(positions).__name__

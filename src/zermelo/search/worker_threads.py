@@ -1,6 +1,6 @@
 """Worker threads that share a list of tasks; Ctrl-C stops all of them.
 
-Kernels run without the interpreter lock, so threads can search in parallel.
+Kernels release the GIL, so threads can search in parallel.
 """
 
 import threading
@@ -12,7 +12,7 @@ from typing import TypeVar
 from zermelo.core.errors import ZermeloError
 
 Task = TypeVar("Task")
-#: is entered in a thread, and yields the function that this thread calls with each of its tasks
+#: creates a thread's context manager, which yields the function to call with each of its tasks
 Worker = Callable[[], AbstractContextManager[Callable[[Task], None]]]
 
 _POLL_SECONDS = 0.05  # how often the calling thread calls `poll`
@@ -20,7 +20,7 @@ _MAX_THREADS = 256
 
 
 def check_threads(threads: object) -> int:
-    """Return a number of threads unchanged; raise ZermeloError if it cannot be used."""
+    """Return a number of threads unchanged; raise ZermeloError if it is not valid."""
     is_number = isinstance(threads, int) and not isinstance(threads, bool)
     if not isinstance(threads, int) or not is_number or not 1 <= threads <= _MAX_THREADS:
         msg = f"threads is {threads!r}: it must be a whole number from 1 to {_MAX_THREADS}"

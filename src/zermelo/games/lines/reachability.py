@@ -45,7 +45,7 @@ def side_to_move(
 
 
 def check_reachable(game: "LineGame", state: tuple[Word, Word, Word]) -> None:
-    """Raise BadBoard if play cannot reach a state, whose numbers of stones must be valid."""
+    """Raise BadBoard if play cannot reach a state; its numbers of stones must be valid."""
     mine, theirs, _player = state
     stones = mine | theirs
     if game.gravity:
@@ -84,7 +84,7 @@ def _can_unplay(game: "LineGame", boards: list[tuple[Word, Word]], stones: Word)
     A board is (stones of the side to move, stones of the other side). It has either all `stones` or
     all but the last one played. The search gives up after `_MAX_BOARDS` boards and returns True.
     """
-    # Take back a stone of the other side first; if the last stone is missing, of the side to move.
+    # First take back a stone of the other side or, without the last stone, of the side to move.
     frontier = [(m, t) if (m | t) == stones else (t, m) for m, t in boards]
     seen = set(frontier)
     while frontier:

@@ -40,7 +40,7 @@ class RenjuGame(BoardLineGame):
 
     @property
     def has_losing_moves(self) -> bool:
-        """Whether the rules have moves that lose the game at once: in renju, fouls do."""
+        """Whether some moves lose the game at once; in renju, fouls do."""
         return True
 
     def initial(self) -> Any:
@@ -83,7 +83,7 @@ class RenjuGame(BoardLineGame):
         return _stone == FIRST
 
     def forbidden_status(self, cells: Any, at: Any) -> int:
-        """Return the status of the stone at `at`; CONDITIONAL if it only seems a double three.
+        """Return the status of the stone at `at`; CONDITIONAL if it only looks like a double three.
 
         An apparent double three is no foul while fewer than two of its threes have an allowed
         completing point. White's later stones can make another such point allowed, and then the
@@ -104,7 +104,7 @@ class RenjuGame(BoardLineGame):
         return DOUBLE_THREE if self.is_double_three(cells, at) else NO_FOUL
 
     def apparent_foul(self, cells: Any, at: Any) -> int:
-        """Return the foul of the stone at `at` if every completing point is assumed allowed."""
+        """Return the foul of the stone at `at`, assuming that all completing points are allowed."""
         overline = False
         for step in (1, self.stride, self.stride + 1, self.stride - 1):
             length = self.run_length(cells, at, step)

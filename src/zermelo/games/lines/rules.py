@@ -220,7 +220,8 @@ class LineGame(MaskGame):
     ) -> dict[str, int | None]:
         """Return Connect Four's score, for games with gravity.
 
-        It is (cells + 3) // 2 minus the winner's final stones; negative for a loss, 0 for a draw.
+        It is (cells + 3) // 2 minus the winner's number of stones at the end; for a loss it is
+        negated, and for a draw it is 0.
         """
         del diff
         if not self.gravity:

@@ -55,7 +55,7 @@ _STATE_ACCESS = (
     "store_key",
 )
 _STATE = tuple[bitboard.Word, ...]
-#: constants that are the same for all games of a class, so that they are always globals
+#: constants that shape the generated code, so they are always globals of the module
 STRUCTURE = ("has_scores", "is_alternating", "num_masks")
 
 
@@ -112,7 +112,7 @@ class ModuleGenerator:
         return "\n".join(lines) + "\n", values
 
     def original_lines(self, text: str) -> dict[int, SourceLine]:
-        """Return the line of the original source for lines of the generated module `text`."""
+        """Map lines of the generated module `text` to lines of the original source."""
         lines = {}
         for name, tree in self._trees.items():
             source = self._functions[name]

@@ -1,4 +1,4 @@
-"""Line numbers: find the line that an author wrote for a line of a generated module.
+"""Line numbers: find the author's line from which a line of a generated module comes.
 
 A generated module has one line for each statement, in the order of the original, so the statements
 of both can be paired. This is done only when an error has to be reported.
@@ -15,7 +15,7 @@ _PACKAGE = str(Path(__file__).parents[2])
 
 
 class SourceLine(NamedTuple):
-    """A line in the file of a kernel or of a game's author."""
+    """A line in a source file of this package or of a game's author."""
 
     path: str
     number: int

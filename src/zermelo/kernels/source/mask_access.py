@@ -1,4 +1,4 @@
-"""The source of the methods of `ActionMasks`, written for the number of words in a mask."""
+"""Generate the source of the `ActionMasks` methods for masks of a given number of words."""
 
 from collections.abc import Callable
 

@@ -21,7 +21,7 @@ _GAME_NAMES = ("game", "_game", "self")
 def rewrite_function(generator: "ModuleGenerator", function: Any, name: str) -> ast.FunctionDef:
     """Return the syntax tree of a function, renamed and rewritten for the generated module.
 
-    Raise KernelError, with the line in the function's file, if it uses what cannot be compiled.
+    Raise KernelError, with the line in the function's file, if something in it cannot be compiled.
     """
     tree = _parse(function)
     tree.name = name

@@ -57,7 +57,7 @@ def analyze(
     analyst = analyst or Analyst()
     if player is None:
         return replace(last_analysis(analyst.think(position, limit)), position=position)
-    # Players are above searches in the order of imports, so their registry is found by name.
+    # `search` must not import `players`, so the registry is imported by name.
     player = importlib.import_module("zermelo.players.registry").as_player(player)
     assert isinstance(player, Player)
     if limit.seconds is not None:

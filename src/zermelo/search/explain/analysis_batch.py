@@ -19,9 +19,9 @@ def analyze_many(
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Analysis]:
-    """Return the analyses of many positions, in order, each as `analyze` returns it.
+    """Analyze many positions and return their analyses in order, each as `analyze` returns it.
 
-    The limit applies to each position; without one, it is 10 seconds, as for `analyze`. `progress`
+    The limit applies to each position; the default is 10 seconds, as for `analyze`. `progress`
     is called now and then with the number of analyzed positions and the number of all positions.
     When `limit.stop` is set, the remaining positions are analyzed only one ply deep. Ctrl-C stops
     all threads and raises KeyboardInterrupt.
@@ -51,7 +51,7 @@ class _AnalysisBatch:
         self.stop = threading.Event()
 
     def analyze(self, threads: int) -> list[Analysis]:
-        # Equal games follow each other, because an analyst keeps the kernels of one game.
+        # Group positions by game, because an analyst keeps the kernels of only one game.
         games = {position.game: number for number, position in enumerate(self.positions)}
         for game in games:
             Analyst().prepare(game)  # compiles the kernels before the threads start

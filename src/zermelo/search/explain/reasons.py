@@ -50,7 +50,7 @@ class EvaluatedMove:
 
 
 class Claim(NamedTuple):
-    """A reason whose line has not been checked by the rules yet."""
+    """A reason whose line has not yet been checked against the rules."""
 
     kind: str
     text: str
@@ -294,7 +294,7 @@ def _describe_forced_win(game: Game, forced_win: ForcedWin) -> str:
 def _compare_to_all(
     facts: RuleFacts, move: EvaluatedMove, moves: list[EvaluatedMove]
 ) -> list[Claim]:
-    """Return a list with a reason that compares a proven move with all others, or no reason."""
+    """Return at most one reason, which compares a proven move with all others."""
     line = move.line or (move.action,)
     others = [other for other in moves if other.action != move.action]
     if not others:
@@ -311,7 +311,7 @@ def _compare_to_all(
 def _compare_to_others(
     facts: RuleFacts, move: EvaluatedMove, others: list[EvaluatedMove], line: tuple[int, ...]
 ) -> list[Claim]:
-    """Return a list with a reason that compares a move with better or worse ones, or no reason."""
+    """Return at most one reason, which compares a move with better or worse ones."""
     signs = [other.sign for other in others]
     if move.sign == 0 and 1 in signs:
         better = next(other for other in others if other.sign == 1)
@@ -327,9 +327,9 @@ def _compare_to_others(
 def _compare_losses(
     move: EvaluatedMove, others: list[EvaluatedMove], line: tuple[int, ...]
 ) -> list[Claim]:
-    """Return a reason if this move loses as slowly, or by as little, as possible; all moves lose.
+    """Return a reason if this move loses as slowly, or by as little, as possible.
 
-    Return no reason if all moves lose equally.
+    All moves must lose. Return no reason if they lose equally.
     """
     own = move.plies if move.diff is None else move.diff
     numbers = [other.plies if move.diff is None else other.diff for other in others]

@@ -94,7 +94,7 @@ def simulate(
         else:
             value, rng[0], _steps = game.play_out(state, word(rng[0]), moves)
             value = value if keeps_turn(game, node, nodes) else -value
-        # 3. Backpropagation, with the sign flipped at every ply.
+        # 3. Backpropagation, with the sign flipped whenever the turn passes.
         while node >= ROOT:
             visits = nodes[node, VISITS] + 1
             nodes[node, VISITS] = visits
@@ -213,7 +213,7 @@ def expand_leaves(
 
 
 def follow(game: SolverHooks | BoardGame, state: Any, node: Any, nodes: Any, actions: Any) -> Any:
-    """Return the state of a node, given its parent's, and note in the node if the turn stays."""
+    """Return the state of a node, given its parent's; record whether the same side moves again."""
     if game.is_alternating:
         return game.step(state, int(actions[node]))
     mover = game.mover(state)

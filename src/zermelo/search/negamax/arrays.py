@@ -64,7 +64,7 @@ STACK_OVERFLOW = 18  # set when the stack is too short for another ply
 # weights of the network and of the heuristic in thousandths.
 NETWORK_LOOKUPS, CACHE_HITS, NETWORK_WEIGHT, HEURISTIC_WEIGHT = range(19, 23)
 PEAK_SLOTS = 23  # the largest number of table slots that were ever in use
-SHORT_WINS_FIRST = 24  # 1: search for short wins and losses first, whatever the game says
+SHORT_WINS_FIRST = 24  # 1: search for short wins and losses first, in every game
 # The history heuristic: the bit length of the highest count, and from HISTORY on the number of
 # cutoffs by each move, first at even plies, then at odd plies.
 HISTORY_BITS, HISTORY = 25, 26

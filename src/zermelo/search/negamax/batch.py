@@ -59,7 +59,7 @@ def solve_batch(
             reset_search(control, arrays.table)
             control[LOWER], control[UPPER] = -game.win_score, game.win_score
             control[SIGN_ONLY] = 0 if goal == EXACT else 1
-            # `Solver` deepens before it searches to the end; here, short wins are tried instead.
+            # Try short wins first, since no iterative deepening finds them here as in `Solver`.
             control[SHORT_WINS_FIRST] = game.ply_cost
             if goal == WIN:
                 control[LOWER], control[UPPER] = 0, 1

@@ -363,7 +363,7 @@ def stays_on_move(game: SolverHooks, depth: Any, states: Any) -> Any:
 
 
 def history_slot(game: SolverHooks, depth: Any, index: Any) -> Any:
-    """Return the place in `control` of a move's cutoffs; in wide games, some moves share one."""
+    """Return the index in `control` of a move's cutoffs; above 64 actions, moves share indices."""
     if game.num_masks > 1:
         index = index & 63
     return HISTORY + 64 * (depth & 1) + index

@@ -170,7 +170,7 @@ class NegamaxSearcher:
     def run_batch_slice(
         self, run: Any, arguments: tuple[Any, ...], begin: int, clock: SearchClock
     ) -> tuple[int, int]:
-        """Call a kernel for one slice; return the number of finished states and of nodes.
+        """Call a kernel for one slice; return the numbers of finished states and of searched nodes.
 
         The arguments of the kernel are `arguments`, the number of finished states, and the control
         and arrays of the search. It returns the new number of finished states.
@@ -239,7 +239,7 @@ class NegamaxSearcher:
         self._arrays.table[: self.control[arrays.PEAK_SLOTS]] = 0
 
     def table_move(self, state: Any) -> int | None:
-        """Return the best action stored for a state in this generation, or None if none is."""
+        """Return the best action stored for a state in this generation, if there is one."""
         key = self.hooks.key(state)
         num_slots, generation = (
             int(self.control[arrays.NUM_SLOTS]),
@@ -262,7 +262,7 @@ class BatchSearch:
         self._run = compile_kernel(batch.solve_batch, searcher.hooks)
         self.scores: NDArray[np.int64] = np.full(len(roots), arrays.NO_SCORE, np.int64)  #: [state]
         self.nodes: NDArray[np.int64] = np.zeros(len(roots), np.int64)  #: [state]
-        self.num_finished = 0  #: the states before this one have been searched or given up
+        self.num_finished = 0  #: the number of states searched or given up
 
     @property
     def is_finished(self) -> bool:

@@ -37,7 +37,7 @@ def load_rules(path: Path) -> Any:
 
 
 def find_move(rules: Any, state: Any, text: str) -> int | None:
-    """Return the legal action that the rules call by this text; None if there is none."""
+    """Return the legal action whose move is this text; None if there is none."""
     to_text = getattr(rules, "to_text", lambda _state, action: str(action))
     return next((a for a in rules.actions(state) if to_text(state, a) == text), None)
 

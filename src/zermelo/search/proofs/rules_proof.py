@@ -1,4 +1,4 @@
-"""Proofs for games in Python files: the strategy lists states as Python writes them.
+"""Proofs for games in Python files: the strategy lists the `repr` of each state.
 
 `check_rules_proof.py` checks such a file with the rules in the game's file. docs/proofs.md
 describes the format.
@@ -50,8 +50,8 @@ class RulesProof:
 def prove_rules(game: Game, progress: Progress) -> RulesProof:
     """Return a proof of the value of a game in a file.
 
-    Raise ZermeloError if the game's states cannot be written down, and TooLarge if the strategy is
-    too large.
+    Raise ZermeloError if the game's states cannot be written as text, and TooLarge if the strategy
+    is too large.
     """
     _check_state(game, game.initial())
     sign, find_move = _solve(game, progress)
@@ -98,7 +98,7 @@ def _list_strategy(game: Game, owner: int, find_move: _FindMove, progress: Progr
             num_bytes += len(lines[-1]) + 1
             progress(f"{len(lines):,} positions listed")
         if len(seen) > MAX_POSITIONS or num_bytes > _MAX_BYTES:
-            msg = f"{game.spec}: a strategy needs more than {MAX_POSITIONS:,} positions"
+            msg = f"{game.spec}: a strategy needs more than {MAX_POSITIONS:,} positions or 20 MB"
             raise TooLarge(msg)
         for child in (game.play(state, action) for action in actions):
             if child not in seen:
@@ -108,7 +108,7 @@ def _list_strategy(game: Game, owner: int, find_move: _FindMove, progress: Progr
 
 
 def _check_state(game: Game, state: Any) -> None:
-    """Raise ZermeloError if Python may write equal states differently."""
+    """Raise ZermeloError if equal states may have different reprs."""
     parts = [state]
     while parts:
         part = parts.pop()

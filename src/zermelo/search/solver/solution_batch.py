@@ -43,10 +43,10 @@ def solve_many(
 ) -> list[Solution]:
     """Solve many positions, of one game or of several, and return their solutions in order.
 
-    Values and distances are those of `solve`; the limit applies to each position, as it does there.
+    Values and distances are those of `solve`, and the limit applies to each position.
     Without `moves`, no time is spent on best moves: `best` and `pv` are empty, unless an estimate
-    names a move, and `complete` is False. With `moves`, the solutions are the same as those of
-    `solve`, but take many times as long. Results do not depend on the number of threads, except
+    names a move, and `complete` is False. With `moves`, the solutions equal those of `solve`,
+    but the call takes many times as long. Results do not depend on the number of threads, except
     with a time limit. `seconds` is a mean over positions that were solved together. `progress` is
     called now and then with the number of solved positions and the number of all positions.
 

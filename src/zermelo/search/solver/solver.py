@@ -307,8 +307,8 @@ class Solver:
 def plies_to_end(hooks: SolverHooks, score: int, *, played: int = 0) -> int | None:
     """Return the plies to the end that an exact score encodes, plus `played`, or None.
 
-    There is no such number for a draw, and in games with scores of their own. There is none in
-    games whose sides do not alternate either: it would not tell how many moves each side makes.
+    It is None for a draw and in games with scores of their own. It is also None in games whose
+    sides do not alternate, where it would not tell how many moves each side makes.
     """
     is_known = score != 0 and hooks.ply_cost > 0 and hooks.game.is_alternating
     return played + hooks.win_score - abs(score) if is_known else None

@@ -24,7 +24,7 @@ _MAX_SLOTS = 1 << 18  # a solver whose table has grown beyond this, about 8 MB, 
 @dataclass(frozen=True)
 class _IdleSolver:
     solver: Solver
-    stamp: Any  #: the files that were there when the solver looked for a tablebase or a book
+    stamp: Any  #: the files that existed when the solver looked for a tablebase or a book
 
 
 class SolverPool:
@@ -32,7 +32,7 @@ class SolverPool:
 
     def __init__(self, create: Callable[[WordGame], Solver]) -> None:
         self._create = create
-        self._idle: list[_IdleSolver] = []  # the one used last comes last
+        self._idle: list[_IdleSolver] = []  # the most recently used one is last
         self._lock = threading.Lock()
 
     @contextlib.contextmanager

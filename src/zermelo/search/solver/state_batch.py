@@ -35,7 +35,7 @@ _BATCH_GOALS = {"exact": batch.EXACT, "wdl": batch.SIGN, "win": batch.WIN}
 
 @dataclass
 class BatchRun:
-    """The options of one call of `solve_many`, and how far it is."""
+    """The options and the progress of one call of `solve_many`."""
 
     goal: str
     limit: Limit  #: for each position
@@ -84,7 +84,7 @@ class StateBatch:
         self.stored_source = "search"  # of the roots in a tablebase or book
 
     def solve(self) -> list[Solution | None]:
-        """Return the solution of each position; None if it was stopped before it was solved."""
+        """Return the solution of each position; None if the call was stopped first."""
         compile_kernel(batch.solve_batch, self.game.hooks)  # before the threads start
         self._look_up_scores()
         self._run_tasks(self._split(self._unscored()), self._search_roots)
@@ -111,7 +111,7 @@ class StateBatch:
     def _run_tasks(
         self, tasks: list[Any], function: Callable[[Solver, SearchClock, Any], None]
     ) -> None:
-        """Call a function with every task, and with the solver and the clock of a thread."""
+        """Call a function for every task, with the solver and the clock of the task's thread."""
 
         @contextlib.contextmanager
         def worker() -> Iterator[Callable[[Any], None]]:
@@ -134,7 +134,7 @@ class StateBatch:
             self.run.add_solved(int(self.counts[self.is_stored].sum()))
 
     def _search_roots(self, solver: Solver, clock: SearchClock, numbers: "NDArray[Any]") -> None:
-        """Search roots with the batch kernel; roots that need too long get no score."""
+        """Search roots with the batch kernel; roots that take too long get no score."""
         begin = time.perf_counter()
         search = solver.searcher.start_batch(self.roots[numbers], _BATCH_GOALS[self.run.goal])
         try:
@@ -171,7 +171,7 @@ class StateBatch:
                 search.give_up_state()
 
     def _score_root(self, solver: Solver, clock: SearchClock, number: int) -> None:
-        """Solve a root for which the batch kernel needed too long."""
+        """Solve a root that took the batch kernel too long."""
         begin, nodes = time.perf_counter(), clock.nodes
         solver.clear()
         self.scores[number] = solver.score(tuple(self.roots[number].tolist()), clock)
@@ -241,7 +241,7 @@ class StateBatch:
 
 
 def _distinct_states(states: "NDArray[Any]") -> "tuple[NDArray[Any], list[int]]":
-    """Return the distinct rows of an array of states, and where each row is among them."""
+    """Return the distinct rows of an array of states, and the index of each row among them."""
     import numpy as np
 
     states = np.ascontiguousarray(states)
