@@ -271,7 +271,7 @@ BAD_Q = {
     "raise SystemExit": "line 10: SystemExit",
 }
 BAD_CLASSES = {
-    "def Bad(input_shape, num_actions): return 3": "Bad gives int: a network must be a torch.nn.M",
+    "def Bad(input_shape, num_actions): return 3": "Bad returns int: a network must be a torch.nn.",
     "def Bad(): pass": "Bad must accept (input_shape, num_actions), here ((9,), 9): too many pos",
     "def Bad(a, b): return torch.nn.Identity()": "Bad has no parameters to train",
     "def Bad(a, b): return torch.nn.Linear(9, 9).bfloat16()": "RuntimeError",
@@ -380,7 +380,7 @@ def test_recipes_are_checked(tmp_path: Path, nets: Path) -> None:
 
 def test_an_encoder_on_a_gpu_is_refused(tmp_path: Path, nets: Path) -> None:
     game = z.game("tictactoe")
-    with pytest.raises(z.BadSpec, match="Stones runs on the CPU, but AlphaZero's search on a GPU"):
+    with pytest.raises(z.BadSpec, match="Stones runs only on the CPU, but a search on a GPU"):
         TensorGame(game, "cuda", CustomEncoder(f"{nets}:Stones", game))  # type: ignore[arg-type]
 
 

@@ -160,7 +160,9 @@ def _print_refutation(grade: "Grade") -> None:
     default=(1, 400),
     help="Minimum and maximum number of plies to the end of the game under best play.",
 )
-@options.integer_option("--keeping", "Maximum number of moves that preserve the value.", 400, low=1)
+@options.integer_option(
+    "--keeping", "Use only positions in which at most N moves preserve the value.", 400, low=1
+)
 @options.integer_option(
     "--nodes", "Skip positions that take the solver more than N nodes.", 10_000_000, low=1
 )

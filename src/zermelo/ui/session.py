@@ -312,7 +312,10 @@ class Session:
         self.live_analysis.follow(self._position)
 
     def _play_answer(self, thread: ThinkingThread) -> None:
-        """Play the move that a thread chose, unless it was cancelled. Called from that thread."""
+        """Play the move that a thread chose, unless the thread was cancelled.
+
+        The thread itself calls this method.
+        """
         with self._lock:
             if thread is not self._thinking:
                 return

@@ -166,7 +166,7 @@ class LineGame(MaskGame):
     # Notation, boards and drawing.
 
     def to_text(self, state: Any, action: int) -> str:  # noqa: ARG002 - a cell has one name
-        """Return the name of a cell, `swap`, or with gravity the number of a column."""
+        """Return the name of a cell (with gravity, the number of a column), or `swap`."""
         return self._moves[action]
 
     def parse_action(self, state: Any, text: str) -> int:  # noqa: ARG002 - as for to_text

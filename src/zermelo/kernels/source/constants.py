@@ -13,7 +13,7 @@ from zermelo.core.errors import KernelError
 
 
 def find_annotation(classes: list[type], name: str) -> Any:
-    """Return a constant's annotation from the first of these classes, or their bases, with one.
+    """Return a constant's annotation in the first of these classes and their bases that has one.
 
     For a cached property, return the annotation of its return value. Raise KernelError if no class
     annotates the constant.

@@ -46,7 +46,7 @@ class TensorGame:
     ) -> None:
         if encoder is not None and torch.device(device).type != "cpu":
             msg = (
-                f"encoder {encoder.name} runs on the CPU, but AlphaZero's search on a GPU encodes "
+                f"encoder {encoder.name} runs only on the CPU, but a search on a GPU must encode "
                 "positions there: train with --device cpu, or leave the encoder out"
             )
             raise BadSpec(msg)
