@@ -53,7 +53,7 @@ def test_bad_records(tmp_path: Path) -> None:
     empty = tmp_path / "empty.txt"
     empty.touch()
     for arguments, part in (
-        (["review", "tictactoe"], "there is no file 'tictactoe': name a file of game records"),
+        (["review", "tictactoe"], "there is no file 'tictactoe': give a file of game records"),
         (["review", str(empty)], "contains no game"),
         (["review", str(empty), "--from", "pgn"], "unknown format 'pgn'"),
     ):

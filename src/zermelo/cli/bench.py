@@ -106,12 +106,12 @@ def bench_learn(budget: float, seeds: int, as_json: bool) -> None:
 @options.integer_option("--number", "Number of positions for `search`.", 200, low=1, high=500)
 @options.integer_option(
     "--games",
-    "Number of games per match; the part `phases` plays a quarter as many.",
+    "Number of games per match; a quarter of it in the part `phases`.",
     400,
     low=4,
     high=100_000,
 )
-@options.seconds_option("Length of each measurement of `actors`.", 5.0)
+@options.seconds_option("Time for each measurement in the part `actors`.", 5.0)
 @click.option(
     "--run",
     "model",

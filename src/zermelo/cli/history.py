@@ -353,7 +353,9 @@ def _date_text(seconds: float) -> str:
 @click.option("--from", "source", metavar="FORMAT", default="text", help="Format of FILE.")
 @click.option("--to", "target", metavar="FORMAT", default="text", help="Format to write.")
 @click.option(
-    "--game", metavar="GAME", help="Game of the records; needed if the format does not name it."
+    "--game",
+    metavar="GAME",
+    help="The game that was played; needed if the format does not name it.",
 )
 def convert(file: IO[str], source: str, target: str, game: str | None) -> None:
     """Convert game records from one format to another.

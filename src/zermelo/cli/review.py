@@ -35,7 +35,11 @@ _COLOURS = {"mistake": "loss", "slip": "draw"}  # the value in whose colour a li
     show_default="by the suffix of the file, otherwise text",
     help="Format of the record; see `zermelo convert --help`.",
 )
-@click.option("--game", metavar="GAME", help="Game of the record, if its format does not name it.")
+@click.option(
+    "--game",
+    metavar="GAME",
+    help="The game that was played; needed if the format does not name it.",
+)
 @options.seconds_option("Time limit for the review of each game.", 10.0)
 @options.json_option
 def review(
@@ -83,8 +87,8 @@ def _read_matches(name: str, record_format: str | None, game: str | None) -> "li
     rules = registry.game(game) if game else None
     if name != "-" and not path.is_file():
         msg = (
-            f"there is no file {escape_controls(name)!r}: name a file of game records, - for "
-            'standard input, or a game with --moves, as in `tictactoe --moves "b2 a1"`'
+            f"there is no file {escape_controls(name)!r}: give a file of game records, `-` to read "
+            'standard input, or a game and its moves, as in `tictactoe --moves "b2 a1"`'
         )
         raise click.UsageError(msg)
     with click.open_file(name, encoding="utf-8", errors="replace") as file:

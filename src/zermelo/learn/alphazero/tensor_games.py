@@ -26,7 +26,7 @@ TensorState = tuple[Tensor, ...]  #: a tensor [row] for each word of a state
 
 @dataclass(frozen=True)
 class Resolution:
-    """The values and moves of states as far as they are known without search."""
+    """What is known of states without search: some values, and the moves worth trying."""
 
     value: Tensor  #: for the side to move: 1, 0, -1, or UNPROVEN
     #: [row, action]: the moves worth trying: those that win immediately; if there are none, those

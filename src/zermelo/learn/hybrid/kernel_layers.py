@@ -92,7 +92,7 @@ def relu(layers: Any, row: Any, width: Any) -> None:
 
 
 def layer_norm_relu(weights: Any, at: Any, layers: Any, row: Any, width: Any) -> Any:
-    """Apply layer norm and relu to a row of `layers`; return the index after the norm's weights."""
+    """Apply layer norm and relu to a row of `layers`; return the next index in `weights`."""
     x = layers[row]
     scales, shifts = weights[at : at + width], weights[at + width : at + 2 * width]
     total = 0.0
