@@ -98,7 +98,7 @@ BAD = [
         EXAMPLE.read_text().replace(
             "self.one << action", "self.one << int(action.bit_length() * 0 + action)"
         ),
-        "own.py, line 40: play does not compile: an int has no attribute 'bit_length'",
+        "own.py, line 41: play does not compile: an int has no attribute 'bit_length'",
     ),
     (EXAMPLE.read_text().replace("return (0, 0, 0)", "return (0, 0)"), "a tuple of 3 words"),
     (

@@ -91,8 +91,9 @@ def test_one_reply_at_a_time_thinks_about_a_match(studio: Studio) -> None:
         assert wait_until(lambda: studio.num_busy == 1)
         for client in "bcd":
             stack.enter_context(send_reply(studio, match, client))
-        turn = studio.app.state.players._turns[match]
-        assert wait_until(lambda: turn.num_requests == 4)
+        turns = studio.app.state.players._turns
+        assert wait_until(lambda: match in turns and turns[match].num_requests == 4)
+        turn = turns[match]
         assert_refused(studio.post(f"matches/{match}/reply"), 429, "thinking about this match")
         assert wait_until(lambda: studio.num_busy == 1), "the others wait"
         first.close()
